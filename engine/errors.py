@@ -1,0 +1,113 @@
+"""Every error that Tenon raises on purpose, and what each asks of the person.
+
+    TenonError
+    ├── UsageError                 what was asked makes no sense            (exit code 2)
+    │   ├── EmptyPrompt
+    │   ├── InvalidOption          a value out of its range, an unknown name
+    │   └── PromptTooLong          does not fit the context
+    ├── CheckpointError            the model folder is not usable           (exit code 2)
+    │   ├── ModelNotFound
+    │   ├── ConfigInvalid          config.json missing or unreadable
+    │   ├── WeightsMissing         no safetensors, or a shard is not there
+    │   ├── WeightsCorrupt         truncated, or not a safetensors file
+    │   ├── TensorMismatch         a tensor missing, unexpected or of the wrong shape
+    │   ├── UnsupportedModel       an architecture or a feature Tenon cannot run
+    │   └── TokenizerInvalid       tokenizer missing or unreadable
+    ├── StorageError               the conversations' database or its folder
+    │   └── NewerDatabase          written by a later version of Tenon
+    ├── OutOfMemory                refused before loading, with the numbers
+    ├── EngineStopped              the engine's process ended by itself
+    └── Cancelled                  control flow: the person pressed Stop; never shown
+
+The message is one sentence that says what is wrong and what to do about it. ``details`` holds what a
+developer wants to see, and never chat text.
+"""
+
+from __future__ import annotations
+
+
+class TenonError(Exception):
+    """Base of the tree: a message for the person, optional details for a developer."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, details: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+
+    def __reduce__(self) -> tuple[type[TenonError], tuple[str, str]]:
+        """Survive the pipe between the engine's process and the window's."""
+        return type(self), (self.message, self.details)
+
+
+class UsageError(TenonError):
+    """What was asked makes no sense."""
+
+    exit_code = 2
+
+
+class EmptyPrompt(UsageError):
+    """The prompt holds nothing but white space."""
+
+
+class InvalidOption(UsageError):
+    """A value is out of its range, or a name is not known."""
+
+
+class PromptTooLong(UsageError):
+    """The prompt does not fit the context."""
+
+
+class CheckpointError(TenonError):
+    """The model folder cannot be used as it is."""
+
+    exit_code = 2
+
+
+class ModelNotFound(CheckpointError):
+    """There is no such folder and no installed model of that name."""
+
+
+class ConfigInvalid(CheckpointError):
+    """config.json is missing or cannot be read."""
+
+
+class WeightsMissing(CheckpointError):
+    """There are no safetensors files, or a shard that the index names is not there."""
+
+
+class WeightsCorrupt(CheckpointError):
+    """A weights file is truncated or is not a safetensors file."""
+
+
+class TensorMismatch(CheckpointError):
+    """A tensor is missing, unexpected or of the wrong shape."""
+
+
+class UnsupportedModel(CheckpointError):
+    """The architecture, or a feature of it, is one that Tenon cannot run."""
+
+
+class TokenizerInvalid(CheckpointError):
+    """The tokenizer is missing or cannot be read."""
+
+
+class StorageError(TenonError):
+    """The conversations' database, or its folder, cannot be used."""
+
+
+class NewerDatabase(StorageError):
+    """The database was written by a later version of Tenon."""
+
+
+class OutOfMemory(TenonError):
+    """The weights and the cache do not fit in the memory that is free."""
+
+
+class EngineStopped(TenonError):
+    """The engine's process ended by itself."""
+
+
+class Cancelled(TenonError):
+    """The request was cancelled. Control flow inside the engine; never shown."""
