@@ -1,0 +1,1 @@
+"""Conversations and how they become requests: no Qt, no torch, no disk."""

@@ -1,0 +1,67 @@
+"""What the window shows of the engine, and how the engine's events change it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from engine.messages import EngineReady, Event, Failed, Finished, LoadProgress, ModelLoaded, ModelUnloaded
+
+
+class EnginePhase(str, Enum):
+    """Where the engine is."""
+
+    STARTING = "starting"  # its libraries are being imported
+    IDLE = "idle"  # up, no model in memory
+    LOADING = "loading"
+    READY = "ready"
+    STOPPED = "stopped"  # its process is gone; the next message starts it again
+
+
+@dataclass(frozen=True)
+class EngineState:
+    """The engine as the window shows it.
+
+    Attributes:
+        phase: Where it is.
+        model_ref: The chosen model: ``guide`` or a folder.
+        model_name: What to show for it.
+        weights: ``fp32`` or ``bf16`` once a model is loaded, else empty.
+        fraction: Progress of a load, 0 to 1; None when not loading or not known.
+        sentence: What to tell the person: why it stopped, or why the model could not be loaded. Else empty.
+    """
+
+    phase: EnginePhase
+    model_ref: str
+    model_name: str
+    weights: str = ""
+    fraction: float | None = None
+    sentence: str = ""
+
+    def loading(self) -> EngineState:
+        """The state when a load begins."""
+        return replace(self, phase=EnginePhase.LOADING, weights="", fraction=None, sentence="")
+
+    def stopped(self, sentence: str) -> EngineState:
+        """The state when the process is gone."""
+        return replace(self, phase=EnginePhase.STOPPED, weights="", fraction=None, sentence=sentence)
+
+    def after(self, event: Event) -> EngineState:
+        """The state that follows an event; the same object when the event changes nothing."""
+        if isinstance(event, EngineReady):
+            return replace(self, phase=EnginePhase.IDLE) if self.phase is EnginePhase.STARTING else self
+        if isinstance(event, LoadProgress):
+            known = event.total_bytes > 0
+            fraction = min(event.done_bytes / event.total_bytes, 1.0) if known else None
+            return replace(self.loading(), fraction=fraction)
+        if isinstance(event, ModelLoaded):
+            report = event.report
+            return EngineState(EnginePhase.READY, self.model_ref, report.name, report.weights)
+        if isinstance(event, ModelUnloaded):
+            return replace(self, phase=EnginePhase.IDLE, weights="", fraction=None)
+        if self.phase is EnginePhase.LOADING and isinstance(event, (Finished, Failed)):
+            # The load ended without a model: stopped by the person, or not possible.
+            failed = isinstance(event, Failed) and event.error.kind != "Cancelled"
+            sentence = event.error.message if failed and isinstance(event, Failed) else ""
+            return replace(self, phase=EnginePhase.IDLE, fraction=None, sentence=sentence)
+        return self

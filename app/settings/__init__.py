@@ -1,0 +1,1 @@
+"""What a person can set, declared once each, and the file that keeps it: no Qt."""

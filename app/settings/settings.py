@@ -1,0 +1,85 @@
+"""Every setting, declared once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from app.settings.setting import Setting, choice, optional_number, switch, text, texts, whole_number
+from engine.errors import InvalidOption
+
+RECENT_MODELS = 8
+
+
+class Settings:
+    """The values in force.
+
+    Attributes:
+        values: Those that differ from their defaults, by name.
+        unknown: Entries of the file that this version does not know; they are written back as they were.
+        on_change: Called after each change that is one.
+    """
+
+    model = text("guide", "The model that answers: guide, or a checkpoint folder.")
+    mode = choice("auto", ("auto", "plain", "lookup"), "How replies are generated.")
+    weights = choice("auto", ("auto", "fp32", "bf16"), "Number format of the weights in memory.")
+    threads = whole_number(0, 0, 1024, "Processor threads; 0 takes the usable physical cores.")
+    context = whole_number(0, 0, 1 << 24, "Tokens of context; 0 takes the model's own length.")
+    max_tokens = whole_number(0, 0, 1 << 24, "Longest reply in tokens; 0 is until the context is full.")
+    temperature = optional_number(0.0, 5.0, "Randomness, 0 is none; nothing takes the model's own.")
+    system_prompt = text("", "What the model is told before each conversation.")
+    recent_models = texts(RECENT_MODELS, "Checkpoint folders used lately, the latest first.")
+    window_geometry = text("", "Where the window was, as Qt saves it, in base64.")
+    sidebar_shown = switch(True, "Whether the list of conversations is shown.")
+    font_scale = whole_number(100, 50, 300, "Size of text in percent.")
+
+    def __init__(self) -> None:
+        self.values: dict[str, Any] = {}
+        self.unknown: dict[str, Any] = {}
+        self.on_change: Callable[[], None] | None = None
+
+    @classmethod
+    def declared(cls) -> dict[str, Setting[Any]]:
+        """Every setting by name, in the order of this page."""
+        return {name: value for name, value in vars(cls).items() if isinstance(value, Setting)}
+
+    def change(self, name: str, value: Any) -> None:
+        """Store a checked value; assigning to the attribute does this."""
+        setting = self.declared()[name]
+        if self.values.get(name, setting.default) == value:
+            return
+        self.values[name] = value
+        if value == setting.default:
+            del self.values[name]
+        if self.on_change is not None:
+            self.on_change()
+
+    def take(self, stored: Mapping[str, Any]) -> list[str]:
+        """Replace all values by stored ones.
+
+        Returns:
+            Names whose stored value is not allowed; these keep their defaults.
+        """
+        self.values, self.unknown = {}, {}
+        declared, rejected = self.declared(), []
+        for name, value in stored.items():
+            setting = declared.get(name)
+            if setting is None:
+                self.unknown[name] = value
+                continue
+            try:
+                checked = setting.read(value)
+            except InvalidOption:
+                rejected.append(name)
+                continue
+            if checked != setting.default:
+                self.values[name] = checked
+        return rejected
+
+    def stored(self) -> dict[str, Any]:
+        """What the file keeps: what differs from the defaults, so that a better default reaches everybody."""
+        return {**self.unknown, **self.values}
+
+    def remember_model(self, folder: str) -> None:
+        """Put a checkpoint folder first among those used lately."""
+        self.recent_models = (folder, *(other for other in self.recent_models if other != folder))

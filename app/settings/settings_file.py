@@ -1,0 +1,96 @@
+"""The settings' JSON file: written atomically, read with patience."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+
+from app.settings.settings import Settings
+from engine.errors import StorageError
+
+Stored = dict[str, Any]
+
+# Step i turns a file of version i + 1 into one of version i + 2. Steps are only ever appended.
+MIGRATIONS: tuple[Callable[[Stored], Stored], ...] = ()
+VERSION = len(MIGRATIONS) + 1
+
+
+def config_folder() -> Path:
+    """Where settings lie: TENON_CONFIG_DIR, else the system's place for them."""
+    override = os.environ.get("TENON_CONFIG_DIR")
+    return Path(override) if override else Path(platformdirs.user_config_dir("tenon", appauthor=False))
+
+
+class SettingsFile:
+    """One settings.json."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / "settings.json"
+
+    def read(self) -> tuple[Settings, list[str]]:
+        """Read the settings; what cannot be read gets its default.
+
+        Returns:
+            The settings, and sentences that say what was wrong with the file.
+        """
+        settings = Settings()
+        try:
+            raw = self.path.read_bytes()
+        except FileNotFoundError:
+            return settings, []
+        except OSError as error:
+            return settings, [f"The settings in {self.path} cannot be read ({error.strerror})."]
+        try:
+            stored = json.loads(raw.decode("utf-8"))
+            version = stored.pop("version", 1)
+            for migrate in MIGRATIONS[version - 1 :]:
+                stored = migrate(stored)
+            rejected = settings.take(stored)
+        except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
+            kept = self._set_aside()
+            return Settings(), [f"The settings were unreadable and start afresh{kept}."]
+        if rejected:
+            return settings, [f"Settings with values that are not allowed were reset: {', '.join(rejected)}."]
+        return settings, []
+
+    def text_of(self, settings: Settings) -> str:
+        """The file's text for these settings."""
+        return json.dumps({"version": VERSION, **settings.stored()}, indent=2, ensure_ascii=False) + "\n"
+
+    def write(self, text: str) -> None:
+        """Replace the file in one step, so that a crash leaves the old one or the new one.
+
+        Raises:
+            StorageError: The folder cannot be written.
+        """
+        partial = self.path.with_name(f"{self.path.name}.{os.getpid()}.part")
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with partial.open("w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(partial, self.path)
+        except OSError as error:
+            with suppress(OSError):
+                partial.unlink(missing_ok=True)
+            raise StorageError(
+                f"Settings cannot be saved in {self.path.parent} ({error.strerror}): "
+                "make it writable or free some space.",
+                details=repr(error),
+            ) from error
+
+    def _set_aside(self) -> str:
+        kept = self.path.with_name(f"settings-unreadable-{datetime.now():%Y%m%d-%H%M%S}.json")
+        try:
+            os.replace(self.path, kept)
+        except OSError:
+            return ""
+        return f"; the old file is kept as {kept}"

@@ -1,0 +1,1 @@
+"""The database of conversations: synchronous SQLite, no Qt and no threads."""
