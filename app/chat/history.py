@@ -1,0 +1,39 @@
+"""Which messages of a conversation the model gets to read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from app.chat.conversation import Message, MessageState
+from engine.messages import ChatMessage
+
+# A reply cut short is part of what was said; one that failed is not, nor one that is still to come.
+_SAID = (MessageState.COMPLETE, MessageState.STOPPED, MessageState.INTERRUPTED)
+
+
+def history_for(
+    reply_id: int, messages: Iterable[Message], system_prompt: str = ""
+) -> tuple[ChatMessage, ...]:
+    """The turns that a reply answers, oldest first, ending with the person's.
+
+    Chat templates want the roles to alternate. Where a reply is left out because it failed or stayed empty,
+    the prompts around it become one turn, so that nothing that the person wrote is lost.
+
+    Args:
+        reply_id: The reply to be written; it and what follows it are left out.
+        messages: The conversation, oldest first.
+        system_prompt: Comes first when it is not blank.
+    """
+    turns: list[ChatMessage] = []
+    for message in messages:
+        if message.id == reply_id:
+            break
+        if message.state not in _SAID or not message.content.strip():
+            continue
+        if turns and turns[-1].role == message.role:
+            turns[-1] = ChatMessage(message.role, f"{turns[-1].content}\n\n{message.content}")
+        else:
+            turns.append(ChatMessage(message.role, message.content))
+    if system_prompt.strip():
+        turns.insert(0, ChatMessage("system", system_prompt))
+    return tuple(turns)

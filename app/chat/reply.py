@@ -1,0 +1,86 @@
+"""How the engine's events change the message that holds a reply."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.chat.conversation import Message, MessageState, ReplyStatistics
+from engine.messages import (
+    ContextTrimmed,
+    Event,
+    Failed,
+    Finished,
+    Memory,
+    Notice,
+    StatisticsUpdated,
+    Timings,
+)
+
+
+def reply_after(reply: Message, event: Event, context_limit: int = 0) -> Message:
+    """The message that follows an event; the same object when the event changes nothing.
+
+    Text in progress (`TokensAdded`) is not handled here: it comes in bursts and is gathered first.
+
+    Args:
+        reply: The reply so far.
+        event: An event of its request.
+        context_limit: Tokens of context of the loaded model; 0 when not known.
+    """
+    if isinstance(event, StatisticsUpdated):
+        figures = _statistics(
+            event.mode, event.timings, event.memory, event.context_used, event.context_limit
+        )
+        return replace(reply, statistics=figures)
+    if isinstance(event, ContextTrimmed):
+        return _with_notice(reply, trimmed_sentence(event.messages_left_out))
+    if isinstance(event, Notice):
+        return _with_notice(reply, event.text)
+    if isinstance(event, Finished):
+        return _finished(reply, event, context_limit)
+    if isinstance(event, Failed):
+        if reply.state is MessageState.STOPPED or event.error.kind == "Cancelled":
+            return replace(reply, state=MessageState.STOPPED)
+        return replace(reply, state=MessageState.FAILED, error=event.error.message)
+    return reply
+
+
+def trimmed_sentence(messages_left_out: int) -> str:
+    """What to say when the conversation outgrew the context."""
+    messages = "message was" if messages_left_out == 1 else f"{messages_left_out} messages were"
+    return f"The oldest {messages} left out, because the conversation is longer than the model's context."
+
+
+def _finished(reply: Message, event: Finished, context_limit: int) -> Message:
+    result = event.reply
+    statistics = _statistics(
+        result.mode,
+        result.timings,
+        result.memory,
+        context_used=len(result.prompt_ids) + len(result.token_ids),
+        context_limit=reply.statistics.context_limit if reply.statistics else context_limit,
+    )
+    state = MessageState.STOPPED if result.stop_reason == "cancelled" else MessageState.COMPLETE
+    return replace(reply, content=result.text, state=state, statistics=statistics)
+
+
+def _statistics(
+    mode: str, timings: Timings, memory: Memory, context_used: int, context_limit: int
+) -> ReplyStatistics:
+    return ReplyStatistics(
+        mode=mode,
+        tokens=timings.predicted_n,
+        tokens_per_second=timings.predicted_per_second,
+        time_to_first_token_ms=timings.time_to_first_token_ms,
+        acceptance_rate=timings.acceptance_rate,
+        mean_acceptance_length=timings.mean_acceptance_length,
+        resident_bytes=memory.resident_bytes,
+        context_used=context_used,
+        context_limit=context_limit,
+    )
+
+
+def _with_notice(reply: Message, sentence: str) -> Message:
+    if sentence in reply.notices:
+        return reply
+    return replace(reply, notices=(*reply.notices, sentence))

@@ -1,0 +1,32 @@
+"""A conversation's title until the person gives it another."""
+
+from __future__ import annotations
+
+TITLE_CHARACTERS = 60
+UNTITLED = "New chat"
+
+
+def title_of(text: str) -> str:
+    """The first line that says something, at most `TITLE_CHARACTERS` long, cut at a word.
+
+    Args:
+        text: A first message, or what was typed as a title.
+
+    Returns:
+        One line without control characters, ending with an ellipsis where it was cut.
+    """
+    for line in text.splitlines():
+        words = "".join(char if char.isprintable() else " " for char in line).split()
+        if words:
+            return _cut(" ".join(words))
+    return UNTITLED
+
+
+def _cut(line: str) -> str:
+    if len(line) <= TITLE_CHARACTERS:
+        return line
+    head = line[:TITLE_CHARACTERS]  # one more than fits beside the ellipsis: a word may end right there
+    space = head.rfind(" ")
+    # A line without a space in its second half (a web address, Chinese) is cut in the middle of the word.
+    end = space if space >= TITLE_CHARACTERS // 2 else TITLE_CHARACTERS - 1
+    return head[:end].rstrip(" ,.;:") + "…"

@@ -1,0 +1,176 @@
+"""Conversations in SQLite: rows in, dataclasses out."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
+from app.storage.failures import storage_errors
+
+# Ids are handed out by the process, before the disk has answered. Each start reserves this many, so that two
+# windows on one database never give the same one; 31 bits last for 200,000 starts.
+ID_BLOCK = 10_000
+
+_CUT_OFF = "Tenon ended before this reply was complete."
+
+
+class ConversationStore:
+    """One connection's view of the conversations.
+
+    Every method is one transaction, committed when it returns, and raises `StorageError`.
+
+    Args:
+        connection: In autocommit mode, with the current schema.
+        folder: Named in the errors' sentences.
+    """
+
+    def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
+        self._connection = connection
+        self._folder = folder
+
+    def conversations(self) -> list[Conversation]:
+        """All that are not deleted, newest first."""
+        with storage_errors(self._folder):
+            rows = self._connection.execute(
+                "SELECT id, title, created_at, updated_at FROM conversations WHERE deleted_at IS NULL"
+                " ORDER BY updated_at DESC, id DESC"
+            )
+            return [Conversation(*row) for row in rows]
+
+    def messages(self, conversation_id: int) -> list[Message]:
+        """Messages of a conversation, oldest first."""
+        with storage_errors(self._folder):
+            rows = self._connection.execute(
+                "SELECT id, conversation_id, role, content, created_at, state, statistics, notices, error"
+                " FROM messages WHERE conversation_id = ? ORDER BY id",
+                (conversation_id,),
+            )
+            return [_message(row) for row in rows]
+
+    def save(self, conversation: Conversation, messages: Iterable[Message]) -> None:
+        """Write a conversation and some of its messages, new or changed, in one transaction."""
+        with self._transaction():
+            self._connection.execute(
+                "INSERT INTO conversations (id, title, created_at, updated_at) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT (id) DO UPDATE SET title = excluded.title, updated_at = excluded.updated_at",
+                (conversation.id, conversation.title, conversation.created_at, conversation.updated_at),
+            )
+            self._connection.executemany(
+                "INSERT INTO messages"
+                " (id, conversation_id, role, content, created_at, state, statistics, notices, error)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (id) DO UPDATE SET content = excluded.content, state = excluded.state,"
+                " statistics = excluded.statistics, notices = excluded.notices, error = excluded.error",
+                [_row(message) for message in messages],
+            )
+
+    def remove_message(self, message_id: int) -> None:
+        """Erase one message."""
+        with self._transaction():
+            self._connection.execute("DELETE FROM messages WHERE id = ?", (message_id,))
+
+    def hide(self, conversation_id: int) -> None:
+        """Mark a conversation as deleted."""
+        self._set_deleted_at(conversation_id, time.time())
+
+    def unhide(self, conversation_id: int) -> None:
+        """Take that mark away."""
+        self._set_deleted_at(conversation_id, None)
+
+    def erase(self, conversation_id: int) -> None:
+        """Erase a hidden conversation and its messages; one that is not hidden stays."""
+        with self._transaction():
+            self._connection.execute(
+                "DELETE FROM conversations WHERE id = ? AND deleted_at IS NOT NULL", (conversation_id,)
+            )
+
+    def clear_up(self) -> None:
+        """After a start, when no other Tenon runs: finish what the last one left.
+
+        Replies that were being written are marked as interrupted and keep their text; hidden conversations
+        are erased. Writes nothing when there is nothing to do.
+        """
+        states = ", ".join(f"'{state.value}'" for state in MessageState if state.unfinished)
+        with storage_errors(self._folder):
+            left = self._connection.execute(
+                f"SELECT EXISTS (SELECT 1 FROM messages WHERE state IN ({states}))"
+                " OR EXISTS (SELECT 1 FROM conversations WHERE deleted_at IS NOT NULL)"
+            ).fetchone()[0]
+        if not left:
+            return
+        with self._transaction():
+            self._connection.execute("DELETE FROM conversations WHERE deleted_at IS NOT NULL")
+            self._connection.execute(
+                f"UPDATE messages SET state = ?, error = ? WHERE state IN ({states})",
+                (MessageState.INTERRUPTED.value, _CUT_OFF),
+            )
+
+    def reserve_ids(self) -> int:
+        """Reserve `ID_BLOCK` ids for this process and return the first."""
+        with self._transaction():
+            first = int(
+                self._connection.execute(
+                    "SELECT max((SELECT next_id FROM id_blocks),"
+                    " (SELECT coalesce(max(id), 0) + 1 FROM conversations),"
+                    " (SELECT coalesce(max(id), 0) + 1 FROM messages))"
+                ).fetchone()[0]
+            )
+            self._connection.execute("UPDATE id_blocks SET next_id = ?", (first + ID_BLOCK,))
+            return first
+
+    def close(self) -> None:
+        """Close the connection; the last one to go folds the write-ahead log into the database."""
+        with storage_errors(self._folder):
+            self._connection.close()
+
+    def _set_deleted_at(self, conversation_id: int, deleted_at: float | None) -> None:
+        with self._transaction():
+            self._connection.execute(
+                "UPDATE conversations SET deleted_at = ? WHERE id = ?", (deleted_at, conversation_id)
+            )
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        with storage_errors(self._folder):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:  # a full disk has rolled it back already
+                    self._connection.execute("ROLLBACK")
+                raise
+
+
+def _row(message: Message) -> tuple[object, ...]:
+    return (
+        message.id,
+        message.conversation_id,
+        message.role,
+        message.content,
+        message.created_at,
+        message.state.value,
+        message.statistics.to_json() if message.statistics else None,
+        json.dumps(message.notices, ensure_ascii=False),
+        message.error,
+    )
+
+
+def _message(row: tuple[int, int, str, str, float, str, str | None, str, str]) -> Message:
+    (message_id, conversation_id, role, content, created_at, state, statistics, notices, error) = row
+    return Message(
+        message_id,
+        conversation_id,
+        "user" if role == "user" else "assistant",
+        content,
+        created_at,
+        MessageState(state),
+        ReplyStatistics.from_json(statistics) if statistics else None,
+        tuple(json.loads(notices)),
+        error,
+    )

@@ -1,0 +1,168 @@
+"""Opening the database: the folder, the file's version, damage, and what to do when it cannot be written."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from app.storage.conversation_store import ConversationStore
+from app.storage.failures import is_corruption, storage_errors
+from app.storage.presence import Presence
+from app.storage.schema import VERSION, migrate, version_of
+from engine.errors import NewerDatabase
+
+FILE_NAME = "tenon.sqlite3"
+
+# Up to this size the whole file is checked at each start; measured at about 3 ms per MiB.
+_CHECKED_BYTES = 32 << 20
+_HEADER = b"SQLite format 3\0"
+_USER_VERSION_AT = 60  # https://www.sqlite.org/fileformat2.html#database_header
+
+
+@dataclass(frozen=True)
+class Database:
+    """An open database.
+
+    Attributes:
+        writer: For the thread that writes.
+        reader: For the thread that shows; it never waits for the writer, and sees what is committed.
+        notices: Sentences for the person.
+        presence: Says to other processes that this one is here; None for a database in memory.
+    """
+
+    writer: ConversationStore
+    reader: ConversationStore
+    notices: tuple[str, ...] = ()
+    presence: Presence | None = None
+
+
+def open_database(folder: Path) -> Database:
+    """Open the conversations of a folder, making what is not there yet.
+
+    A damaged file is moved aside, with a notice, and a new one started.
+
+    Raises:
+        NewerDatabase: A later version wrote it; the file is left as it is.
+        StorageError: The folder or the file cannot be written.
+    """
+    with storage_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        _refuse_newer(folder / FILE_NAME)
+        presence = Presence(folder)
+        try:
+            return _enter(folder, presence)
+        except BaseException:
+            presence.leave()
+            raise
+
+
+def open_in_memory(folder: Path) -> Database:
+    """A database that is gone when the program ends, holding a copy of what can be read in the folder.
+
+    For when the folder cannot be written: old conversations can be read, new ones are had but not kept.
+    """
+    # Two copies, because the threads that write and show must not share a connection.
+    writer, reader = (ConversationStore(_copied(folder / FILE_NAME), folder) for _ in range(2))
+    writer.clear_up()
+    reader.clear_up()
+    return Database(writer, reader)
+
+
+def _enter(folder: Path, presence: Presence) -> Database:
+    path, notices = folder / FILE_NAME, []
+    with presence.entering() as alone:
+        try:
+            connection = _connect(path)
+        except sqlite3.Error as error:
+            if not is_corruption(error):
+                raise
+            notices.append(_move_aside(path))
+            connection = _connect(path)
+        writer = ConversationStore(connection, folder)
+        if alone:
+            writer.clear_up()
+    reader = sqlite3.connect(path, timeout=5.0, isolation_level=None)
+    reader.execute("PRAGMA query_only = ON")
+    return Database(writer, ConversationStore(reader, folder), tuple(notices), presence)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    # Opened in one thread and handed to the writer's; never used by both at a time.
+    connection = sqlite3.connect(path, timeout=5.0, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        # FULL: a commit is on the disk when it returns, so that a power cut does not take the prompt along.
+        connection.execute("PRAGMA synchronous = FULL")
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA secure_delete = ON")
+        if version_of(connection) > VERSION:
+            raise _newer(path)
+        migrate(connection)
+        if path.stat().st_size <= _CHECKED_BYTES:
+            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+            if verdict != "ok":
+                raise sqlite3.DatabaseError(f"malformed: {verdict}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _refuse_newer(path: Path) -> None:
+    """Look at the version without SQLite, which would write its side files next to the database."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(100)
+    except FileNotFoundError:
+        return
+    version = int.from_bytes(header[_USER_VERSION_AT : _USER_VERSION_AT + 4], "big")
+    if header.startswith(_HEADER) and version > VERSION:
+        raise _newer(path)
+
+
+def _newer(path: Path) -> NewerDatabase:
+    return NewerDatabase(
+        f"The conversations in {path.parent} come from a newer Tenon: install that version to open them.",
+    )
+
+
+def _move_aside(path: Path) -> str:
+    """Keep a damaged database under another name, with its log, which belongs to it; returns the notice."""
+    stem = f"tenon-corrupt-{date.today().isoformat()}"
+    kept, number = path.with_name(f"{stem}.sqlite3"), 2
+    while kept.exists():
+        kept, number = path.with_name(f"{stem}-{number}.sqlite3"), number + 1
+    os.replace(path, kept)
+    for suffix in ("-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            os.replace(f"{path}{suffix}", f"{kept}{suffix}")
+    return f"The conversations could not be read: the damaged file is kept as {kept}, and a new one is begun."
+
+
+def _copied(path: Path) -> sqlite3.Connection:
+    """A database in memory, with what can be read of a file that cannot be written."""
+    copy = _in_memory()
+    try:
+        # immutable: opens without a lock and without side files, which is all that a read-only folder allows.
+        source = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
+        try:
+            if version_of(source) <= VERSION:
+                source.backup(copy)
+        finally:
+            source.close()
+        migrate(copy)
+    except sqlite3.Error:
+        copy.close()
+        copy = _in_memory()
+        migrate(copy)
+    return copy
+
+
+def _in_memory() -> sqlite3.Connection:
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA foreign_keys = ON")
+    return connection

@@ -1,0 +1,51 @@
+"""What SQLite and the file system complain of, in sentences for the person."""
+
+from __future__ import annotations
+
+import errno
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from engine.errors import StorageError
+
+# SQLite's own messages (sqlite3ErrStr in main.c); its error codes reach Python only from 3.11 on.
+_FULL = ("database or disk is full",)
+_NOT_WRITABLE = ("readonly database", "unable to open database file", "access permission denied")
+_LOCKED = ("is locked",)
+_CORRUPT = ("malformed", "not a database")
+_OUT_OF_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # Windows has no quota error
+
+
+def is_corruption(error: sqlite3.Error) -> bool:
+    """Whether the file's content is to blame, not the disk or its rights."""
+    return any(words in str(error) for words in _CORRUPT)
+
+
+def storage_error(error: Exception, folder: Path) -> StorageError:
+    """The error to show: it names the folder and says what to do."""
+    said = str(error)
+    out_of_space = isinstance(error, OSError) and error.errno in _OUT_OF_SPACE
+    if out_of_space or any(words in said for words in _FULL):
+        sentence = f"The disk that holds {folder} is full: free some space, or new messages are not saved."
+    elif isinstance(error, OSError) or any(words in said for words in _NOT_WRITABLE):
+        sentence = (
+            f"Tenon cannot write to {folder}: make it writable, or set TENON_DATA_DIR to another folder."
+        )
+    elif any(words in said for words in _LOCKED):
+        sentence = f"Another program is using the conversations in {folder}: close it and send again."
+    elif isinstance(error, sqlite3.Error) and is_corruption(error):
+        sentence = f"The conversations in {folder} are damaged: restart Tenon, or restore them from a backup."
+    else:
+        sentence = f"The conversations in {folder} cannot be read or written ({said}): check the disk."
+    return StorageError(sentence, details=f"{type(error).__name__}: {said}")
+
+
+@contextmanager
+def storage_errors(folder: Path) -> Iterator[None]:
+    """Turn what SQLite and the file system raise into `StorageError`."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise storage_error(error, folder) from error

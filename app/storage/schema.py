@@ -1,0 +1,67 @@
+"""The tables, and how older databases get them."""
+
+from __future__ import annotations
+
+import sqlite3
+
+# One entry for each version: the statements that lead to it from the one before. Entries are only ever
+# appended; what has been released is never edited. The number of entries is the database's user_version.
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        """
+        CREATE TABLE conversations (
+            id INTEGER PRIMARY KEY,
+            title TEXT NOT NULL,
+            created_at REAL NOT NULL,  -- seconds since 1970, UTC
+            updated_at REAL NOT NULL,
+            deleted_at REAL            -- hidden, erased at the next start; NULL for all others
+        )
+        """,
+        """
+        CREATE TABLE messages (
+            id INTEGER PRIMARY KEY,
+            conversation_id INTEGER NOT NULL REFERENCES conversations(id) ON DELETE CASCADE,
+            role TEXT NOT NULL,        -- user, assistant
+            content TEXT NOT NULL,
+            created_at REAL NOT NULL,
+            state TEXT NOT NULL,       -- MessageState
+            statistics TEXT,           -- JSON object, ReplyStatistics
+            notices TEXT NOT NULL,     -- JSON list of sentences
+            error TEXT NOT NULL        -- one sentence or nothing
+        )
+        """,
+        "CREATE INDEX messages_of_conversation ON messages(conversation_id, id)",
+        # Almost always empty: the start looks for replies that a crash cut without reading every message.
+        """
+        CREATE INDEX unfinished_messages ON messages(state) WHERE state IN ('queued', 'waiting', 'streaming')
+        """,
+        "CREATE TABLE id_blocks (next_id INTEGER NOT NULL)",
+        "INSERT INTO id_blocks VALUES (1)",
+    ),
+)
+VERSION = len(MIGRATIONS)
+
+
+def version_of(connection: sqlite3.Connection) -> int:
+    """The database's version; 0 for an empty one."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def migrate(connection: sqlite3.Connection) -> None:
+    """Bring a database up to `VERSION`, each step in a transaction of its own.
+
+    The connection must be in autocommit mode. The version is read again inside the transaction, because
+    another process may have done the step meanwhile.
+    """
+    while version_of(connection) < VERSION:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            version = version_of(connection)
+            if version < VERSION:
+                for statement in MIGRATIONS[version]:
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {version + 1}")
+            connection.execute("COMMIT")
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
