@@ -1,0 +1,1 @@
+"""The decoder: config, weights in memory, attention, KV cache and the forward pass."""

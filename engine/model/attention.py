@@ -1,0 +1,148 @@
+"""Which rows see which, and attention itself.
+
+The query heads that share a key-value head are folded into query rows, n * group of them, so that grouped
+attention is plain attention with fewer heads; the mask is repeated once per step and not once per layer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+#: Up to this many new rows heads are folded; beyond it the repeated mask would cost more than it saves.
+FOLD_LIMIT_ROWS = 64
+#: Scores of the capped path held at a time.
+SCORES_LIMIT_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class StepMask:
+    """Who sees whom in one forward, for all layers of one window.
+
+    Attributes:
+        first_row: Cache rows before this one lie outside every new row's window.
+        additive: 0 or the type's lowest number; (n * group, rows) where ``folded``, (n, rows) otherwise;
+            None where every new row sees all rows, or where ``causal`` says it.
+        folded: Whether query heads are folded into rows.
+        causal: The n new rows are a chain and nothing is committed.
+    """
+
+    first_row: int
+    additive: Tensor | None
+    folded: bool
+    causal: bool = False
+
+
+def step_mask(
+    positions: Tensor, tree: Tensor | None, length: int, window: int | None, dtype: torch.dtype, group: int
+) -> StepMask:
+    """Build the mask of one forward.
+
+    Args:
+        positions: (n,) int64, of the new rows.
+        tree: (n, n) bool, True where row i sees new row j, its own included; None for a chain.
+        length: Committed rows, row r at position r.
+        window: Positions that a row sees, its own included; None for all.
+        dtype: Type of the scores.
+        group: Query heads per key-value head.
+    """
+    count = len(positions)
+    first = 0 if window is None else max(0, min(length, int(positions.min()) - window + 1))
+    folded = count <= FOLD_LIMIT_ROWS
+    if count == 1:
+        return StepMask(first, None, folded)
+    if tree is None and length == 0 and (window is None or count <= window):
+        return StepMask(0, None, False, causal=True)
+    device = positions.device
+    if tree is None:
+        tree = torch.ones(count, count, dtype=torch.bool, device=device).tril_()
+    additive = torch.zeros(count, length - first + count, dtype=dtype, device=device)
+    # Not -inf: a block of a row in which all is masked must stay finite; it is scaled to an exact 0 later.
+    lowest = torch.finfo(dtype).min
+    if window is None:
+        additive[:, length - first :].masked_fill_(~tree, lowest)
+    else:
+        committed = torch.arange(first, length, device=device)
+        distance = positions[:, None] - torch.cat((committed, positions))
+        hidden = distance >= window
+        hidden[:, length - first :] |= ~tree
+        additive.masked_fill_(hidden, lowest)
+    return StepMask(first, additive.repeat_interleave(group, 0) if folded and group > 1 else additive, folded)
+
+
+def attend(
+    queries: Tensor, keys: Tensor, values: Tensor, mask: StepMask, scale: float, soft_cap: float | None
+) -> Tensor:
+    """Attention of new rows over cached rows.
+
+    Args:
+        queries: (n, heads, head_dim), rotated.
+        keys: (kv_heads, rows, head_dim), the rows from ``mask.first_row`` on.
+        values: The same shape.
+        mask: Of this forward and this layer's window.
+        scale: Multiplies the scores.
+        soft_cap: c in c * tanh(score / c) before the mask (Gemma 2), None for none.
+
+    Returns:
+        (n, heads * head_dim).
+    """
+    count, heads, head_dim = queries.shape
+    kv_heads = len(keys)
+    if mask.folded:
+        folded = (
+            queries.reshape(count, kv_heads, -1, head_dim).transpose(0, 1).reshape(kv_heads, -1, head_dim)
+        )
+        if soft_cap is not None:
+            mixed = _attend_capped(folded, keys, values, mask.additive, scale, soft_cap)
+        else:
+            mixed = functional.scaled_dot_product_attention(
+                folded[None], keys[None], values[None], attn_mask=mask.additive, scale=scale
+            )[0]
+        return mixed.reshape(kv_heads, count, -1, head_dim).transpose(0, 1).reshape(count, heads * head_dim)
+    by_head = queries.transpose(0, 1)
+    if soft_cap is not None:
+        additive = mask.additive if not mask.causal else _causal(count, queries)
+        group = heads // kv_heads
+        mixed = torch.cat(
+            [
+                _attend_capped(
+                    by_head[head : head + 1], keys[kv, None], values[kv, None], additive, scale, soft_cap
+                )
+                for head, kv in ((head, head // group) for head in range(heads))
+            ]
+        )
+    else:
+        mixed = functional.scaled_dot_product_attention(
+            by_head[None],
+            keys[None],
+            values[None],
+            attn_mask=mask.additive,
+            is_causal=mask.causal,
+            scale=scale,
+            enable_gqa=heads != kv_heads,
+        )[0]
+    return mixed.transpose(0, 1).reshape(count, heads * head_dim)
+
+
+def _causal(count: int, like: Tensor) -> Tensor:
+    return torch.full(
+        (count, count), torch.finfo(like.dtype).min, dtype=like.dtype, device=like.device
+    ).triu_(1)
+
+
+def _attend_capped(
+    queries: Tensor, keys: Tensor, values: Tensor, additive: Tensor | None, scale: float, soft_cap: float
+) -> Tensor:
+    """Attention with capped scores, (kv_heads, m, head_dim), in blocks of rows that bound the memory."""
+    step = max(1, SCORES_LIMIT_BYTES // (4 * len(keys) * keys.shape[1]))
+    blocks = []
+    for start in range(0, queries.shape[1], step):
+        part = queries[:, start : start + step]
+        scores = torch.bmm(part, keys.transpose(1, 2)).float().mul_(scale / soft_cap).tanh_().mul_(soft_cap)
+        if additive is not None:
+            scores += additive[start : start + step]
+        blocks.append(torch.bmm(scores.softmax(-1).to(values.dtype), values))
+    return blocks[0] if len(blocks) == 1 else torch.cat(blocks, 1)

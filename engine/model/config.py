@@ -1,0 +1,225 @@
+"""What the decoder needs to know of a model: config.json, checked for what Tenon cannot run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import ConfigInvalid, UnsupportedModel
+from engine.model.families import SUPPORTED, Family
+from engine.model.rope import Rope, read_rope
+from engine.weights.checkpoint import Checkpoint
+
+ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu"}
+
+
+@dataclass(frozen=True)
+class ModelConfig:
+    """A decoder's sizes and variants. Field names follow Tenon; config.json's are in `read_config`.
+
+    Attributes:
+        architecture: ``architectures[0]``.
+        family: Its row in `SUPPORTED`.
+        hidden_size: Width of the residual stream, h.
+        layers: Number of layers.
+        heads: Query heads.
+        kv_heads: Key-value heads; ``heads`` is a multiple.
+        head_dim: Width of a head; heads * head_dim need not be h.
+        intermediate_size: Width of the feed-forward network.
+        vocabulary_size: Rows of embedding and head, V.
+        context_length: Longest text, in tokens.
+        norm_epsilon: Of the RMS norms.
+        activation: ``silu``, ``gelu`` or ``gelu_tanh``.
+        attention_scale: Multiplies the scores.
+        attention_soft_cap: tanh cap of the scores, None for none.
+        logit_soft_cap: tanh cap of the logits, None for none.
+        embedding_scale: Multiplies the embedding, None for 1; rounded to the weights' type when applied.
+        tied: The head is the embedding.
+        qkv_bias: q, k and v have biases.
+        output_bias: The attention's output has one.
+        mlp_bias: The feed-forward network has them.
+        windows: Per layer: how many positions it sees, its own included; None for all.
+        ropes: The kinds of RoPE there are.
+        layer_ropes: Per layer: an index into ``ropes``, None where nothing is rotated.
+        tensor_prefix: What the names of the decoder's tensors begin with.
+    """
+
+    architecture: str
+    family: Family
+    hidden_size: int
+    layers: int
+    heads: int
+    kv_heads: int
+    head_dim: int
+    intermediate_size: int
+    vocabulary_size: int
+    context_length: int
+    norm_epsilon: float
+    activation: str
+    attention_scale: float
+    attention_soft_cap: float | None
+    logit_soft_cap: float | None
+    embedding_scale: float | None
+    tied: bool
+    qkv_bias: bool
+    output_bias: bool
+    mlp_bias: bool
+    windows: tuple[int | None, ...]
+    ropes: tuple[Rope, ...]
+    layer_ropes: tuple[int | None, ...]
+    tensor_prefix: str
+
+    @property
+    def query_size(self) -> int:
+        """Width of all query heads."""
+        return self.heads * self.head_dim
+
+    @property
+    def kv_size(self) -> int:
+        """Width of all key heads, and of all value heads."""
+        return self.kv_heads * self.head_dim
+
+    @property
+    def group(self) -> int:
+        """Query heads that share a key-value head."""
+        return self.heads // self.kv_heads
+
+
+def read_config(checkpoint: Checkpoint) -> ModelConfig:
+    """Read a checkpoint's config; transformers supplies defaults and understands the older spellings.
+
+    Raises:
+        UnsupportedModel: The architecture, or a feature of it, is one that Tenon cannot run.
+        ConfigInvalid: A value is missing or makes no sense.
+    """
+    family = SUPPORTED.get(checkpoint.architecture)
+    if family is None:
+        raise UnsupportedModel(f"Tenon cannot run {checkpoint.architecture}; it runs {', '.join(SUPPORTED)}.")
+    _refuse_quantized(checkpoint.config)
+    config = _transformers_config(checkpoint, family)
+    _refuse_features(config, family)
+    try:
+        return _translate(checkpoint, config, family)
+    except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise ConfigInvalid(
+            "A value in config.json is missing or of the wrong kind; download it again.", details=repr(error)
+        ) from error
+
+
+def _refuse_quantized(raw: dict[str, Any]) -> None:
+    quantization = raw.get("quantization_config") or (raw.get("text_config") or {}).get("quantization_config")
+    if quantization:
+        method = (
+            quantization.get("quant_method", "an unknown method") if isinstance(quantization, dict) else "?"
+        )
+        raise UnsupportedModel(
+            f"This model is quantized (quantization_config, {method}), which Tenon cannot read; "
+            "choose the unquantized version."
+        )
+
+
+def _transformers_config(checkpoint: Checkpoint, family: Family) -> Any:
+    from transformers import AutoConfig
+
+    try:
+        config = AutoConfig.from_pretrained(checkpoint.folder, trust_remote_code=False, local_files_only=True)
+        return getattr(config, family.text_config) if family.text_config else config
+    except Exception as error:  # transformers raises its own kinds for a bad value, without a common base
+        raise ConfigInvalid(
+            "config.json holds a value that transformers refuses; download it again.", details=repr(error)
+        ) from error
+
+
+def _refuse_features(config: Any, family: Family) -> None:
+    activation = _activation_name(config)
+    if activation not in ACTIVATIONS:
+        raise UnsupportedModel(f"Tenon has no activation {activation}; it has {', '.join(ACTIVATIONS)}.")
+    if getattr(config, "use_bidirectional_attention", False):
+        raise UnsupportedModel("Tenon runs causal models, and this one sets use_bidirectional_attention.")
+    if not family.soft_caps and getattr(config, "attn_logit_softcapping", None) is not None:
+        raise UnsupportedModel(f"Tenon has no attn_logit_softcapping in {family.name}; choose another model.")
+    if not family.soft_caps and getattr(config, "final_logit_softcapping", None) is not None:
+        raise UnsupportedModel(
+            f"Tenon has no final_logit_softcapping in {family.name}; choose another model."
+        )
+    if family.windows == "layer_types":
+        unknown = set(config.layer_types) - {"full_attention", "sliding_attention"}
+        if unknown:
+            raise UnsupportedModel(
+                f"Tenon has no layers of the type {sorted(unknown)[0]}; choose another model."
+            )
+
+
+def _activation_name(config: Any) -> str:
+    return str(getattr(config, "hidden_activation", None) or config.hidden_act)
+
+
+def _translate(checkpoint: Checkpoint, config: Any, family: Family) -> ModelConfig:
+    heads = int(config.num_attention_heads)
+    kv_heads = int(getattr(config, "num_key_value_heads", None) or heads)
+    head_dim = int(getattr(config, "head_dim", None) or config.hidden_size // heads)
+    if heads % kv_heads or head_dim % 2:
+        raise ValueError(f"{heads} heads, {kv_heads} key-value heads, head_dim {head_dim}")
+    layers = int(config.num_hidden_layers)
+    windows = _windows(config, family, layers)
+    ropes, layer_ropes = _ropes(config, family, windows, layers)
+    scale = float(config.query_pre_attn_scalar) if family.scalar_scale else float(head_dim)
+    attention_bias = bool(getattr(config, "attention_bias", False))
+    mlp_bias = bool(getattr(config, "mlp_bias", False))
+    return ModelConfig(
+        architecture=checkpoint.architecture,
+        family=family,
+        hidden_size=int(config.hidden_size),
+        layers=layers,
+        heads=heads,
+        kv_heads=kv_heads,
+        head_dim=head_dim,
+        intermediate_size=int(config.intermediate_size),
+        vocabulary_size=int(config.vocab_size),
+        context_length=int(config.max_position_embeddings),
+        norm_epsilon=float(config.rms_norm_eps),
+        activation=ACTIVATIONS[_activation_name(config)],
+        attention_scale=scale**-0.5,
+        attention_soft_cap=config.attn_logit_softcapping if family.soft_caps else None,
+        logit_soft_cap=config.final_logit_softcapping if family.soft_caps else None,
+        embedding_scale=float(config.hidden_size) ** 0.5 if family.scaled_embedding else None,
+        tied=bool(config.tie_word_embeddings),
+        qkv_bias=attention_bias if family.qkv_bias is None else family.qkv_bias,
+        output_bias=attention_bias if family.output_bias is None else family.output_bias,
+        mlp_bias=mlp_bias if family.mlp_bias is None else family.mlp_bias,
+        windows=windows,
+        ropes=ropes,
+        layer_ropes=layer_ropes,
+        tensor_prefix=_tensor_prefix(checkpoint, family),
+    )
+
+
+def _windows(config: Any, family: Family, layers: int) -> tuple[int | None, ...]:
+    window = getattr(config, "sliding_window", None)
+    if family.windows == "none" or window is None:
+        return (None,) * layers
+    if family.windows == "all":
+        return (int(window),) * layers
+    kinds = config.layer_types
+    return tuple(int(window) if kinds[layer] == "sliding_attention" else None for layer in range(layers))
+
+
+def _ropes(
+    config: Any, family: Family, windows: tuple[int | None, ...], layers: int
+) -> tuple[tuple[Rope, ...], tuple[int | None, ...]]:
+    if "full_attention" in config.rope_parameters:  # Gemma 3: sliding layers have frequencies of their own
+        kinds = ("full_attention", "sliding_attention")
+        ropes = tuple(read_rope(config, kind, family.partial_rotary) for kind in kinds)
+        return ropes, tuple(kinds.index(config.layer_types[layer]) for layer in range(layers))
+    rope = read_rope(config, None, family.partial_rotary)
+    rotates = (
+        getattr(config, "no_rope_layers", None) or (1,) * layers
+    )  # SmolLM3: 1 where the layer does rotate
+    return (rope,), tuple(0 if rotates[layer] else None for layer in range(layers))
+
+
+def _tensor_prefix(checkpoint: Checkpoint, family: Family) -> str:
+    for prefix in family.tensor_prefixes:
+        if f"{prefix}embed_tokens.weight" in checkpoint.names:
+            return prefix
+    return family.tensor_prefixes[0]

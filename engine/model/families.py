@@ -1,0 +1,108 @@
+"""Which architectures Tenon runs, and how each differs from Llama.
+
+To add a family: add a row to `SUPPORTED` if its decoder is Llama's with other values of the fields below, add
+its random checkpoint to tests/support/checkpoints.py, and run tests/engine/model. A family that needs an
+operation that is not here needs a field here and a line in decoder.py; nothing else knows families.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Family:
+    """What config.json leaves unsaid about an architecture.
+
+    Attributes:
+        name: For messages.
+        qkv_bias: Whether q, k and v carry biases; None: ``attention_bias`` says it.
+        output_bias: The same for the attention's output projection.
+        mlp_bias: Whether the feed-forward network carries biases; None: ``mlp_bias`` says it.
+        query_key_norm: An RMS norm on each query and key head before the rotation.
+        sandwich_norm: A second norm behind attention and behind the feed-forward network.
+        norm_offset: Added to each norm weight: Gemma stores w and multiplies by 1 + w.
+        scaled_embedding: The embedding is multiplied by sqrt(hidden size), rounded to the weights' type.
+        scalar_scale: Attention scores are scaled by ``query_pre_attn_scalar`` and not by the head's size.
+        soft_caps: Attention scores and logits may have tanh caps.
+        fused_projections: The checkpoint stores q, k, v as one tensor and gate, up as one.
+        partial_rotary: ``partial_rotary_factor`` of each head is rotated and the rest passes.
+        windows: Which layers slide: none, all when ``sliding_window`` is set, or those that ``layer_types``
+            names.
+        tensor_prefixes: What the names of its tensors may begin with; the first that fits is used.
+        text_config: The decoder's config is this part of config.json.
+        ignored_prefixes: Tensors of parts that Tenon does not run (an image encoder).
+    """
+
+    name: str
+    qkv_bias: bool | None = False
+    output_bias: bool | None = False
+    mlp_bias: bool | None = False
+    query_key_norm: bool = False
+    sandwich_norm: bool = False
+    norm_offset: float = 0.0
+    scaled_embedding: bool = False
+    scalar_scale: bool = False
+    soft_caps: bool = False
+    fused_projections: bool = False
+    partial_rotary: bool = False
+    windows: Literal["none", "all", "layer_types"] = "none"
+    tensor_prefixes: tuple[str, ...] = ("model.",)
+    text_config: str | None = None
+    ignored_prefixes: tuple[str, ...] = ()
+
+
+SUPPORTED: dict[str, Family] = {
+    "LlamaForCausalLM": Family("Llama, SmolLM", qkv_bias=None, output_bias=None, mlp_bias=None),
+    "SmolLM3ForCausalLM": Family(
+        "SmolLM3", qkv_bias=None, output_bias=None, mlp_bias=None, windows="layer_types"
+    ),
+    "MistralForCausalLM": Family("Mistral", windows="all"),
+    "Qwen2ForCausalLM": Family("Qwen2, Qwen2.5", qkv_bias=True, windows="layer_types"),
+    "Qwen3ForCausalLM": Family(
+        "Qwen3", qkv_bias=None, output_bias=None, query_key_norm=True, windows="layer_types"
+    ),
+    "Phi3ForCausalLM": Family("Phi-3", fused_projections=True, partial_rotary=True, windows="all"),
+    "Gemma2ForCausalLM": Family(
+        "Gemma 2",
+        qkv_bias=None,
+        output_bias=None,
+        sandwich_norm=True,
+        norm_offset=1.0,
+        scaled_embedding=True,
+        scalar_scale=True,
+        soft_caps=True,
+        windows="layer_types",
+    ),
+    "Gemma3ForCausalLM": Family(
+        "Gemma 3",
+        qkv_bias=None,
+        output_bias=None,
+        query_key_norm=True,
+        sandwich_norm=True,
+        norm_offset=1.0,
+        scaled_embedding=True,
+        scalar_scale=True,
+        windows="layer_types",
+    ),
+    "Gemma3ForConditionalGeneration": Family(
+        "Gemma 3 (text part)",
+        qkv_bias=None,
+        output_bias=None,
+        query_key_norm=True,
+        sandwich_norm=True,
+        norm_offset=1.0,
+        scaled_embedding=True,
+        scalar_scale=True,
+        windows="layer_types",
+        tensor_prefixes=("language_model.model.", "model.language_model."),
+        text_config="text_config",
+        ignored_prefixes=(
+            "vision_tower.",
+            "multi_modal_projector.",
+            "model.vision_tower.",
+            "model.multi_modal_projector.",
+        ),
+    ),
+}

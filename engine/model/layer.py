@@ -1,0 +1,115 @@
+"""The weights that the decoder runs on, and the interface through which it gets them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from engine.model.linear import LinearMap
+from engine.model.norm import Norm
+
+
+@dataclass(frozen=True)
+class LayerWeights:
+    """One layer. h = hidden size, q and kv = widths of all query and all key heads, f = intermediate size.
+
+    Attributes:
+        attention_norm: Before attention.
+        qkv: h -> q + 2 kv.
+        query_norm: Per head, or None.
+        key_norm: Per head, or None.
+        output: q -> h.
+        attention_end_norm: Behind attention, before the residual sum, or None.
+        mlp_norm: Before the feed-forward network.
+        gate_up: h -> 2 f, gate first.
+        down: f -> h.
+        mlp_end_norm: Behind the feed-forward network, or None.
+    """
+
+    attention_norm: Norm
+    qkv: LinearMap
+    output: LinearMap
+    mlp_norm: Norm
+    gate_up: LinearMap
+    down: LinearMap
+    query_norm: Norm | None = None
+    key_norm: Norm | None = None
+    attention_end_norm: Norm | None = None
+    mlp_end_norm: Norm | None = None
+
+    def parts(self) -> Iterator[Norm | LinearMap]:
+        """Every norm and matrix there is."""
+        for field in fields(self):
+            part = getattr(self, field.name)
+            if part is not None:
+                yield part
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes in memory."""
+        return sum(part.size_bytes for part in self.parts())
+
+
+@dataclass(frozen=True)
+class ModelWeights:
+    """A whole model in memory.
+
+    Attributes:
+        embedding: (V, h).
+        layers: In order.
+        final_norm: Before the head.
+        head: h -> V; shares the embedding's memory where they are tied.
+        parameters: Number of weights, shared ones counted once.
+    """
+
+    embedding: Tensor
+    layers: tuple[LayerWeights, ...]
+    final_norm: Norm
+    head: LinearMap
+    tied: bool
+    parameters: int
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes in memory, shared ones counted once."""
+        outer = (
+            self.embedding.nbytes + self.final_norm.size_bytes + (0 if self.tied else self.head.size_bytes)
+        )
+        return outer + sum(layer.size_bytes for layer in self.layers)
+
+
+class WeightSource(Protocol):
+    """Where the decoder gets its weights; a placement is one."""
+
+    @property
+    def embedding(self) -> Tensor:
+        """The embedding table, (V, h)."""
+        ...
+
+    @property
+    def head(self) -> LinearMap:
+        """The map from hidden states to logits, h -> V."""
+        ...
+
+    @property
+    def final_norm(self) -> Norm:
+        """Before the head."""
+        ...
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Type of the activations."""
+        ...
+
+    @property
+    def device(self) -> torch.device:
+        """Where the activations are."""
+        ...
+
+    def layer(self, index: int) -> LayerWeights:
+        """The weights of a layer, ready to compute with until the next one is asked for."""
+        ...

@@ -1,0 +1,137 @@
+"""Weights from a checkpoint into memory: fused tensors are allocated once and filled slice by slice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from engine.errors import TensorMismatch
+from engine.model.config import ModelConfig
+from engine.model.layer import LayerWeights, ModelWeights
+from engine.model.linear import Linear, dense_linear
+from engine.model.norm import Norm
+from engine.model.tensors import Slot, check_tensors, expected_tensors, layer_slots, outer_slots
+from engine.weights.checkpoint import Checkpoint
+
+
+def load_weights(
+    checkpoint: Checkpoint,
+    config: ModelConfig,
+    dtype: torch.dtype,
+    device: torch.device,
+    progress: Callable[[int, int], None] = lambda done_bytes, total_bytes: None,
+    check: Callable[[], None] = lambda: None,
+) -> ModelWeights:
+    """Read a whole model. Beside the weights themselves no more than one slice is held.
+
+    Args:
+        checkpoint: Where to read.
+        config: Of this checkpoint.
+        dtype: Type of matrices and embedding; norms are kept in float32.
+        device: Where they go.
+        progress: Called with bytes read and bytes to read, after each slice.
+        check: Called before each slice; raises to cancel.
+
+    Raises:
+        TensorMismatch: The checkpoint's tensors are not those of its config.
+        WeightsCorrupt: A file ends early.
+        UnsupportedModel: A tensor is of a type that is not read.
+    """
+    check_tensors(checkpoint, config)
+    expected = expected_tensors(config)
+    total = sum(checkpoint.stored_bytes(name) for name in expected)
+    done = 0
+
+    def advance(count: int) -> None:
+        nonlocal done
+        done += count
+        progress(done, total)
+
+    progress(0, total)
+    outer = read_slots(checkpoint, outer_slots(config), dtype, device, advance, check)
+    layers = tuple(
+        layer_weights(
+            read_slots(checkpoint, layer_slots(config, layer), dtype, device, advance, check), config
+        )
+        for layer in range(config.layers)
+    )
+    return ModelWeights(
+        embedding=outer["embedding"],
+        layers=layers,
+        final_norm=Norm(outer["final_norm"], config.norm_epsilon, config.family.norm_offset),
+        head=dense_linear(outer["embedding"] if config.tied else outer["head"]),
+        tied=config.tied,
+        parameters=sum(torch.Size(shape).numel() for shape in expected.values()),
+    )
+
+
+def read_slots(
+    checkpoint: Checkpoint,
+    slots: list[Slot],
+    dtype: torch.dtype,
+    device: torch.device,
+    advance: Callable[[int], None],
+    check: Callable[[], None],
+) -> dict[str, Tensor]:
+    """Read tensors into the decoder's fused ones.
+
+    Args:
+        checkpoint: Where to read.
+        slots: What to read and where it goes.
+        dtype: Type of the result.
+        device: Of the result.
+        advance: Called with the bytes of each slice.
+        check: Called before each slice; raises to cancel.
+
+    Returns:
+        The decoder's tensors by field name.
+
+    Raises:
+        TensorMismatch: Rows of one were not filled.
+    """
+    rows: dict[str, int] = {}
+    for slot in slots:
+        rows[slot.field] = max(rows.get(slot.field, 0), slot.first_row + slot.shape[0])
+    tensors: dict[str, Tensor] = {}
+    filled = dict.fromkeys(rows, 0)
+    for slot in slots:
+        if slot.field not in tensors:
+            tensors[slot.field] = torch.empty((rows[slot.field], *slot.shape[1:]), dtype=dtype, device=device)
+        target = tensors[slot.field][slot.first_row : slot.first_row + slot.shape[0]]
+        for count in checkpoint.read(slot.name, target, check):
+            advance(count)
+        filled[slot.field] += slot.shape[0]
+    for name, count in filled.items():
+        if count != rows[name]:
+            raise TensorMismatch(
+                f"Only {count} of {rows[name]} rows of {name} were filled; report this as a bug."
+            )
+    return tensors
+
+
+def layer_weights(tensors: dict[str, Tensor], config: ModelConfig) -> LayerWeights:
+    """Dress the tensors of one layer, by the field names of `layer_slots`, as what the decoder calls."""
+
+    def norm(field: str) -> Norm:
+        return Norm(tensors[field], config.norm_epsilon, config.family.norm_offset)
+
+    def optional(field: str) -> Norm | None:
+        return norm(field) if field in tensors else None
+
+    def linear(field: str) -> Linear:
+        return dense_linear(tensors[field], tensors.get(f"{field}_bias"))
+
+    return LayerWeights(
+        attention_norm=norm("attention_norm"),
+        qkv=linear("qkv"),
+        output=linear("output"),
+        mlp_norm=norm("mlp_norm"),
+        gate_up=linear("gate_up"),
+        down=linear("down"),
+        query_norm=optional("query_norm"),
+        key_norm=optional("key_norm"),
+        attention_end_norm=optional("attention_end_norm"),
+        mlp_end_norm=optional("mlp_end_norm"),
+    )

@@ -1,0 +1,133 @@
+"""Which tensors a checkpoint of a config must hold, and where each goes in the decoder's fused weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.errors import TensorMismatch
+from engine.model.config import ModelConfig
+from engine.weights.checkpoint import Checkpoint
+
+#: Buffers and copies that some checkpoints carry and nobody needs.
+HARMLESS_SUFFIXES = ("rotary_emb.inv_freq", "attn.masked_bias", "attn.bias")
+NAMES_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Slot:
+    """One tensor of the checkpoint and the rows of the decoder's tensor that it fills.
+
+    Attributes:
+        name: In the checkpoint.
+        shape: In the checkpoint.
+        field: The attribute of the decoder's weights.
+        first_row: Where its rows begin there.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    field: str
+    first_row: int = 0
+
+
+def layer_slots(config: ModelConfig, layer: int) -> list[Slot]:
+    """The tensors of one layer, with q, k, v fused to ``qkv`` and gate, up to ``gate_up``."""
+    prefix = f"{config.tensor_prefix}layers.{layer}."
+    hidden, queries, keys, wide = (
+        config.hidden_size,
+        config.query_size,
+        config.kv_size,
+        config.intermediate_size,
+    )
+    slots: list[Slot] = []
+
+    def linear(module: str, field: str, rows: int, columns: int, first_row: int, bias: bool) -> None:
+        slots.append(Slot(f"{prefix}{module}.weight", (rows, columns), field, first_row))
+        if bias:
+            slots.append(Slot(f"{prefix}{module}.bias", (rows,), f"{field}_bias", first_row))
+
+    def norm(module: str, field: str, size: int = hidden) -> None:
+        slots.append(Slot(f"{prefix}{module}.weight", (size,), field))
+
+    norm("input_layernorm", "attention_norm")
+    if config.family.fused_projections:
+        linear("self_attn.qkv_proj", "qkv", queries + 2 * keys, hidden, 0, config.qkv_bias)
+    else:
+        linear("self_attn.q_proj", "qkv", queries, hidden, 0, config.qkv_bias)
+        linear("self_attn.k_proj", "qkv", keys, hidden, queries, config.qkv_bias)
+        linear("self_attn.v_proj", "qkv", keys, hidden, queries + keys, config.qkv_bias)
+    if config.family.query_key_norm:
+        norm("self_attn.q_norm", "query_norm", config.head_dim)
+        norm("self_attn.k_norm", "key_norm", config.head_dim)
+    linear("self_attn.o_proj", "output", hidden, queries, 0, config.output_bias)
+    if config.family.sandwich_norm:
+        norm("post_attention_layernorm", "attention_end_norm")
+        norm("pre_feedforward_layernorm", "mlp_norm")
+        norm("post_feedforward_layernorm", "mlp_end_norm")
+    else:
+        norm("post_attention_layernorm", "mlp_norm")
+    if config.family.fused_projections:
+        linear("mlp.gate_up_proj", "gate_up", 2 * wide, hidden, 0, config.mlp_bias)
+    else:
+        linear("mlp.gate_proj", "gate_up", wide, hidden, 0, config.mlp_bias)
+        linear("mlp.up_proj", "gate_up", wide, hidden, wide, config.mlp_bias)
+    linear("mlp.down_proj", "down", hidden, wide, 0, config.mlp_bias)
+    return slots
+
+
+def outer_slots(config: ModelConfig) -> list[Slot]:
+    """The tensors outside the layers: embedding, final norm, and the head where it is not the embedding."""
+    table = (config.vocabulary_size, config.hidden_size)
+    slots = [
+        Slot(f"{config.tensor_prefix}embed_tokens.weight", table, "embedding"),
+        Slot(f"{config.tensor_prefix}norm.weight", (config.hidden_size,), "final_norm"),
+    ]
+    return slots if config.tied else [*slots, Slot(head_name(config), table, "head")]
+
+
+def head_name(config: ModelConfig) -> str:
+    """What the checkpoint calls the head: beside the decoder's prefix."""
+    return (
+        config.tensor_prefix.removesuffix("model.").removesuffix("model.language_model.") + "lm_head.weight"
+    )
+
+
+def expected_tensors(config: ModelConfig) -> dict[str, tuple[int, ...]]:
+    """Name and shape of every tensor that must be in the checkpoint."""
+    slots = outer_slots(config)
+    for layer in range(config.layers):
+        slots += layer_slots(config, layer)
+    return {slot.name: slot.shape for slot in slots}
+
+
+def check_tensors(checkpoint: Checkpoint, config: ModelConfig) -> None:
+    """Compare a checkpoint's tensors with what its config promises.
+
+    Raises:
+        TensorMismatch: A tensor is missing, unexpected or of the wrong shape; names the first few of each.
+    """
+    expected = expected_tensors(config)
+    missing = sorted(set(expected) - checkpoint.names)
+    unexpected = sorted(name for name in checkpoint.names - set(expected) if not _harmless(name, config))
+    wrong = [
+        f"{name} is {checkpoint.shape(name)} and not {shape}"
+        for name, shape in expected.items()
+        if name in checkpoint.names and checkpoint.shape(name) != shape
+    ]
+    problems = [
+        f"{len(found)} {kind} ({', '.join(found[:NAMES_SHOWN])}{', …' if len(found) > NAMES_SHOWN else ''})"
+        for kind, found in (("missing", missing), ("unexpected", unexpected), ("of the wrong shape", wrong))
+        if found
+    ]
+    if problems:
+        raise TensorMismatch(
+            f"The weights do not match config.json, tensors are {'; '.join(problems)}; "
+            "download the model again.",
+            details="\n".join([*missing, *unexpected, *wrong]),
+        )
+
+
+def _harmless(name: str, config: ModelConfig) -> bool:
+    if name.endswith(HARMLESS_SUFFIXES) or name.startswith(config.family.ignored_prefixes):
+        return True
+    return config.tied and name in ("lm_head.weight", head_name(config))

@@ -1,0 +1,20 @@
+"""What every kind of placement offers beyond the weights themselves."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from engine.model.layer import WeightSource
+
+
+class Placement(WeightSource, Protocol):
+    """A `WeightSource` that accounts for its memory and can let go of it."""
+
+    @property
+    def bytes_by_device(self) -> dict[str, int]:
+        """Bytes of weights held, by device."""
+        ...
+
+    def release(self) -> None:
+        """Free the weights; the placement cannot be used after it."""
+        ...

@@ -1,0 +1,63 @@
+"""Every weight in the memory of one device: the simplest placement and the fastest where it fits."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from engine.model.layer import LayerWeights, ModelWeights
+from engine.model.linear import LinearMap
+from engine.model.norm import Norm
+
+
+class Resident:
+    """All layers in memory, for as long as this object is held.
+
+    Args:
+        weights: From `engine.model.loader.load_weights`.
+    """
+
+    def __init__(self, weights: ModelWeights) -> None:
+        self._weights: ModelWeights | None = weights
+
+    def _held(self) -> ModelWeights:
+        assert self._weights is not None, "the placement was released"
+        return self._weights
+
+    @property
+    def embedding(self) -> Tensor:
+        """The embedding table, (V, h)."""
+        return self._held().embedding
+
+    @property
+    def head(self) -> LinearMap:
+        """The map from hidden states to logits, h -> V."""
+        return self._held().head
+
+    @property
+    def final_norm(self) -> Norm:
+        """Before the head."""
+        return self._held().final_norm
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Type of the activations: the weights' own."""
+        return self._held().embedding.dtype
+
+    @property
+    def device(self) -> torch.device:
+        """Where everything is."""
+        return self._held().embedding.device
+
+    def layer(self, index: int) -> LayerWeights:
+        """The weights of a layer."""
+        return self._held().layers[index]
+
+    @property
+    def bytes_by_device(self) -> dict[str, int]:
+        """Bytes of weights held, by device."""
+        return {str(self.device): self._held().size_bytes}
+
+    def release(self) -> None:
+        """Free the weights."""
+        self._weights = None

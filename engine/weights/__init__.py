@@ -1,0 +1,1 @@
+"""Checkpoint files: what they hold and how their bytes are read."""

@@ -1,0 +1,133 @@
+"""One safetensors file: its header, checked against its size, and explicit reads of its bytes.
+
+Layout (https://github.com/huggingface/safetensors): 8 bytes little-endian header length N, N bytes of JSON,
+then the data; each entry's ``data_offsets`` count from the end of the header. The file is read, not mapped:
+mapped pages would count as this process's memory a second time while the weights are copied, and a read can
+be cancelled between slices.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import torch
+from torch import Tensor
+
+from engine.errors import UnsupportedModel, WeightsCorrupt
+
+#: safetensors' names of the element types that are read. Quantized types come with the formats that know
+#: them.
+DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+OTHER_SIZES = {"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
+HEADER_LIMIT_BYTES = 100_000_000  # the format's own limit
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One tensor of a file: its element type by safetensors' name, its shape, and its bytes in the file."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    start: int
+    stop: int
+
+
+class SafetensorsFile:
+    """The header of one file and reads of its tensors.
+
+    Args:
+        path: The file.
+
+    Raises:
+        WeightsCorrupt: It is truncated or not a safetensors file.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.size_bytes = path.stat().st_size
+        self.header, self._data_start = self._read_header()
+        self.entries = {name: self._entry(name) for name in self.header if name != "__metadata__"}
+        needed = self._data_start + max((entry.stop for entry in self.entries.values()), default=0)
+        if self.size_bytes < needed:
+            raise WeightsCorrupt(
+                f"{path.name} is truncated: {self.size_bytes} bytes are there, {needed} are needed; "
+                "download it again."
+            )
+
+    def _corrupt(self, why: str) -> WeightsCorrupt:
+        return WeightsCorrupt(f"{self.path.name} is not a safetensors file ({why}); download it again.")
+
+    def _read_header(self) -> tuple[dict[str, object], int]:
+        with self.path.open("rb") as file:
+            prefix = file.read(8)
+            length = int.from_bytes(prefix, "little")
+            if len(prefix) < 8 or length > HEADER_LIMIT_BYTES:
+                raise self._corrupt("its header has no valid length")
+            if self.size_bytes < 8 + length:
+                raise WeightsCorrupt(
+                    f"{self.path.name} is truncated: {self.size_bytes} bytes are there, "
+                    f"its header alone needs {8 + length}; download it again."
+                )
+            try:
+                header = json.loads(file.read(length))
+            except ValueError as error:
+                raise self._corrupt("its header is not JSON") from error
+        if not isinstance(header, dict):
+            raise self._corrupt("its header is not an object")
+        return header, 8 + length
+
+    def _entry(self, name: str) -> Entry:
+        raw = self.header[name]
+        try:
+            assert isinstance(raw, dict)
+            dtype = str(raw["dtype"])
+            shape = tuple(int(size) for size in raw["shape"])
+            start, stop = (int(offset) for offset in raw["data_offsets"])
+        except (AssertionError, KeyError, TypeError, ValueError) as error:
+            raise self._corrupt(f"the entry of {name} cannot be read") from error
+        width = DTYPES[dtype].itemsize if dtype in DTYPES else OTHER_SIZES.get(dtype)
+        if not 0 <= start <= stop or (width is not None and stop - start != math.prod(shape) * width):
+            raise self._corrupt(f"the bytes of {name} do not match its shape")
+        return Entry(dtype, shape, start, stop)
+
+    def dtype(self, name: str) -> torch.dtype:
+        """The element type of a tensor.
+
+        Raises:
+            UnsupportedModel: It is not a floating-point type that is read here.
+        """
+        found = DTYPES.get(self.entries[name].dtype)
+        if found is None:
+            raise UnsupportedModel(
+                f"The tensor {name} is stored as {self.entries[name].dtype}, and Tenon reads "
+                f"{', '.join(DTYPES)}; choose an unquantized version of this model."
+            )
+        return found
+
+    def open(self) -> BinaryIO:
+        """The file, opened for `read_into`."""
+        return self.path.open("rb")
+
+    def read_into(self, file: BinaryIO, name: str, target: Tensor, first_row: int) -> None:
+        """Read whole rows of a tensor.
+
+        Args:
+            file: From `open`.
+            name: The tensor.
+            target: Contiguous, on the CPU, of the tensor's element type and of its shape except for the
+                number of rows: as many are read as it has.
+            first_row: Where to start in the tensor.
+
+        Raises:
+            WeightsCorrupt: The file ends early.
+        """
+        entry = self.entries[name]
+        row_bytes = (entry.stop - entry.start) // max(1, entry.shape[0] if entry.shape else 1)
+        view = memoryview(target.reshape(-1).view(torch.uint8).numpy())
+        file.seek(self._data_start + entry.start + first_row * row_bytes)
+        if file.readinto(view) != len(view):  # type: ignore[attr-defined]
+            raise WeightsCorrupt(f"{self.path.name} ended while {name} was read; download it again.")
