@@ -1,0 +1,51 @@
+# Everything happens in .venv, which `make install` creates. All paths are relative, so that the checkout may lie
+# anywhere, under names with spaces and non-ASCII letters too.
+#
+#   make run                        install what is missing and open the window
+#   make test                       install what is missing and run the tests
+#   make run PYTHON=python3.12      with another Python
+#   make run TORCH_INDEX=ADDRESS    take torch from another package index (PyTorch's own CPU builds, say)
+
+PYTHON ?= python3
+TORCH_INDEX ?=
+
+VENV_PYTHON = .venv/bin/python
+PIP_INSTALL = $(VENV_PYTHON) -m pip install --disable-pip-version-check -c constraints.txt
+
+.PHONY: run test test-slow check format install clean
+
+run: .venv/.installed
+	.venv/bin/tenon
+
+test: .venv/.installed-dev
+	$(VENV_PYTHON) -m pytest
+
+test-slow: .venv/.installed-dev
+	$(VENV_PYTHON) -m pytest -m slow
+
+check: .venv/.installed-dev
+	$(VENV_PYTHON) -m ruff check .
+	$(VENV_PYTHON) -m ruff format --check .
+	$(VENV_PYTHON) -m mypy
+
+format: .venv/.installed-dev
+	$(VENV_PYTHON) -m ruff check --fix .
+	$(VENV_PYTHON) -m ruff format .
+
+install: .venv/.installed
+
+# torch goes first and alone, so that TORCH_INDEX serves torch and nothing else.
+.venv/.installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+		{ echo 'Tenon needs Python 3.10 or newer: make $(or $(MAKECMDGOALS),run) PYTHON=python3.11'; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(PIP_INSTALL) $(if $(TORCH_INDEX),--index-url $(TORCH_INDEX)) torch
+	$(PIP_INSTALL) -e .
+	@touch $@
+
+.venv/.installed-dev: .venv/.installed
+	$(PIP_INSTALL) -e '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,199 @@
+"""The command line: a second front end, and the proof that the engine needs no window."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import queue
+import re
+import signal
+import sys
+from collections.abc import Callable
+from types import FrameType
+from typing import NoReturn, TextIO
+
+from engine.errors import InvalidOption, TenonError
+from engine.messages import (
+    Cancel,
+    ChatMessage,
+    ContextTrimmed,
+    Event,
+    Failed,
+    Finished,
+    Generate,
+    LoadOptions,
+    Notice,
+    Reply,
+    SamplingOptions,
+    TokensAdded,
+)
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Bad usage is one line on standard error and exit code 2, without the usage text before it."""
+
+    def error(self, message: str) -> NoReturn:
+        print(f"{self.prog}: {message}. See `{self.prog} --help`.", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def main(arguments: list[str]) -> int:
+    """Run a subcommand.
+
+    Args:
+        arguments: What follows ``tenon`` on the command line.
+
+    Returns:
+        0 when it worked, 2 for bad usage or input, 1 for any other failure, 130 when interrupted.
+    """
+    try:
+        options = _parser().parse_args(arguments)
+    except SystemExit as exit_:
+        return int(exit_.code or 0)
+    for stream in (sys.stdout, sys.stderr):
+        # A reply may hold any character, whatever encoding the terminal or the pipe claims.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    try:
+        return int(options.run(options))
+    except TenonError as error:
+        print(f"tenon: {error.message}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader (head, say) has seen enough.
+        sys.stderr.close()
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="tenon",
+        description="Language models on this machine. Without a subcommand, `tenon` opens the window.",
+        epilog="`tenon --version` prints the version.",
+    )
+    commands = parser.add_subparsers(title="subcommands", metavar="COMMAND", required=True)
+    ask = commands.add_parser("ask", help="answer one prompt in the terminal", description="Answer one prompt.")
+    ask.set_defaults(run=_ask)
+    ask.add_argument("prompt", metavar="PROMPT", help="the question; - reads standard input")
+    ask.add_argument("--model", metavar="REF", default="guide", help="a folder, an installed model's name, or guide")
+    ask.add_argument("--draft", metavar="REF", help="the draft model, for modes that use one")
+    ask.add_argument("--mode", default="auto", help="auto, plain or lookup (default: %(default)s)")
+    ask.add_argument("--weights", default="auto", help="auto, fp32 or bf16 (default: %(default)s)")
+    ask.add_argument("--max-tokens", metavar="N", type=int, help="the reply's limit (default: the context's end)")
+    ask.add_argument("--temperature", metavar="T", type=float, help="0 is greedy (default: the model's own)")
+    ask.add_argument("--top-p", metavar="P", type=float, help="keep the likeliest tokens up to this probability")
+    ask.add_argument("--top-k", metavar="K", type=int, help="keep the K likeliest tokens; 0 keeps all")
+    ask.add_argument("--min-p", metavar="P", type=float, help="keep tokens of at least this share of the best one's")
+    ask.add_argument("--repetition-penalty", metavar="R", type=float, help="1 does nothing")
+    ask.add_argument("--seed", metavar="S", type=int, help="the same seed gives the same text")
+    ask.add_argument("--stop", metavar="TEXT", action="append", default=[], help="end the reply here; may be repeated")
+    ask.add_argument("--threads", metavar="N", type=int, help="CPU threads (default: the usable physical cores)")
+    ask.add_argument("--context", metavar="N", type=int, help="tokens of context")
+    ask.add_argument("--ram-budget", metavar="SIZE", type=_size, help="most memory to use, such as 6G or 512MiB")
+    ask.add_argument("--vram-budget", metavar="SIZE", type=_size, help="the same for a GPU; no mode uses one yet")
+    ask.add_argument("--system", metavar="TEXT", help="the system prompt")
+    ask.add_argument("--raw", action="store_true", help="continue PROMPT as it is, without a chat template")
+    ask.add_argument("--json", action="store_true", help="print one JSON object at the end and nothing else")
+    return parser
+
+
+def _ask(options: argparse.Namespace) -> int:
+    request = _request(options)
+    from engine.engine import Engine
+
+    events: queue.Queue[Event] = queue.Queue()
+    engine = Engine(events.put)
+    previous = _on_interrupt(lambda: engine.submit(Cancel(request.request_id)))
+    try:
+        engine.submit(request)
+        return _follow(events, None if options.json else sys.stdout)
+    finally:
+        engine.close()
+        signal.signal(signal.SIGINT, previous)
+
+
+def _follow(events: queue.Queue[Event], stream: TextIO | None) -> int:
+    """Print a reply as it comes (to ``stream``) or its JSON at the end (without one)."""
+    while True:
+        event = events.get()
+        if isinstance(event, TokensAdded) and stream is not None:
+            stream.write(event.text)
+            stream.flush()
+        elif isinstance(event, Notice):
+            print(event.text, file=sys.stderr)
+        elif isinstance(event, ContextTrimmed):
+            print(f"The oldest {event.messages_left_out} messages were left out.", file=sys.stderr)
+        elif isinstance(event, Failed):
+            print(f"tenon: {event.error.message}", file=sys.stderr)
+            return event.error.exit_code
+        elif isinstance(event, Finished):
+            if stream is None:
+                print(json.dumps(event.reply.as_json(), ensure_ascii=False))
+            else:
+                stream.write("\n")
+                if stream.isatty():
+                    print(_summary(event.reply), file=sys.stderr)
+            return 130 if event.reply.stop_reason == "cancelled" else 0
+
+
+def _request(options: argparse.Namespace) -> Generate:
+    if options.raw and options.system:
+        raise InvalidOption("--raw applies no chat template, so it has no place for --system: leave one of them out.")
+    prompt = sys.stdin.read() if options.prompt == "-" else options.prompt
+    turns = [ChatMessage("system", options.system)] if options.system else []
+    return Generate(
+        request_id="ask",
+        options=LoadOptions(
+            model=options.model,
+            draft=options.draft,
+            mode=options.mode,
+            weights=options.weights,
+            threads=options.threads,
+            context=options.context,
+            ram_budget_bytes=options.ram_budget,
+            vram_budget_bytes=options.vram_budget,
+        ),
+        messages=() if options.raw else (*turns, ChatMessage("user", prompt)),
+        raw_prompt=prompt if options.raw else None,
+        max_tokens=options.max_tokens,
+        sampling=SamplingOptions(
+            temperature=options.temperature,
+            top_k=options.top_k,
+            top_p=options.top_p,
+            min_p=options.min_p,
+            repetition_penalty=options.repetition_penalty,
+            seed=options.seed,
+        ),
+        stop=tuple(options.stop),
+    )
+
+
+def _summary(reply: Reply) -> str:
+    timings = reply.timings
+    parts = [reply.mode, f"{timings.predicted_n} tokens"]
+    if timings.predicted_per_second is not None:
+        parts.append(f"{timings.predicted_per_second:.3g} tok/s")
+    if timings.time_to_first_token_ms is not None:
+        parts.append(f"first token {timings.time_to_first_token_ms / 1e3:.2g} s")
+    if timings.acceptance_rate is not None:
+        parts.append(f"{timings.acceptance_rate:.0%} accepted")
+    return f"[{', '.join(parts)}]"
+
+
+def _size(text: str) -> int:
+    """Bytes of a size such as 6G, 512MiB or 1000000."""
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?i?)b?", text.strip().lower())
+    if match is None or match[2] not in _UNITS:
+        raise argparse.ArgumentTypeError(f"{text!r} is no size: write it like 6G, 512MiB or 1000000")
+    return int(float(match[1]) * _UNITS[match[2]])
+
+
+def _on_interrupt(action: Callable[[], None]) -> Callable[[int, FrameType | None], object] | int | None:
+    """Let Ctrl+C stop the reply in order, instead of tearing the program down."""
+
+    def handle(_signal: int, _frame: FrameType | None) -> None:
+        action()
+
+    return signal.signal(signal.SIGINT, handle)

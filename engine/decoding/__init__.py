@@ -1,0 +1,1 @@
+"""The loop that every mode runs in, its schedules and its statistics."""

@@ -1,0 +1,116 @@
+"""The one loop: draft, verify, commit, emit. Every mode is this loop with other parts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from engine.decoding.schedule import Schedule
+from engine.decoding.statistics import ReplyClock
+from engine.decoding.target import Target
+from engine.drafting.drafter import Drafter
+from engine.model.token_tree import Draft
+from engine.text.stop import ReplyText
+from engine.verifying.verdict import Verifier
+
+_NOTHING = Draft()
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The parts that a mode puts into the loop; its placement is already inside the target."""
+
+    drafter: Drafter
+    verifier: Verifier
+    schedule: Schedule
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """Where the loop reports to.
+
+    Attributes:
+        check: Called between layers and rounds; raises `Cancelled` to stop.
+        prefill: Tokens of the prompt done, and in all.
+        emitted: Called after each round that emitted tokens.
+    """
+
+    check: Callable[[], None]
+    prefill: Callable[[int, int], None]
+    emitted: Callable[[Sequence[int]], None]
+
+
+def decode(
+    target: Target, recipe: Recipe, prompt: Sequence[int], reply: ReplyText, clock: ReplyClock, hooks: Hooks
+) -> None:
+    """Continue a prompt until the reply ends.
+
+    The root, the token sampled last, is always emitted already and not yet in the cache. Each round's forward reads
+    the root together with the draft; the accepted path is cut where the reply ends, and only what lies before the
+    cut is committed.
+
+    Args:
+        target: The model, its cache as an earlier reply left it.
+        recipe: Drafter, verifier and schedule.
+        prompt: Token ids; at least one, and fewer than the context holds.
+        reply: Takes the tokens and says where the reply ends.
+        clock: Counts.
+        hooks: Progress and cancel.
+
+    Raises:
+        Cancelled: by ``hooks.check``. Target and reply are valid and hold what was emitted until then.
+    """
+    clock.cache_n = target.reuse(prompt)
+    clock.prompt_n = len(prompt) - clock.cache_n
+    first_logits = target.prefill(prompt, hooks.check, hooks.prefill)
+    clock.prompt_done()
+
+    seen = list(prompt)
+    recipe.drafter.reset(prompt)
+    verdict = recipe.verifier.verify(_NOTHING, first_logits[None], len(seen), seen)
+    goes_on = _emit(verdict.tokens, reply, clock, hooks)
+    while goes_on and target.free > 0:
+        hooks.check()
+        root = reply.token_ids[-1]
+        seen.extend(verdict.tokens)
+        recipe.drafter.observe(verdict.tokens)
+
+        begun = time.perf_counter()
+        draft = recipe.drafter.propose(_budget(recipe.schedule, reply, target))
+        drafted = time.perf_counter()
+        logits = target.verify(root, draft, hooks.check)
+        verdict = recipe.verifier.verify(draft, logits, len(seen), seen)
+        verified = time.perf_counter()
+
+        accepted = len(verdict.nodes)
+        clock.round_done(len(draft), verdict.tested, accepted, drafted - begun, verified - drafted)
+        recipe.schedule.observe(len(draft) + 1, verdict.tested, accepted, verified - drafted)
+        before = len(reply.token_ids)
+        goes_on = _emit(verdict.tokens, reply, clock, hooks)
+        # The newest token becomes the root, so the rows to keep are the old root's and those of the emitted tokens
+        # but the last.
+        kept = len(reply.token_ids) - before - 1
+        target.commit([root, *verdict.tokens[:kept]], [0, *(node + 1 for node in verdict.nodes[:kept])])
+    if goes_on:
+        reply.close("length")
+
+
+def _budget(schedule: Schedule, reply: ReplyText, target: Target) -> int:
+    """The schedule's budget, cut to what may still be emitted and what fits beside the root in the cache."""
+    budget = min(schedule.budget(), target.free - 1)
+    return budget if reply.remaining is None else min(budget, reply.remaining - 1)
+
+
+def _emit(tokens: Sequence[int], reply: ReplyText, clock: ReplyClock, hooks: Hooks) -> bool:
+    """Hand tokens to the reply until it ends; returns whether it goes on."""
+    goes_on = True
+    taken: list[int] = []
+    for token in tokens:
+        taken.append(token)
+        goes_on = reply.add(token)
+        if not goes_on:
+            break
+    clock.emitted(len(taken))
+    hooks.emitted(taken)
+    return goes_on

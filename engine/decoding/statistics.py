@@ -1,0 +1,90 @@
+"""What a reply cost and what its drafts were worth, counted as it runs."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field
+
+from engine.messages import Timings
+
+
+@dataclass
+class ReplyClock:
+    """Counters and clocks of one reply; `timings` turns them into the figures that people see.
+
+    Attributes:
+        started: time.perf_counter() when the request began, after any load.
+        prompt_n: Tokens of the prompt that were computed.
+        cache_n: Tokens of the prompt that were already in the cache.
+        predicted_n: Tokens emitted.
+        target_forwards: Verifying forwards; the prompt's are not counted.
+    """
+
+    started: float = field(default_factory=time.perf_counter)
+    load_ms: float | None = None
+    prompt_n: int = 0
+    cache_n: int = 0
+    predicted_n: int = 0
+    target_forwards: int = 0
+    draft_n: int = 0
+    draft_n_accepted: int = 0
+    draft_s: float = 0.0
+    verify_s: float = 0.0
+    _prompt_done: float | None = None
+    _first_token: float | None = None
+    _last_token: float | None = None
+    _tested: list[int] = field(default_factory=list)
+    _accepted: list[int] = field(default_factory=list)
+
+    def prompt_done(self) -> None:
+        """The prompt is in the cache."""
+        self._prompt_done = time.perf_counter()
+
+    def emitted(self, tokens: int) -> None:
+        """Tokens left the loop."""
+        self._last_token = time.perf_counter()
+        if self._first_token is None:
+            self._first_token = self._last_token
+        self.predicted_n += tokens
+
+    def round_done(self, drafted: int, tested: int, accepted: int, draft_s: float, verify_s: float) -> None:
+        """One draft was verified: nodes drafted, path positions tested and accepted, seconds of both halves."""
+        self.target_forwards += 1
+        self.draft_n += drafted
+        self.draft_n_accepted += accepted
+        self.draft_s += draft_s
+        self.verify_s += verify_s
+        while len(self._tested) < tested:
+            self._tested.append(0)
+            self._accepted.append(0)
+        for position in range(tested):
+            self._tested[position] += 1
+            self._accepted[position] += position < accepted
+
+    def timings(self) -> Timings:
+        """The figures so far."""
+        prompt_s = (self._prompt_done or time.perf_counter()) - self.started
+        predicted_s = (self._last_token or 0.0) - (self._prompt_done or 0.0)
+        tested = sum(self._tested)
+        return Timings(
+            prompt_n=self.prompt_n,
+            prompt_ms=prompt_s * 1e3,
+            prompt_per_second=self.prompt_n / prompt_s if self.prompt_n and prompt_s > 0 else None,
+            cache_n=self.cache_n,
+            time_to_first_token_ms=None if self._first_token is None else (self._first_token - self.started) * 1e3,
+            predicted_n=self.predicted_n,
+            predicted_ms=max(predicted_s, 0.0) * 1e3,
+            # The first token comes out of the prompt's own forward, so one token alone says nothing about speed.
+            predicted_per_second=self.predicted_n / predicted_s if self.predicted_n > 1 and predicted_s > 0 else None,
+            draft_n=self.draft_n,
+            draft_n_accepted=self.draft_n_accepted,
+            acceptance_rate=sum(self._accepted) / tested if tested else None,
+            mean_acceptance_length=(self.predicted_n - 1) / self.target_forwards if self.target_forwards else None,
+            acceptance_by_position=tuple(
+                accepted / count for accepted, count in zip(self._accepted, self._tested, strict=True)
+            ),
+            target_forwards=self.target_forwards,
+            draft_ms=self.draft_s * 1e3,
+            verify_ms=self.verify_s * 1e3,
+            load_ms=self.load_ms,
+        )

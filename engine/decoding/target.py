@@ -1,0 +1,117 @@
+"""The target and the text that its cache holds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from engine.model.decoder import Decoder
+from engine.model.token_tree import Draft
+
+# A chunk of the prompt grows while a layer takes less than this, so that a cancel, which is looked for between
+# layers, is seen well within 300 ms on any machine.
+_LAYER_GOAL_S = 0.08
+_FIRST_CHUNK = 16
+_LARGEST_CHUNK = 512
+
+
+class Target:
+    """A decoder, its cache, and the token ids whose rows are committed there.
+
+    Attributes:
+        token_ids: Committed tokens, one for each row of the cache.
+    """
+
+    def __init__(self, decoder: Decoder, context: int) -> None:
+        """Set up an empty cache for ``context`` tokens."""
+        self._decoder = decoder
+        self._layers = decoder.config.layers
+        self._cache = decoder.new_cache(context)
+        self.context = context
+        self.token_ids: list[int] = []
+
+    @property
+    def free(self) -> int:
+        """Rows that still fit into the cache."""
+        return self.context - len(self.token_ids)
+
+    def reuse(self, prompt: Sequence[int]) -> int:
+        """Keep the longest prefix that the cache and the prompt share, cut the rest, and return its length.
+
+        The prompt's last token is never taken from the cache: its logits are needed.
+        """
+        shared = 0
+        for cached, wanted in zip(self.token_ids, prompt[:-1], strict=False):
+            if cached != wanted:
+                break
+            shared += 1
+        self._cache.truncate(shared)
+        del self.token_ids[shared:]
+        return shared
+
+    def prefill(
+        self, prompt: Sequence[int], check: Callable[[], None], progress: Callable[[int, int], None]
+    ) -> Tensor:
+        """Read the part of the prompt that is not in the cache yet, in chunks.
+
+        Args:
+            prompt: Token ids that begin with what the cache holds.
+            check: Called between layers; raises to stop. What was read until then stays in the cache.
+            progress: Called with tokens done and tokens in all.
+
+        Returns:
+            (V,) float32 logits after the prompt's last token.
+        """
+        chunk = _FIRST_CHUNK
+        progress(len(self.token_ids), len(prompt))
+        while True:
+            start = len(self.token_ids)
+            ids = list(prompt[start : start + chunk])
+            begun = time.perf_counter()
+            last = start + len(ids) == len(prompt)
+            logits = self._forward(ids, range(start, start + len(ids)), None, [len(ids) - 1] if last else [], check)
+            self.commit(ids, range(len(ids)))
+            progress(len(self.token_ids), len(prompt))
+            if last:
+                return logits[0]
+            layer_s = (time.perf_counter() - begun) / self._layers
+            if layer_s < _LAYER_GOAL_S / 2:
+                chunk = min(chunk * 2, _LARGEST_CHUNK)
+            elif layer_s > _LAYER_GOAL_S:
+                chunk = max(chunk // 2, 1)
+
+    def verify(self, root: int, draft: Draft, check: Callable[[], None]) -> Tensor:
+        """One forward over the root and the draft.
+
+        Returns:
+            (N + 1, V) float32 logits: row 0 after the root, row i + 1 after node i.
+        """
+        base = len(self.token_ids)
+        positions = [base + depth for depth in draft.row_depths]
+        mask = None if draft.is_chain else draft.row_mask()
+        return self._forward([root, *draft.tokens], positions, mask, None, check)
+
+    def commit(self, tokens: Sequence[int], rows: Sequence[int]) -> None:
+        """Keep these rows of the last forward, which hold these tokens, and forget its other rows."""
+        self._cache.commit(torch.tensor(rows, dtype=torch.long))
+        self.token_ids.extend(tokens)
+
+    def _forward(
+        self,
+        tokens: Sequence[int],
+        positions: Sequence[int],
+        mask: Tensor | None,
+        logit_rows: Sequence[int] | None,
+        check: Callable[[], None],
+    ) -> Tensor:
+        return self._decoder.forward(
+            torch.tensor(tokens, dtype=torch.long),
+            torch.tensor(positions, dtype=torch.long),
+            self._cache,
+            mask=mask,
+            logit_rows=None if logit_rows is None else torch.tensor(logit_rows, dtype=torch.long),
+            check=check,
+        ).logits

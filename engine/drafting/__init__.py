@@ -1,0 +1,1 @@
+"""Drafters: which tokens might come next? One file per drafter."""

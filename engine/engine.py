@@ -1,0 +1,156 @@
+"""Engine: one owner thread runs torch; commands go in through a queue, events come out through a callback."""
+
+from __future__ import annotations
+
+import gc
+import queue
+import threading
+import time
+import traceback
+from collections.abc import Callable
+from importlib import metadata
+from os import getpid
+
+from engine.errors import Cancelled, InvalidOption, OutOfMemory, TenonError
+from engine.loaded_model import LoadedModel
+from engine.messages import (
+    Cancel,
+    Command,
+    EngineReady,
+    ErrorReport,
+    Event,
+    Failed,
+    Generate,
+    Load,
+    LoadOptions,
+    LoadProgress,
+    ModelLoaded,
+    ModelUnloaded,
+    Shutdown,
+    Unload,
+)
+from engine.planning.planner import choose_plan
+from engine.reply import check_request, run_reply
+
+_PROGRESS_EVERY_S = 0.05
+
+
+class Engine:
+    """Runs one request at a time, in the order they came.
+
+    The same object runs inside the window's process, inside a child process, or behind the command line.
+    """
+
+    def __init__(self, on_event: Callable[[Event], None]) -> None:
+        """Start the owner thread.
+
+        Args:
+            on_event: Called with each event, from the owner thread.
+        """
+        self._on_event = on_event
+        self._commands: queue.Queue[Command] = queue.Queue()
+        self._cancelled: set[str] = set()
+        self._closing = threading.Event()
+        self._model: LoadedModel | None = None
+        self._thread = threading.Thread(target=self._run, name="tenon-engine")
+        self._thread.start()
+
+    def submit(self, command: Command) -> None:
+        """Hand in a command; returns at once. A `Cancel` overtakes everything that waits."""
+        if isinstance(command, Cancel):
+            self._cancelled.add(command.request_id)
+            return
+        if isinstance(command, Shutdown):
+            self._closing.set()
+        self._commands.put(command)
+
+    def close(self) -> None:
+        """Cancel what runs, end the owner thread and wait for it."""
+        self.submit(Shutdown())
+        if threading.current_thread() is not self._thread:
+            self._thread.join()
+
+    def _run(self) -> None:
+        self._on_event(EngineReady(getpid(), _version()))
+        while True:
+            command = self._commands.get()
+            if isinstance(command, Shutdown):
+                self._model = None
+                return
+            if isinstance(command, Unload):
+                self._unload()
+            elif isinstance(command, (Load, Generate)):
+                self._serve(command)
+
+    def _serve(self, command: Load | Generate) -> None:
+        """Run a request to its end, whatever happens."""
+
+        def check() -> None:
+            if self._closing.is_set() or command.request_id in self._cancelled:
+                raise Cancelled("The request was stopped.")
+
+        try:
+            check()
+            if isinstance(command, Load):
+                self._load(command.request_id, command.options, check)
+            else:
+                check_request(command)
+                model, load_ms = self._load(command.request_id, command.options, check)
+                run_reply(model, command, load_ms, self._on_event, check)
+        except TenonError as error:
+            self._fail(command.request_id, type(error).__name__, error.message, error.details, error.exit_code)
+        except MemoryError:
+            message = "The machine ran out of memory: close other programs, or choose a smaller model or context."
+            self._fail(command.request_id, OutOfMemory.__name__, message, traceback.format_exc())
+        except Exception as error:
+            # A bug must end the reply and not the engine; the traceback goes to the details, without chat text.
+            message = "Tenon made a mistake and stopped this reply: try again, and report it if it comes back."
+            self._fail(command.request_id, "InternalError", message, _traceback(error))
+        finally:
+            self._cancelled.discard(command.request_id)
+
+    def _load(
+        self, request_id: str, options: LoadOptions, check: Callable[[], None]
+    ) -> tuple[LoadedModel, float | None]:
+        """The model that serves these options, and the time it took where it had to be loaded."""
+        choose_plan(options.mode)
+        if options.draft is not None:
+            raise InvalidOption("No mode of this version uses a draft model: leave the draft out.")
+        if self._model is not None and self._model.serves(options):
+            return self._model, None
+        # Two models may not fit at once, so the old one goes before the new one comes.
+        self._unload()
+        last = 0.0
+
+        def progress(done: int, total: int) -> None:
+            nonlocal last
+            now = time.perf_counter()
+            if done == total or now - last >= _PROGRESS_EVERY_S:
+                last = now
+                self._on_event(LoadProgress(request_id, done, total))
+
+        self._model = LoadedModel(options, progress, check)
+        self._on_event(ModelLoaded(request_id, self._model.report))
+        return self._model, self._model.report.load_ms
+
+    def _unload(self) -> None:
+        if self._model is not None:
+            self._model = None
+            gc.collect()
+            self._on_event(ModelUnloaded())
+
+    def _fail(self, request_id: str, kind: str, message: str, details: str, exit_code: int = 1) -> None:
+        self._on_event(Failed(request_id, ErrorReport(kind, message, details, exit_code)))
+
+
+def _traceback(error: Exception) -> str:
+    """Where a bug happened. The error's own text is left out: it may quote the chat."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return "".join([*traceback.format_list(frames), type(error).__name__])
+
+
+def _version() -> str:
+    try:
+        return metadata.version("tenon")
+    except metadata.PackageNotFoundError:
+        return "unknown"

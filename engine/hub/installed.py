@@ -1,0 +1,57 @@
+"""From what a person calls a model to the folder it lies in."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import platformdirs
+
+from engine.errors import ModelNotFound
+
+GUIDE = "guide"
+
+
+def assets_folder() -> Path:
+    """Where the files that ship with Tenon lie."""
+    return Path(__file__).resolve().parents[2] / "assets"
+
+
+def models_folder() -> Path:
+    """Where installed models lie."""
+    data = os.environ.get("TENON_DATA_DIR") or platformdirs.user_data_dir("tenon", appauthor=False)
+    return Path(data) / "models"
+
+
+def find_model(reference: str) -> Path:
+    """The folder of a model.
+
+    Args:
+        reference: ``guide``, an installed model's name, or a folder.
+
+    Raises:
+        ModelNotFound: there is nothing of that name.
+    """
+    if reference == GUIDE:
+        folder = assets_folder() / "models" / GUIDE
+        if not folder.is_dir():
+            raise ModelNotFound(
+                f"The bundled guide model is not in {folder}: make it with `python -m engine.training.guide`, "
+                "or choose another model."
+            )
+        return folder
+    if not reference.strip():
+        raise ModelNotFound("The model's name is empty: give a folder, an installed model's name, or guide.")
+    for folder in (models_folder() / reference, Path(reference).expanduser()):
+        if folder.is_dir():
+            return folder.resolve()
+        if folder.is_file():
+            raise ModelNotFound(f"{folder} is a file: give the model folder, the one that holds config.json.")
+    raise ModelNotFound(
+        f"There is no model {reference!r}: give the folder of a checkpoint, an installed model's name, or guide."
+    )
+
+
+def model_name(reference: str, folder: Path) -> str:
+    """What to call a model: the guide's name, or its folder's."""
+    return "Tenon guide" if reference == GUIDE else folder.name

@@ -1,0 +1,125 @@
+"""A model in memory, ready to reply: tokenizer, target and what was chosen for them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from engine.decoding.target import Target
+from engine.errors import InvalidOption
+from engine.hub.installed import find_model, model_name
+from engine.messages import LoadOptions, ModelReport, SamplingOptions
+from engine.model.config import read_config
+from engine.model.decoder import Decoder
+from engine.model.loader import load_weights
+from engine.model.sampling import Sampler
+from engine.placement.resident import Resident
+from engine.planning.fit import fit_model
+from engine.planning.hardware import usable_cores
+from engine.text.tokenizer import Tokenizer, read_end_ids
+from engine.weights.checkpoint import Checkpoint
+
+
+class LoadedModel:
+    """One model and the cache that lives on between its replies.
+
+    Attributes:
+        options: What it was loaded with.
+        report: What was loaded.
+        tokenizer: Its tokenizer.
+        target: Its decoder and cache.
+    """
+
+    def __init__(
+        self, options: LoadOptions, progress: Callable[[int, int], None], check: Callable[[], None]
+    ) -> None:
+        """Load a model.
+
+        Args:
+            options: Which and how.
+            progress: Called with bytes of weights read, and in all.
+            check: Called often; raises `Cancelled` to stop.
+
+        Raises:
+            TenonError: anything that is wrong with the folder, the options or the memory; nothing stays loaded then.
+        """
+        started = time.perf_counter()
+        _set_threads(options.threads)
+        folder = find_model(options.model)
+        checkpoint = Checkpoint(folder)
+        config = read_config(checkpoint)
+        check()
+        fit = fit_model(config, options)
+        self.tokenizer = Tokenizer(folder, read_end_ids(folder))
+        check()
+        weights = load_weights(checkpoint, config, fit.dtype, torch.device("cpu"), progress, check)
+        self.target = Target(Decoder(config, Resident(weights)), fit.context)
+        self.options = options
+        self.folder = folder
+        self._generation_config = _read_generation_config(folder)
+        self.report = ModelReport(
+            name=model_name(options.model, folder),
+            folder=str(folder),
+            architecture=config.architecture,
+            parameters=weights.parameters,
+            weights=fit.weights,
+            context=fit.context,
+            weight_bytes=fit.weight_bytes,
+            load_ms=(time.perf_counter() - started) * 1e3,
+        )
+
+    def serves(self, options: LoadOptions) -> bool:
+        """Whether a request with these options needs no new load: all that may differ is the mode."""
+        return replace(options, mode=self.options.mode) == self.options
+
+    def sampler(self, options: SamplingOptions, fresh_seed: int) -> Sampler:
+        """How this reply samples: what was asked for, then generation_config.json, then greedy.
+
+        Args:
+            options: None in a field takes the checkpoint's own.
+            fresh_seed: The seed where none was asked for.
+
+        Raises:
+            InvalidOption: a value is out of its range.
+        """
+        own = self._generation_config
+        sampled = bool(own.get("do_sample", False))
+
+        def setting(asked: float | None, name: str, neutral: float) -> float:
+            if asked is not None:
+                return asked
+            value = own.get(name)
+            return value if isinstance(value, (int, float)) else neutral
+
+        temperature = options.temperature
+        if temperature is None:
+            temperature = setting(None, "temperature", 1.0) if sampled else 0.0
+        return Sampler(
+            temperature=temperature,
+            top_k=int(setting(options.top_k, "top_k", 0)),
+            top_p=setting(options.top_p, "top_p", 1.0),
+            min_p=setting(options.min_p, "min_p", 0.0),
+            repetition_penalty=setting(options.repetition_penalty, "repetition_penalty", 1.0),
+            seed=fresh_seed if options.seed is None else options.seed,
+        )
+
+
+def _set_threads(threads: int | None) -> None:
+    if threads is not None and not 1 <= threads <= 1024:
+        raise InvalidOption(f"The number of threads is {threads}, but it must be between 1 and 1024.")
+    torch.set_num_threads(threads or usable_cores())
+
+
+def _read_generation_config(folder: Path) -> dict[str, Any]:
+    """generation_config.json, or nothing where it is missing or unreadable: it only holds defaults."""
+    try:
+        value = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,131 @@
+"""From a row of logits to a token: penalties, temperature, filters, and noise keyed by (seed, position).
+
+The noise for a position depends on nothing but the seed and the position. So the token that the target samples at a
+position is the same whether the position was reached by one-token steps or inside a verified tree: a speculative
+reply with a seed is the same text as a plain one.
+
+Order and meaning of the filters are those of transformers' logits processors: repetition penalty, temperature,
+top-k, top-p, min-p.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.errors import InvalidOption
+
+_MASK_64 = (1 << 64) - 1
+
+
+def uniform(seed: int, position: int) -> float:
+    """A number in [0, 1) that depends on the seed and the position alone (SplitMix64's finalizer, applied twice)."""
+    bits = _mix(_mix(seed & _MASK_64) ^ (position & _MASK_64))
+    return (bits >> 11) * 2.0**-53
+
+
+def _mix(value: int) -> int:
+    value = (value + 0x9E3779B97F4A7C15) & _MASK_64
+    value = ((value ^ (value >> 30)) * 0xBF58476D1CE4E5B9) & _MASK_64
+    value = ((value ^ (value >> 27)) * 0x94D049BB133111EB) & _MASK_64
+    return value ^ (value >> 31)
+
+
+@dataclass(frozen=True)
+class Sampler:
+    """How the next token is drawn; every field is already settled and checked.
+
+    Attributes:
+        temperature: 0 is greedy.
+        top_k: 0 keeps all.
+        top_p: 1 keeps all.
+        min_p: 0 keeps all.
+        repetition_penalty: 1 does nothing.
+        seed: Keys the noise together with the position.
+    """
+
+    temperature: float = 0.0
+    top_k: int = 0
+    top_p: float = 1.0
+    min_p: float = 0.0
+    repetition_penalty: float = 1.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse values that mean nothing.
+
+        Raises:
+            InvalidOption: a value is out of its range.
+        """
+        _require(0.0 <= self.temperature <= 100.0, "temperature", self.temperature, "between 0 and 100")
+        _require(0 <= self.top_k <= 1_000_000, "top-k", self.top_k, "a whole number from 0 (all tokens) on")
+        _require(0.0 < self.top_p <= 1.0, "top-p", self.top_p, "above 0 and at most 1")
+        _require(0.0 <= self.min_p <= 1.0, "min-p", self.min_p, "between 0 and 1")
+        _require(
+            0.01 <= self.repetition_penalty <= 100.0, "repetition penalty", self.repetition_penalty, "between 0.01 and 100"
+        )
+        _require(0 <= self.seed <= _MASK_64, "seed", self.seed, "a whole number between 0 and 2**64 - 1")
+
+    def pick(self, logits: Tensor, position: int, seen: Sequence[int] = ()) -> int:
+        """The token at a position.
+
+        Args:
+            logits: (V,) float32, the target's row for the token before the position.
+            position: The position the token will have, counted from the start of the prompt.
+            seen: Token ids before the position; read only when there is a repetition penalty.
+        """
+        if self.temperature == 0.0:
+            return int(self._penalised(logits, seen).argmax())
+        probabilities, token_ids = self._kept(logits, seen)
+        cumulative = probabilities.cumsum(0)
+        threshold = uniform(self.seed, position) * float(cumulative[-1])
+        index = int(torch.searchsorted(cumulative, threshold, right=True))
+        # Rounding may put the threshold on the very end; the last token with a probability is meant then.
+        index = min(index, int(probabilities.nonzero()[-1]))
+        return index if token_ids is None else int(token_ids[index])
+
+    def distribution(self, logits: Tensor, seen: Sequence[int] = ()) -> Tensor:
+        """(V,) float64 probabilities that `pick` draws from; one-hot when greedy."""
+        if self.temperature == 0.0:
+            one_hot = torch.zeros(logits.shape[0], dtype=torch.float64)
+            one_hot[self._penalised(logits, seen).argmax()] = 1.0
+            return one_hot
+        probabilities, token_ids = self._kept(logits, seen)
+        if token_ids is not None:
+            probabilities = torch.zeros(logits.shape[0], dtype=torch.float64).scatter_(0, token_ids, probabilities)
+        return probabilities / probabilities.sum()
+
+    def _penalised(self, logits: Tensor, seen: Sequence[int]) -> Tensor:
+        """Logits of tokens already seen divided by the penalty, or multiplied where negative (Keskar et al. 2019)."""
+        if self.repetition_penalty == 1.0 or not seen:
+            return logits
+        ids = torch.tensor(sorted(set(seen)), dtype=torch.long)
+        values = logits[ids]
+        values = torch.where(values < 0, values * self.repetition_penalty, values / self.repetition_penalty)
+        return logits.index_copy(0, ids, values)
+
+    def _kept(self, logits: Tensor, seen: Sequence[int]) -> tuple[Tensor, Tensor | None]:
+        """Unnormalised float64 probabilities, and their token ids in ascending order (None: all tokens)."""
+        scaled = self._penalised(logits, seen) / self.temperature
+        token_ids: Tensor | None = None
+        if 0 < self.top_k < scaled.shape[0]:
+            # Everything equal to the k-th value stays, as in transformers.
+            token_ids = (scaled >= scaled.topk(self.top_k).values[-1]).nonzero().squeeze(1)
+            scaled = scaled[token_ids]
+        probabilities = torch.softmax(scaled.double(), dim=0)
+        if self.top_p < 1.0:
+            ordered, order = probabilities.sort()
+            dropped = ordered.cumsum(0) <= 1.0 - self.top_p
+            dropped[-1] = False
+            probabilities[order[dropped]] = 0.0
+        if self.min_p > 0.0:
+            probabilities[probabilities < self.min_p * probabilities.max()] = 0.0
+        return probabilities, token_ids
+
+
+def _require(holds: bool, name: str, value: float, allowed: str) -> None:
+    if not holds:
+        raise InvalidOption(f"The {name} is {value:g}, but it must be {allowed}.")

@@ -1,0 +1,102 @@
+"""Draft: a tree of guessed tokens, and everything that derives from its parents.
+
+The root is the token that was sampled last: it is certain, but the target has not seen it yet. A verifying forward
+runs over *rows*: row 0 is the root, row ``i + 1`` is node ``i`` of the draft.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+ROOT = -1
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A tree of N guessed tokens below the root; a chain and the empty draft are special cases.
+
+    Attributes:
+        tokens: (N,) token ids.
+        parents: (N,) index of each node's parent, -1 for the root; parents come before their children.
+        scores: (N,) cumulative log-probability of each node under the drafter, or empty when it has none.
+    """
+
+    tokens: tuple[int, ...] = ()
+    parents: tuple[int, ...] = ()
+    scores: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse what is not a tree.
+
+        Raises:
+            ValueError: lengths differ, or a parent does not come before its child.
+        """
+        if len(self.tokens) != len(self.parents) or (self.scores and len(self.scores) != len(self.tokens)):
+            raise ValueError("tokens, parents and scores of a draft must have the same length")
+        if any(not ROOT <= parent < node for node, parent in enumerate(self.parents)):
+            raise ValueError("parents of a draft must come before their children")
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    @classmethod
+    def chain(cls, tokens: Sequence[int]) -> Draft:
+        """A draft in which each token follows the one before."""
+        return cls(tuple(tokens), tuple(range(-1, len(tokens) - 1)))
+
+    @classmethod
+    def from_paths(cls, paths: Sequence[Sequence[int]], limit: int) -> Draft:
+        """Merge continuations into a tree that shares their common prefixes.
+
+        Args:
+            paths: Continuations of the root, the most likely first.
+            limit: Most nodes to keep; earlier paths take them first.
+        """
+        tokens: list[int] = []
+        parents: list[int] = []
+        child_of: dict[tuple[int, int], int] = {}
+        for path in paths:
+            node = ROOT
+            for token in path:
+                child = child_of.get((node, token))
+                if child is None:
+                    if len(tokens) == limit:
+                        break
+                    child = child_of[node, token] = len(tokens)
+                    tokens.append(token)
+                    parents.append(node)
+                node = child
+        return cls(tuple(tokens), tuple(parents))
+
+    @cached_property
+    def is_chain(self) -> bool:
+        """Whether every node has at most one child, so that a causal mask will do."""
+        return all(parent == node - 1 for node, parent in enumerate(self.parents))
+
+    @cached_property
+    def row_depths(self) -> tuple[int, ...]:
+        """(N + 1,) distance from the root of each row; a row's position is the committed length plus this."""
+        depths = [0]
+        for parent in self.parents:
+            depths.append(depths[parent + 1] + 1)
+        return tuple(depths)
+
+    @cached_property
+    def children(self) -> tuple[dict[int, int], ...]:
+        """(N + 1,) for each row a table from token id to the node that guesses it."""
+        table: list[dict[int, int]] = [{} for _ in range(len(self) + 1)]
+        for node, (token, parent) in enumerate(zip(self.tokens, self.parents, strict=True)):
+            table[parent + 1].setdefault(token, node)
+        return tuple(table)
+
+    def row_mask(self) -> Tensor:
+        """(N + 1, N + 1) bool: row i may attend to row j, that is j is i itself or one of its ancestors."""
+        mask = torch.eye(len(self) + 1, dtype=torch.bool)
+        for node, parent in enumerate(self.parents):
+            mask[node + 1] |= mask[parent + 1]
+        return mask

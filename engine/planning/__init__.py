@@ -1,0 +1,1 @@
+"""What the machine has, what a model needs, and which mode to run."""

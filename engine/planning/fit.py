@@ -1,0 +1,86 @@
+"""Whether a model fits in memory, in which precision and with how much context."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from engine.errors import InvalidOption, OutOfMemory
+from engine.messages import LoadOptions
+from engine.model.config import ModelConfig
+from engine.model.footprint import cache_bytes, weight_bytes
+from engine.planning.hardware import available_memory_bytes, has_fast_bfloat16
+
+WEIGHT_FORMATS = {"fp32": torch.float32, "bf16": torch.bfloat16}
+
+# A larger context than this has to be asked for: its cache is memory that most conversations never use.
+_DEFAULT_CONTEXT = 8192
+_SMALLEST_CONTEXT = 256
+# Activations, the tokenizer, and what other programs will want next.
+_RESERVE_BYTES = 256 << 20
+# Up to this size float32, which is exact, costs little time and memory.
+_SMALL_MODEL_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class Fit:
+    """What will be loaded: the precision's name, the tokens of context, and the bytes of both."""
+
+    weights: str
+    context: int
+    weight_bytes: int
+    cache_bytes: int
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """The precision as torch calls it."""
+        return WEIGHT_FORMATS[self.weights]
+
+
+def fit_model(config: ModelConfig, options: LoadOptions) -> Fit:
+    """Choose precision and context so that weights and cache fit.
+
+    A context that was not asked for shrinks first.
+
+    Raises:
+        InvalidOption: an unknown precision, or a context the model does not have.
+        OutOfMemory: they do not fit, with the numbers.
+    """
+    if options.context is not None and not 16 <= options.context <= config.context_length:
+        raise InvalidOption(
+            f"The context is {options.context:,} tokens, but this model takes 16 to {config.context_length:,}."
+        )
+    available = available_memory_bytes() - _RESERVE_BYTES
+    budget = available if options.ram_budget_bytes is None else min(available, options.ram_budget_bytes)
+    weights = _choose_weights(config, options.weights, budget)
+    dtype = WEIGHT_FORMATS[weights]
+    needed = weight_bytes(config, dtype)
+    context = options.context or min(_DEFAULT_CONTEXT, config.context_length)
+    smallest = context if options.context else min(_SMALLEST_CONTEXT, context)
+    while context > smallest and needed + cache_bytes(config, context, dtype) > budget:
+        context = max(context // 2, smallest)
+    cache = cache_bytes(config, context, dtype)
+    if needed + cache > budget:
+        limit = "the memory budget is" if budget < available else "free are"
+        raise OutOfMemory(
+            f"The model needs {_gigabytes(needed)} for its weights ({weights}) and {_gigabytes(cache)} for "
+            f"{context:,} tokens of context, but {limit} {_gigabytes(max(budget, 0))}: choose a smaller model, "
+            "bf16 weights or a smaller context, or close other programs."
+        )
+    return Fit(weights, context, needed, cache)
+
+
+def _choose_weights(config: ModelConfig, wanted: str, budget: int) -> str:
+    if wanted in WEIGHT_FORMATS:
+        return wanted
+    if wanted != "auto":
+        raise InvalidOption(f"There is no weight format {wanted!r}: choose auto, {' or '.join(WEIGHT_FORMATS)}.")
+    single = weight_bytes(config, torch.float32)
+    if single <= min(_SMALL_MODEL_BYTES, budget // 2):
+        return "fp32"
+    return "bf16" if has_fast_bfloat16() or single > budget else "fp32"
+
+
+def _gigabytes(size_bytes: int) -> str:
+    return f"{size_bytes / 1e9:.3g} GB"

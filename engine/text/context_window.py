@@ -1,0 +1,72 @@
+"""Fitting a conversation into the context: the oldest turns go first, the system prompt stays."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from engine.errors import PromptTooLong
+from engine.messages import ChatMessage
+
+# Room for the reply, as a share of the context. Leaving out more than the bare minimum also means that the turns
+# after this one still fit, so that they find their prefix in the cache instead of shifting it each time.
+_REPLY_SHARE = 4
+_REPLY_TOKENS = 1024
+
+
+@dataclass(frozen=True)
+class FittedPrompt:
+    """A prompt that fits, and how many messages were left out for it."""
+
+    token_ids: list[int]
+    messages_left_out: int
+
+
+def fit_conversation(
+    messages: Sequence[ChatMessage],
+    render: Callable[[Sequence[ChatMessage]], list[int]],
+    context: int,
+    max_tokens: int | None = None,
+) -> FittedPrompt:
+    """Leave out as many of the oldest turns as it takes.
+
+    Args:
+        messages: The conversation, an optional system message first, ending with the person's turn.
+        render: Messages to prompt token ids.
+        context: Tokens of context, prompt and reply together.
+        max_tokens: The reply's limit, where it has one.
+
+    Raises:
+        PromptTooLong: the last message does not fit even alone.
+    """
+    prompt = render(messages)
+    reply = min(context // _REPLY_SHARE, _REPLY_TOKENS, max_tokens or _REPLY_TOKENS)
+    if len(prompt) + reply <= context:
+        return FittedPrompt(prompt, 0)
+    head = list(messages[:1]) if messages and messages[0].role == "system" else []
+    turns = list(messages[len(head) :])
+    # A conversation opens with the person's turn, so a question leaves together with its answer.
+    starts = [at for at, turn in enumerate(turns) if at and turn.role == "user"] or [0]
+
+    def overflows(start: int) -> bool:
+        return len(render([*head, *turns[start:]])) + reply > context
+
+    first_fit = bisect_left(starts, True, key=lambda start: not overflows(start))
+    left_out = starts[min(first_fit, len(starts) - 1)]
+    prompt = render([*head, *turns[left_out:]])
+    check_length(len(prompt), context)
+    return FittedPrompt(prompt, left_out)
+
+
+def check_length(prompt_tokens: int, context: int) -> None:
+    """Refuse a prompt that leaves no room for a single token of reply.
+
+    Raises:
+        PromptTooLong: with both numbers.
+    """
+    if prompt_tokens >= context:
+        raise PromptTooLong(
+            f"The message is {prompt_tokens:,} tokens long, but the model's context holds {context:,}: "
+            "shorten it, or load the model with a larger context."
+        )

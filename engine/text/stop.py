@@ -1,0 +1,99 @@
+"""Where a reply ends: end-of-text tokens, stop strings that may span tokens, and the limit of tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from typing import Literal
+
+from engine.text.detokenizer import Detokenizer
+
+Reason = Literal["end", "stop", "length"]
+
+
+class ReplyText:
+    """The reply as it grows: takes tokens one by one and says when to stop.
+
+    Text that might be the beginning of a stop string is held back until it is certain that it is not.
+
+    Attributes:
+        token_ids: Every token taken, the end-of-text token too.
+        stop_reason: None while the reply goes on.
+    """
+
+    def __init__(
+        self,
+        decode: Callable[[Sequence[int]], str],
+        end_ids: Collection[int],
+        stop: Sequence[str] = (),
+        limit: int | None = None,
+    ) -> None:
+        """Start an empty reply.
+
+        Args:
+            decode: Token ids to text.
+            end_ids: Tokens that end it; they add no text.
+            stop: Strings that end it and are not part of it; empty ones are ignored.
+            limit: Most tokens to take, None for no limit.
+        """
+        self._detokenizer = Detokenizer(decode)
+        self._end_ids = end_ids
+        self._stop = [string for string in stop if string]
+        self._limit = limit
+        self._held = ""
+        self._fresh = ""
+        self.token_ids: list[int] = []
+        self.text = ""
+        self.stop_reason: Reason | None = None
+
+    @property
+    def remaining(self) -> int | None:
+        """Tokens that may still come, None for no limit."""
+        return None if self._limit is None else max(0, self._limit - len(self.token_ids))
+
+    def add(self, token_id: int) -> bool:
+        """Take one token. Returns whether the reply goes on after it."""
+        self.token_ids.append(token_id)
+        if token_id in self._end_ids:
+            self.close("end")
+        else:
+            self._extend(self._detokenizer.add(token_id))
+            if self.stop_reason is None and self.remaining == 0:
+                self.close("length")
+        return self.stop_reason is None
+
+    def take_fresh(self) -> str:
+        """Text that became certain since the last call."""
+        fresh, self._fresh = self._fresh, ""
+        return fresh
+
+    def close(self, reason: Reason | None) -> None:
+        """End the reply here (None: from outside, by a cancel) and release the text that is held back."""
+        self._extend(self._detokenizer.finish())
+        if self.stop_reason is None:
+            self._emit(self._held)
+            self._held = ""
+            self.stop_reason = reason
+
+    def _extend(self, text: str) -> None:
+        if not self._stop:
+            self._emit(text)
+            return
+        self._held += text
+        found = [at for at in (self._held.find(string) for string in self._stop) if at >= 0]
+        if found:
+            self._emit(self._held[: min(found)])
+            self._held = ""
+            self.stop_reason = "stop"
+            return
+        keep = max(_overlap(self._held, string) for string in self._stop)
+        self._emit(self._held[: len(self._held) - keep])
+        self._held = self._held[len(self._held) - keep :]
+
+    def _emit(self, text: str) -> None:
+        self._fresh += text
+        self.text += text
+
+
+def _overlap(text: str, stop: str) -> int:
+    """Length of the longest proper beginning of ``stop`` that ``text`` ends with."""
+    return next((n for n in range(min(len(text), len(stop) - 1), 0, -1) if text.endswith(stop[:n])), 0)

@@ -1,0 +1,118 @@
+"""A checkpoint's tokenizer and chat template, by transformers, behind the few calls that the engine needs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from engine.errors import TokenizerInvalid, UnsupportedModel
+from engine.messages import ChatMessage
+
+_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "tokenizer_config.json")
+
+
+class Tokenizer:
+    """Text to token ids and back.
+
+    Attributes:
+        has_chat_template: Whether the checkpoint brings one; else `render` falls back to plain "User:" lines.
+        end_ids: Tokens that end a reply, from the tokenizer and generation_config.json.
+    """
+
+    def __init__(self, folder: Path, end_ids: Sequence[int] = ()) -> None:
+        """Read the tokenizer of a checkpoint.
+
+        Args:
+            folder: The checkpoint.
+            end_ids: End-of-text ids that generation_config.json or config.json names.
+
+        Raises:
+            TokenizerInvalid: it is missing or cannot be read.
+        """
+        if not any((folder / name).is_file() for name in _FILES[:-1]):
+            raise TokenizerInvalid(
+                f"The model folder {folder} has no tokenizer: copy its tokenizer.json there, or download the model again."
+            )
+        from transformers import AutoTokenizer
+
+        try:
+            self._tokenizer: Any = AutoTokenizer.from_pretrained(
+                str(folder), local_files_only=True, trust_remote_code=False, clean_up_tokenization_spaces=False
+            )
+        except Exception as error:  # the readers below raise whatever they like on a damaged file
+            raise TokenizerInvalid(
+                f"The tokenizer in {folder} cannot be read: download the model's tokenizer files again.",
+                details=f"{type(error).__name__}: {error}",
+            ) from error
+        self.has_chat_template = bool(self._tokenizer.chat_template)
+        own_end = self._tokenizer.eos_token_id
+        self.end_ids = frozenset(end_ids) | (frozenset() if own_end is None else frozenset({own_end}))
+        self.vocabulary_size = len(self._tokenizer)
+
+    def encode(self, text: str) -> list[int]:
+        """Token ids of raw text, with the special tokens the tokenizer itself adds at the start (bos, say)."""
+        ids: list[int] = self._tokenizer(text, add_special_tokens=True)["input_ids"]
+        # A few tokenizers close the text as well; a prompt that is to be continued must stay open.
+        while ids and ids[-1] in self.end_ids and ids[-1] != self._tokenizer.bos_token_id:
+            ids.pop()
+        return ids
+
+    def render(self, messages: Sequence[ChatMessage]) -> list[int]:
+        """Token ids of a conversation, ready for the assistant's turn.
+
+        Raises:
+            UnsupportedModel: the checkpoint's chat template refuses this conversation.
+        """
+        if not self.has_chat_template:
+            return self.encode(plain_transcript(messages))
+        turns = [{"role": message.role, "content": message.content} for message in messages]
+        try:
+            text: str = self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        except Exception as error:  # templates are programs; jinja's errors and their own raise_exception
+            if turns and turns[0]["role"] == "system":
+                return self.render(_system_into_first_turn(messages))
+            raise UnsupportedModel(
+                "The model's chat template refuses this conversation: start a new chat, or use another model.",
+                details=f"{type(error).__name__}: {error}",
+            ) from error
+        ids: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
+        return ids
+
+    def decode(self, token_ids: Sequence[int]) -> str:
+        """Text of token ids; special tokens are left out."""
+        text: str = self._tokenizer.decode(
+            list(token_ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
+        )
+        return text
+
+
+def plain_transcript(messages: Sequence[ChatMessage]) -> str:
+    """The fallback for a model without a chat template: one labelled paragraph for each turn."""
+    labels = {"system": "", "user": "User: ", "assistant": "Assistant: "}
+    turns = [labels[message.role] + message.content.strip() for message in messages]
+    return "\n\n".join([*turns, "Assistant:"])
+
+
+def read_end_ids(folder: Path) -> tuple[int, ...]:
+    """End-of-text ids of a checkpoint: generation_config.json's where it names some, else config.json's."""
+    for name in ("generation_config.json", "config.json"):
+        try:
+            value = json.loads((folder / name).read_text(encoding="utf-8")).get("eos_token_id")
+        except (OSError, ValueError, AttributeError):
+            continue
+        if isinstance(value, int):
+            return (value,)
+        if isinstance(value, list) and value:
+            return tuple(int(item) for item in value)
+    return ()
+
+
+def _system_into_first_turn(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
+    """For templates that know no system role (Gemma 2's, say): its text opens the person's first turn."""
+    system, *rest = messages
+    if not rest:
+        return [ChatMessage("user", system.content)]
+    first, *later = rest
+    return [ChatMessage("user", f"{system.content}\n\n{first.content}"), *later]

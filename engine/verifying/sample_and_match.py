@@ -1,0 +1,41 @@
+"""Sample the target once at each node of the path and follow the child that matches.
+
+Lossless for every deterministic tree: each emitted token is drawn from the target's own distribution given its
+prefix, and the draft only decides how many of them one forward yields. With temperature 0 this is greedy match. The
+noise is keyed by (seed, position), so the text is the same with and without speculation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import Tensor
+
+from engine.model.sampling import Sampler
+from engine.model.token_tree import Draft
+from engine.verifying.verdict import Verdict
+
+
+class SampleAndMatch:
+    """The default rule."""
+
+    def __init__(self, sampler: Sampler) -> None:
+        """Verify with the target's own way of sampling."""
+        self._sampler = sampler
+
+    def verify(self, draft: Draft, logits: Tensor, position: int, seen: Sequence[int]) -> Verdict:
+        """Walk down from the root while the sampled token is one of the drafted children."""
+        tokens: list[int] = []
+        nodes: list[int] = []
+        row = tested = 0
+        history = list(seen) if self._sampler.repetition_penalty != 1.0 else []
+        while True:
+            token = self._sampler.pick(logits[row], position + len(tokens), history)
+            tokens.append(token)
+            children = draft.children[row]
+            tested += bool(children)
+            if token not in children:
+                return Verdict(tuple(tokens), tuple(nodes), tested)
+            nodes.append(children[token])
+            history.append(token)
+            row = children[token] + 1

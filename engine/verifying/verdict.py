@@ -1,0 +1,40 @@
+"""What a rule of verification is to the loop, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from torch import Tensor
+
+from engine.model.token_tree import Draft
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The path that holds.
+
+    Attributes:
+        tokens: (k + 1,) the k accepted tokens and the one that the target adds after them.
+        nodes: (k,) the accepted nodes of the draft, a path from the root.
+        tested: Positions of the path at which some drafted child was tested.
+    """
+
+    tokens: tuple[int, ...]
+    nodes: tuple[int, ...]
+    tested: int
+
+
+class Verifier(Protocol):
+    """Compares a draft with the target's logits."""
+
+    def verify(self, draft: Draft, logits: Tensor, position: int, seen: Sequence[int]) -> Verdict:
+        """Choose the accepted path and the token after it.
+
+        Args:
+            draft: N nodes below the root.
+            logits: (N + 1, V) float32; row 0 follows the root, row i + 1 follows node i.
+            position: The position of the root's successor.
+            seen: Token ids up to and including the root.
+        """

@@ -1,0 +1,131 @@
+"""The layers of ARCHITECTURE.md, held by reading every import."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# Inside the engine imports go down only. Packages of one rank know nothing of each other.
+RANKS = {
+    "engine.cli": 9,
+    "engine.process": 9,
+    "engine.engine": 8,
+    "engine.reply": 7,
+    "engine.loaded_model": 6,
+    "engine.planning": 5,
+    "engine.modes": 4,
+    "engine.decoding": 3,
+    "engine.drafting": 2,
+    "engine.verifying": 2,
+    "engine.placement": 1,
+    "engine.model": 0,
+    "engine.weights": -1,
+    "engine.hub": -1,
+    "engine.text": -1,
+    "engine.messages": -2,
+    "engine.errors": -2,
+}
+# Makes the bundled models with everything below it; nothing imports it.
+TOP = "engine.training"
+
+QT_PLACES = ("app.ui", "app.bridge", "app.bootstrap", "app.__main__")
+
+
+def _modules(package: str) -> Iterator[tuple[str, set[str]]]:
+    for path in sorted((ROOT / package).rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        yield name, set(_imports(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+def _imports(tree: ast.AST) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            assert node.module is not None
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _within(module: str, *packages: str) -> bool:
+    return any(module == package or module.startswith(f"{package}.") for package in packages)
+
+
+def _unit(module: str) -> str | None:
+    return next((unit for unit in (*RANKS, TOP) if _within(module, unit)), None)
+
+
+ENGINE = dict(_modules("engine"))
+APP = dict(_modules("app"))
+
+
+def test_the_engine_knows_nothing_of_the_app() -> None:
+    offenders = [(name, found) for name, imports in ENGINE.items() for found in imports if _within(found, "app", "PySide6")]
+    assert offenders == []
+
+
+def test_every_engine_module_has_a_rank() -> None:
+    assert [name for name in ENGINE if name != "engine" and _unit(name) is None] == []
+
+
+@pytest.mark.parametrize("name", sorted(ENGINE))
+def test_imports_inside_the_engine_go_down(name: str) -> None:
+    own = _unit(name)
+    for found in ENGINE[name]:
+        other = _unit(found)
+        if name == "engine" or other is None or other == own:
+            continue
+        assert other != TOP or name == "engine.cli", f"{name} imports {found}"
+        if own != TOP and other != TOP:
+            assert RANKS[other] < RANKS[str(own)], f"{name} imports {found}"
+
+
+def test_qt_stays_where_it_belongs() -> None:
+    offenders = [
+        name
+        for name, imports in APP.items()
+        if any(_within(found, "PySide6") for found in imports) and not _within(name, *QT_PLACES)
+    ]
+    assert offenders == []
+
+
+def test_only_the_bridge_touches_a_running_engine() -> None:
+    allowed = ("engine.messages", "engine.errors")
+    for name, imports in APP.items():
+        for found in imports:
+            if not _within(found, "engine") or _within(found, *allowed) or found == "engine":
+                continue
+            if name == "app.__main__" and _within(found, "engine.cli"):
+                continue
+            assert _within(name, "app.bridge"), f"{name} imports {found}"
+
+
+def test_the_window_has_no_torch_database_or_threads() -> None:
+    banned = ("torch", "transformers", "sqlite3", "threading", "multiprocessing")
+    offenders = [
+        (name, found)
+        for name, imports in APP.items()
+        for found in imports
+        if _within(name, "app.ui") and _within(found, *banned)
+    ]
+    assert offenders == []
+
+
+def test_the_app_starts_without_torch() -> None:
+    program = "import app.bootstrap, sys; sys.exit(bool({'torch', 'transformers', 'numpy'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
+
+
+def test_nothing_is_called_utils() -> None:
+    vague = {"utils", "util", "helpers", "helper", "common", "misc", "manager"}
+    names = {part for name in (*ENGINE, *APP) for part in name.split(".")}
+    assert names & vague == set()

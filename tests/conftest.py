@@ -1,0 +1,18 @@
+"""What every test starts from: no screen, no network, and never the person's own data."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["TOKENIZERS_PARALLELISM"] = "false"
+
+
+@pytest.fixture(autouse=True)
+def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TENON_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("TENON_CONFIG_DIR", str(tmp_path / "config"))

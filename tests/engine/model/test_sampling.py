@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+import pytest
+import torch
+from transformers import LogitsProcessorList, MinPLogitsWarper, RepetitionPenaltyLogitsProcessor
+from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+
+from engine.errors import InvalidOption
+from engine.model.sampling import Sampler, uniform
+
+VOCABULARY = 10
+
+
+def _logits(seed: int = 0, size: int = VOCABULARY) -> torch.Tensor:
+    return torch.randn(size, generator=torch.Generator().manual_seed(seed)) * 2
+
+
+def _transformers_distribution(logits: torch.Tensor, sampler: Sampler, seen: list[int]) -> torch.Tensor:
+    steps = LogitsProcessorList()
+    if sampler.repetition_penalty != 1:
+        steps.append(RepetitionPenaltyLogitsProcessor(sampler.repetition_penalty))
+    steps.append(TemperatureLogitsWarper(sampler.temperature))
+    if sampler.top_k:
+        steps.append(TopKLogitsWarper(sampler.top_k))
+    if sampler.top_p < 1:
+        steps.append(TopPLogitsWarper(sampler.top_p))
+    if sampler.min_p:
+        steps.append(MinPLogitsWarper(sampler.min_p))
+    return torch.softmax(steps(torch.tensor([seen]), logits[None].clone())[0].double(), 0)
+
+
+@pytest.mark.parametrize(
+    "sampler",
+    [
+        Sampler(temperature=0.7),
+        Sampler(temperature=1.3, top_k=4),
+        Sampler(temperature=1.0, top_p=0.8),
+        Sampler(temperature=0.9, min_p=0.1),
+        Sampler(temperature=1.1, top_k=6, top_p=0.9, min_p=0.05, repetition_penalty=1.3),
+    ],
+    ids=["temperature", "top-k", "top-p", "min-p", "all"],
+)
+def test_distribution_is_that_of_transformers(sampler: Sampler) -> None:
+    for seed in range(20):
+        logits, seen = _logits(seed, 50), [1, 4, 4, 30]
+        expected = _transformers_distribution(logits, sampler, seen)
+        torch.testing.assert_close(sampler.distribution(logits, seen), expected, atol=1e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize("sampler", [Sampler(temperature=0.8), Sampler(temperature=1.0, top_k=5, top_p=0.9)])
+def test_draws_follow_the_distribution(sampler: Sampler) -> None:
+    """Pitfall 1 of the fifteen: 100,000 draws, total variation under 0.01."""
+    logits, draws = _logits(), 100_000
+    expected = sampler.distribution(logits)
+    # The noise is one uniform number for each (seed, position); counting those in each token's interval is drawing.
+    noise = torch.tensor([uniform(seed=5, position=position) for position in range(draws)], dtype=torch.float64)
+    chosen = torch.searchsorted(expected.cumsum(0), noise, right=True)
+    frequencies = torch.bincount(chosen, minlength=VOCABULARY) / draws
+    assert float((frequencies - expected).abs().sum()) / 2 < 0.01
+    keyed = [Sampler(**{**vars(sampler), "seed": 5}).pick(logits, position) for position in range(500)]
+    assert keyed == chosen[:500].tolist()
+
+
+def test_noise_is_keyed_by_seed_and_position() -> None:
+    assert uniform(1, 2) == uniform(1, 2)
+    assert len({uniform(seed, position) for seed in range(50) for position in range(50)}) == 2500
+    across_seeds = torch.tensor([uniform(seed, 7) for seed in range(20_000)])
+    assert abs(float(across_seeds.mean()) - 0.5) < 0.01
+
+
+def test_greedy_takes_the_best_and_ignores_the_filters() -> None:
+    logits = _logits()
+    assert Sampler(temperature=0.0, top_k=1, top_p=0.1).pick(logits, 3) == int(logits.argmax())
+    assert Sampler().distribution(logits).max() == 1.0
+
+
+def test_penalty_moves_the_greedy_choice() -> None:
+    logits = torch.tensor([2.0, 1.9, -1.0])
+    assert Sampler(repetition_penalty=1.2).pick(logits, 0, [0]) == 1
+    assert Sampler(repetition_penalty=1.2).pick(logits, 0, [2]) == 0
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("temperature", -0.1), ("temperature", float("nan")), ("temperature", 1e9), ("top_k", -1), ("top_p", 0.0),
+        ("top_p", 1.5), ("min_p", -1.0), ("min_p", 2.0), ("repetition_penalty", 0.0), ("seed", -1), ("seed", 1 << 64),
+    ],
+)  # fmt: skip
+def test_absurd_values_are_refused_by_name(field: str, value: float) -> None:
+    with pytest.raises(InvalidOption, match=field.replace("_", "[ -]")):
+        Sampler(**{field: value})

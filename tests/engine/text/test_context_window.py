@@ -1,0 +1,54 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from engine.errors import PromptTooLong
+from engine.messages import ChatMessage
+from engine.text.context_window import check_length, fit_conversation
+
+
+def render(messages: Sequence[ChatMessage]) -> list[int]:
+    return [0] * sum(len(message.content) for message in messages)
+
+
+def conversation(turns: int, length: int) -> list[ChatMessage]:
+    text = "x" * length
+    pairs = [message for _ in range(turns) for message in (ChatMessage("user", text), ChatMessage("assistant", text))]
+    return [ChatMessage("system", "s" * 5), *pairs, ChatMessage("user", "y" * length)]
+
+
+def test_what_fits_is_left_alone() -> None:
+    fitted = fit_conversation(conversation(2, 10), render, 100)
+    assert (len(fitted.token_ids), fitted.messages_left_out) == (55, 0)
+
+
+def test_oldest_turns_go_in_pairs_and_the_system_prompt_stays() -> None:
+    seen: list[Sequence[ChatMessage]] = []
+
+    def watch(messages: Sequence[ChatMessage]) -> list[int]:
+        seen.append(messages)
+        return render(messages)
+
+    fitted = fit_conversation(conversation(10, 10), watch, 100)
+    assert fitted.messages_left_out == 14
+    assert len(fitted.token_ids) == 5 + 7 * 10
+    kept = seen[-1]
+    assert [kept[0].role, kept[1].role, kept[-1].content] == ["system", "user", "y" * 10]
+
+
+def test_no_more_is_left_out_than_needed() -> None:
+    for turns in range(1, 12):
+        fitted = fit_conversation(conversation(turns, 10), render, 100)
+        assert len(fitted.token_ids) <= 75
+        if fitted.messages_left_out:
+            assert len(fitted.token_ids) + 20 > 75
+
+
+def test_a_message_that_does_not_fit_alone_is_refused_with_both_numbers() -> None:
+    with pytest.raises(PromptTooLong, match=r"105 tokens.*100"):
+        fit_conversation(conversation(3, 100), render, 100)
+    with pytest.raises(PromptTooLong):
+        check_length(10, 10)
+    check_length(9, 10)

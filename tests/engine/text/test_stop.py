@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.text.detokenizer import Detokenizer
+from engine.text.stop import ReplyText
+
+END = 256
+
+
+def decode(token_ids: Sequence[int]) -> str:
+    """A tokenizer of single bytes: the worst case for characters that span tokens."""
+    return bytes(token for token in token_ids if token < 256).decode("utf-8", errors="replace")
+
+
+@given(st.text(max_size=60))
+def test_streamed_pieces_are_whole_characters_and_make_up_the_text(text: str) -> None:
+    detokenizer = Detokenizer(decode)
+    pieces = [detokenizer.add(byte) for byte in text.encode()]
+    pieces.append(detokenizer.finish())
+    assert "".join(pieces) == text
+    if "\ufffd" not in text:
+        assert all("\ufffd" not in piece for piece in pieces)
+
+
+@given(st.binary(max_size=60))
+def test_bytes_that_are_no_text_do_not_hold_up_the_stream(data: bytes) -> None:
+    detokenizer = Detokenizer(decode)
+    streamed = "".join(detokenizer.add(byte) for byte in data) + detokenizer.finish()
+    assert streamed.replace("\ufffd", "") == decode(data).replace("\ufffd", "")
+
+
+@given(st.text("abc", max_size=30), st.lists(st.text("abc", min_size=1, max_size=4), min_size=1, max_size=3))
+def test_stop_strings_may_span_tokens(text: str, stop: list[str]) -> None:
+    reply = ReplyText(decode, {END}, stop)
+    shown = ""
+    for token in [*text.encode(), END]:
+        goes_on = reply.add(token)
+        shown += reply.take_fresh()
+        if not goes_on:
+            break
+    # The earliest end of a stop string decides; among those that end together, the earliest beginning.
+    ends = [end for end in range(len(text) + 1) if any(text[:end].endswith(string) for string in stop)]
+    if ends:
+        upto = text[: ends[0]]
+        expected = upto[: min(upto.find(string) for string in stop if string in upto)]
+        assert (shown, reply.stop_reason) == (expected, "stop")
+        assert len(reply.token_ids) == ends[0]
+    else:
+        assert (shown, reply.stop_reason) == (text, "end")
+    assert reply.text == shown
+
+
+def test_limit_is_exact_and_end_of_text_adds_no_text() -> None:
+    reply = ReplyText(decode, {END}, limit=3)
+    assert [reply.add(ord(letter)) for letter in "abc"] == [True, True, False]
+    assert (reply.text, reply.stop_reason, reply.remaining) == ("abc", "length", 0)
+    reply = ReplyText(decode, {END})
+    assert not reply.add(END)
+    assert (reply.text, reply.stop_reason, reply.token_ids) == ("", "end", [END])
+
+
+def test_a_cancelled_reply_gives_up_what_it_held_back() -> None:
+    reply = ReplyText(decode, {END}, ["abcd"])
+    for letter in "xab":
+        reply.add(ord(letter))
+    assert reply.take_fresh() == "x"
+    reply.close(None)
+    assert (reply.take_fresh(), reply.text, reply.stop_reason) == ("ab", "xab", None)
