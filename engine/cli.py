@@ -28,7 +28,17 @@ from engine.messages import (
     TokensAdded,
 )
 
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+_UNITS = {
+    "": 1,
+    "k": 10**3,
+    "m": 10**6,
+    "g": 10**9,
+    "t": 10**12,
+    "ki": 2**10,
+    "mi": 2**20,
+    "gi": 2**30,
+    "ti": 2**40,
+}
 
 
 class _Parser(argparse.ArgumentParser):
@@ -74,25 +84,43 @@ def _parser() -> argparse.ArgumentParser:
         epilog="`tenon --version` prints the version.",
     )
     commands = parser.add_subparsers(title="subcommands", metavar="COMMAND", required=True)
-    ask = commands.add_parser("ask", help="answer one prompt in the terminal", description="Answer one prompt.")
+    ask = commands.add_parser(
+        "ask", help="answer one prompt in the terminal", description="Answer one prompt."
+    )
     ask.set_defaults(run=_ask)
     ask.add_argument("prompt", metavar="PROMPT", help="the question; - reads standard input")
-    ask.add_argument("--model", metavar="REF", default="guide", help="a folder, an installed model's name, or guide")
+    ask.add_argument(
+        "--model", metavar="REF", default="guide", help="a folder, an installed model's name, or guide"
+    )
     ask.add_argument("--draft", metavar="REF", help="the draft model, for modes that use one")
     ask.add_argument("--mode", default="auto", help="auto, plain or lookup (default: %(default)s)")
     ask.add_argument("--weights", default="auto", help="auto, fp32 or bf16 (default: %(default)s)")
-    ask.add_argument("--max-tokens", metavar="N", type=int, help="the reply's limit (default: the context's end)")
+    ask.add_argument(
+        "--max-tokens", metavar="N", type=int, help="the reply's limit (default: the context's end)"
+    )
     ask.add_argument("--temperature", metavar="T", type=float, help="0 is greedy (default: the model's own)")
-    ask.add_argument("--top-p", metavar="P", type=float, help="keep the likeliest tokens up to this probability")
+    ask.add_argument(
+        "--top-p", metavar="P", type=float, help="keep the likeliest tokens up to this probability"
+    )
     ask.add_argument("--top-k", metavar="K", type=int, help="keep the K likeliest tokens; 0 keeps all")
-    ask.add_argument("--min-p", metavar="P", type=float, help="keep tokens of at least this share of the best one's")
+    ask.add_argument(
+        "--min-p", metavar="P", type=float, help="keep tokens of at least this share of the best one's"
+    )
     ask.add_argument("--repetition-penalty", metavar="R", type=float, help="1 does nothing")
     ask.add_argument("--seed", metavar="S", type=int, help="the same seed gives the same text")
-    ask.add_argument("--stop", metavar="TEXT", action="append", default=[], help="end the reply here; may be repeated")
-    ask.add_argument("--threads", metavar="N", type=int, help="CPU threads (default: the usable physical cores)")
+    ask.add_argument(
+        "--stop", metavar="TEXT", action="append", default=[], help="end the reply here; may be repeated"
+    )
+    ask.add_argument(
+        "--threads", metavar="N", type=int, help="CPU threads (default: the usable physical cores)"
+    )
     ask.add_argument("--context", metavar="N", type=int, help="tokens of context")
-    ask.add_argument("--ram-budget", metavar="SIZE", type=_size, help="most memory to use, such as 6G or 512MiB")
-    ask.add_argument("--vram-budget", metavar="SIZE", type=_size, help="the same for a GPU; no mode uses one yet")
+    ask.add_argument(
+        "--ram-budget", metavar="SIZE", type=_size, help="most memory to use, such as 6G or 512MiB"
+    )
+    ask.add_argument(
+        "--vram-budget", metavar="SIZE", type=_size, help="the same for a GPU; no mode uses one yet"
+    )
     ask.add_argument("--system", metavar="TEXT", help="the system prompt")
     ask.add_argument("--raw", action="store_true", help="continue PROMPT as it is, without a chat template")
     ask.add_argument("--json", action="store_true", help="print one JSON object at the end and nothing else")
@@ -140,8 +168,10 @@ def _follow(events: queue.Queue[Event], stream: TextIO | None) -> int:
 
 def _request(options: argparse.Namespace) -> Generate:
     if options.raw and options.system:
-        raise InvalidOption("--raw applies no chat template, so it has no place for --system: leave one of them out.")
-    prompt = sys.stdin.read() if options.prompt == "-" else options.prompt
+        raise InvalidOption(
+            "--raw applies no chat template, so it has no place for --system: leave one of them out."
+        )
+    prompt = _read_standard_input() if options.prompt == "-" else options.prompt
     turns = [ChatMessage("system", options.system)] if options.system else []
     return Generate(
         request_id="ask",
@@ -168,6 +198,15 @@ def _request(options: argparse.Namespace) -> Generate:
         ),
         stop=tuple(options.stop),
     )
+
+
+def _read_standard_input() -> str:
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(encoding="utf-8", errors="strict")
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise InvalidOption("Standard input is not UTF-8 text: convert it to UTF-8 first.") from error
 
 
 def _summary(reply: Reply) -> str:

@@ -98,13 +98,19 @@ class Engine:
                 model, load_ms = self._load(command.request_id, command.options, check)
                 run_reply(model, command, load_ms, self._on_event, check)
         except TenonError as error:
-            self._fail(command.request_id, type(error).__name__, error.message, error.details, error.exit_code)
+            self._fail(
+                command.request_id, type(error).__name__, error.message, error.details, error.exit_code
+            )
         except MemoryError:
-            message = "The machine ran out of memory: close other programs, or choose a smaller model or context."
+            message = (
+                "The machine ran out of memory: close other programs, or choose a smaller model or context."
+            )
             self._fail(command.request_id, OutOfMemory.__name__, message, traceback.format_exc())
         except Exception as error:
             # A bug must end the reply and not the engine; the traceback goes to the details, without chat text.
-            message = "Tenon made a mistake and stopped this reply: try again, and report it if it comes back."
+            message = (
+                "Tenon made a mistake and stopped this reply: try again, and report it if it comes back."
+            )
             self._fail(command.request_id, "InternalError", message, _traceback(error))
         finally:
             self._cancelled.discard(command.request_id)

@@ -356,7 +356,11 @@ class Finished:
 
 @dataclass(frozen=True)
 class Failed:
-    """The request ended with an error. What was generated before stays valid."""
+    """The request ended with an error. What was generated before stays valid.
+
+    A request that is cancelled before its prompt was ready (waiting, or while the model loads) fails with the kind
+    ``Cancelled``, which is nothing to show.
+    """
 
     request_id: str
     error: ErrorReport

@@ -26,6 +26,7 @@ from engine.messages import (
     StatisticsUpdated,
     TokensAdded,
 )
+from engine.model.sampling import Sampler
 from engine.modes import MODES
 from engine.planning.planner import choose_plan
 from engine.text.context_window import check_length, fit_conversation
@@ -41,13 +42,21 @@ def check_request(request: Generate) -> None:
 
     Raises:
         EmptyPrompt: there is nothing to answer.
-        InvalidOption: a limit below one token.
+        InvalidOption: a value is out of its range, or the text is no text.
     """
     last = request.raw_prompt if request.raw_prompt is not None else _last_content(request)
     if not last.strip():
         raise EmptyPrompt("The message is empty: write a question first.")
     if request.max_tokens is not None and request.max_tokens < 1:
         raise InvalidOption(f"The limit of tokens is {request.max_tokens}, but it must be at least 1.")
+    Sampler(**{name: value for name, value in vars(request.sampling).items() if value is not None})
+    for text in (request.raw_prompt or "", *request.stop, *(message.content for message in request.messages)):
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InvalidOption(
+                "The message holds bytes that are not UTF-8 text: convert it to UTF-8 first."
+            ) from error
 
 
 def run_reply(

@@ -71,15 +71,21 @@ class ReplyClock:
             prompt_ms=prompt_s * 1e3,
             prompt_per_second=self.prompt_n / prompt_s if self.prompt_n and prompt_s > 0 else None,
             cache_n=self.cache_n,
-            time_to_first_token_ms=None if self._first_token is None else (self._first_token - self.started) * 1e3,
+            time_to_first_token_ms=None
+            if self._first_token is None
+            else (self._first_token - self.started) * 1e3,
             predicted_n=self.predicted_n,
             predicted_ms=max(predicted_s, 0.0) * 1e3,
             # The first token comes out of the prompt's own forward, so one token alone says nothing about speed.
-            predicted_per_second=self.predicted_n / predicted_s if self.predicted_n > 1 and predicted_s > 0 else None,
+            predicted_per_second=self.predicted_n / predicted_s
+            if self.predicted_n > 1 and predicted_s > 0
+            else None,
             draft_n=self.draft_n,
             draft_n_accepted=self.draft_n_accepted,
             acceptance_rate=sum(self._accepted) / tested if tested else None,
-            mean_acceptance_length=(self.predicted_n - 1) / self.target_forwards if self.target_forwards else None,
+            mean_acceptance_length=(self.predicted_n - 1) / self.target_forwards
+            if self.target_forwards
+            else None,
             acceptance_by_position=tuple(
                 accepted / count for accepted, count in zip(self._accepted, self._tested, strict=True)
             ),

@@ -72,7 +72,9 @@ class Target:
             ids = list(prompt[start : start + chunk])
             begun = time.perf_counter()
             last = start + len(ids) == len(prompt)
-            logits = self._forward(ids, range(start, start + len(ids)), None, [len(ids) - 1] if last else [], check)
+            logits = self._forward(
+                ids, range(start, start + len(ids)), None, [len(ids) - 1] if last else [], check
+            )
             self.commit(ids, range(len(ids)))
             progress(len(self.token_ids), len(prompt))
             if last:

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 
 from engine.model.token_tree import Draft
 
-# Measured on the playground half of the guide's held-out prompts: one-token matches propose mostly noise, and beyond
-# four tokens a longer match hardly ever decides between continuations.
+# A single token says too little about what follows it, and beyond four a longer match decides nothing more.
 LONGEST_MATCH = 4
 SHORTEST_MATCH = 2
 # Places remembered for one n-gram; the latest come first, and a few tell all that the others would.

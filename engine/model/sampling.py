@@ -65,7 +65,10 @@ class Sampler:
         _require(0.0 < self.top_p <= 1.0, "top-p", self.top_p, "above 0 and at most 1")
         _require(0.0 <= self.min_p <= 1.0, "min-p", self.min_p, "between 0 and 1")
         _require(
-            0.01 <= self.repetition_penalty <= 100.0, "repetition penalty", self.repetition_penalty, "between 0.01 and 100"
+            0.01 <= self.repetition_penalty <= 100.0,
+            "repetition penalty",
+            self.repetition_penalty,
+            "between 0.01 and 100",
         )
         _require(0 <= self.seed <= _MASK_64, "seed", self.seed, "a whole number between 0 and 2**64 - 1")
 
@@ -95,7 +98,9 @@ class Sampler:
             return one_hot
         probabilities, token_ids = self._kept(logits, seen)
         if token_ids is not None:
-            probabilities = torch.zeros(logits.shape[0], dtype=torch.float64).scatter_(0, token_ids, probabilities)
+            probabilities = torch.zeros(logits.shape[0], dtype=torch.float64).scatter_(
+                0, token_ids, probabilities
+            )
         return probabilities / probabilities.sum()
 
     def _penalised(self, logits: Tensor, seen: Sequence[int]) -> Tensor:

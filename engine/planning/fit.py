@@ -64,8 +64,8 @@ def fit_model(config: ModelConfig, options: LoadOptions) -> Fit:
     if needed + cache > budget:
         limit = "the memory budget is" if budget < available else "free are"
         raise OutOfMemory(
-            f"The model needs {_gigabytes(needed)} for its weights ({weights}) and {_gigabytes(cache)} for "
-            f"{context:,} tokens of context, but {limit} {_gigabytes(max(budget, 0))}: choose a smaller model, "
+            f"The model needs {_readable(needed)} for its weights ({weights}) and {_readable(cache)} for "
+            f"{context:,} tokens of context, but {limit} {_readable(max(budget, 0))}: choose a smaller model, "
             "bf16 weights or a smaller context, or close other programs."
         )
     return Fit(weights, context, needed, cache)
@@ -75,12 +75,14 @@ def _choose_weights(config: ModelConfig, wanted: str, budget: int) -> str:
     if wanted in WEIGHT_FORMATS:
         return wanted
     if wanted != "auto":
-        raise InvalidOption(f"There is no weight format {wanted!r}: choose auto, {' or '.join(WEIGHT_FORMATS)}.")
+        raise InvalidOption(
+            f"There is no weight format {wanted!r}: choose auto, {' or '.join(WEIGHT_FORMATS)}."
+        )
     single = weight_bytes(config, torch.float32)
     if single <= min(_SMALL_MODEL_BYTES, budget // 2):
         return "fp32"
     return "bf16" if has_fast_bfloat16() or single > budget else "fp32"
 
 
-def _gigabytes(size_bytes: int) -> str:
-    return f"{size_bytes / 1e9:.3g} GB"
+def _readable(size_bytes: int) -> str:
+    return f"{size_bytes / 1e9:.3g} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:.3g} MB"

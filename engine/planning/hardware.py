@@ -35,7 +35,7 @@ def usable_cores() -> int:
 
 
 def has_fast_bfloat16() -> bool:
-    """Whether matrix products in bfloat16 run on instructions made for them; without, they are far slower than float32."""
+    """Whether matrix products in bfloat16 run on instructions made for them; without, float32 is far faster."""
     capabilities = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
     return any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16", "arm_bf16", "sve_bf16"))
 

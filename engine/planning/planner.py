@@ -25,7 +25,9 @@ def choose_plan(mode: str) -> Plan:
     """
     if mode == AUTO:
         # Lookup needs no second model, and its schedule drafts nothing where drafts do not pay for themselves.
-        return Plan("lookup", "Auto: lookup needs no second model, and drafts only while that is faster than plain.")
+        return Plan(
+            "lookup", "Auto: lookup needs no second model, and drafts only while that is faster than plain."
+        )
     if mode not in MODES:
         raise InvalidOption(f"There is no mode {mode!r}: choose {AUTO}, {' or '.join(MODES)}.")
     return Plan(mode, _REASONS[mode])

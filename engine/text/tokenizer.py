@@ -33,13 +33,16 @@ class Tokenizer:
         """
         if not any((folder / name).is_file() for name in _FILES[:-1]):
             raise TokenizerInvalid(
-                f"The model folder {folder} has no tokenizer: copy its tokenizer.json there, or download the model again."
+                f"The model folder {folder} has no tokenizer: copy tokenizer.json there, or download the model again."
             )
         from transformers import AutoTokenizer
 
         try:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(
-                str(folder), local_files_only=True, trust_remote_code=False, clean_up_tokenization_spaces=False
+                str(folder),
+                local_files_only=True,
+                trust_remote_code=False,
+                clean_up_tokenization_spaces=False,
             )
         except Exception as error:  # the readers below raise whatever they like on a damaged file
             raise TokenizerInvalid(

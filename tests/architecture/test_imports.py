@@ -69,7 +69,12 @@ APP = dict(_modules("app"))
 
 
 def test_the_engine_knows_nothing_of_the_app() -> None:
-    offenders = [(name, found) for name, imports in ENGINE.items() for found in imports if _within(found, "app", "PySide6")]
+    offenders = [
+        (name, found)
+        for name, imports in ENGINE.items()
+        for found in imports
+        if _within(found, "app", "PySide6")
+    ]
     assert offenders == []
 
 
@@ -121,7 +126,9 @@ def test_the_window_has_no_torch_database_or_threads() -> None:
 
 
 def test_the_app_starts_without_torch() -> None:
-    program = "import app.bootstrap, sys; sys.exit(bool({'torch', 'transformers', 'numpy'} & set(sys.modules)))"
+    program = (
+        "import app.bootstrap, sys; sys.exit(bool({'torch', 'transformers', 'numpy'} & set(sys.modules)))"
+    )
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
 
 

@@ -50,7 +50,11 @@ def test_pickles_and_is_frozen(cls: typing.Any) -> None:
 
 
 def test_every_error_pickles_and_is_in_the_drawn_tree() -> None:
-    classes = [item for item in vars(errors).values() if isinstance(item, type) and issubclass(item, errors.TenonError)]
+    classes = [
+        item
+        for item in vars(errors).values()
+        if isinstance(item, type) and issubclass(item, errors.TenonError)
+    ]
     for cls in classes:
         copy = pickle.loads(pickle.dumps(cls("message", "details")))
         assert (type(copy), copy.message, copy.details) == (cls, "message", "details")
@@ -73,8 +77,8 @@ def test_json_of_a_reply_has_the_documented_keys() -> None:
     }  # fmt: skip
     assert set(found["plan"]) == {"reason", "predicted_per_second"}
     assert set(found["timings"]) == {
-        "prompt_n", "prompt_ms", "prompt_per_second", "cache_n", "time_to_first_token_ms", "predicted_n", "predicted_ms",
-        "predicted_per_second", "draft_n", "draft_n_accepted", "acceptance_rate", "mean_acceptance_length",
+        "prompt_n", "prompt_ms", "prompt_per_second", "cache_n", "time_to_first_token_ms", "predicted_n",
+        "predicted_ms", "predicted_per_second", "draft_n", "draft_n_accepted", "acceptance_rate", "mean_acceptance_length",
         "acceptance_by_position", "target_forwards", "draft_ms", "verify_ms", "load_ms",
     }  # fmt: skip
     assert set(found["memory"]) == {

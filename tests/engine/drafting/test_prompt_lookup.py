@@ -36,7 +36,8 @@ def test_every_path_follows_an_earlier_match(tokens: list[int], budget: int, bra
             if tokens[start - SHORTEST_MATCH : start] == tokens[-SHORTEST_MATCH:]
         ]
         assert any(
-            all((tokens + path)[start + offset] == token for offset, token in enumerate(path)) for start in matches
+            all((tokens + path)[start + offset] == token for offset, token in enumerate(path))
+            for start in matches
         )
 
 

@@ -2,8 +2,14 @@ from __future__ import annotations
 
 import pytest
 import torch
-from transformers import LogitsProcessorList, MinPLogitsWarper, RepetitionPenaltyLogitsProcessor
-from transformers import TemperatureLogitsWarper, TopKLogitsWarper, TopPLogitsWarper
+from transformers import (
+    LogitsProcessorList,
+    MinPLogitsWarper,
+    RepetitionPenaltyLogitsProcessor,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
 
 from engine.errors import InvalidOption
 from engine.model.sampling import Sampler, uniform
@@ -53,7 +59,9 @@ def test_draws_follow_the_distribution(sampler: Sampler) -> None:
     logits, draws = _logits(), 100_000
     expected = sampler.distribution(logits)
     # The noise is one uniform number for each (seed, position); counting those in each token's interval is drawing.
-    noise = torch.tensor([uniform(seed=5, position=position) for position in range(draws)], dtype=torch.float64)
+    noise = torch.tensor(
+        [uniform(seed=5, position=position) for position in range(draws)], dtype=torch.float64
+    )
     chosen = torch.searchsorted(expected.cumsum(0), noise, right=True)
     frequencies = torch.bincount(chosen, minlength=VOCABULARY) / draws
     assert float((frequencies - expected).abs().sum()) / 2 < 0.01

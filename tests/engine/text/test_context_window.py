@@ -15,7 +15,11 @@ def render(messages: Sequence[ChatMessage]) -> list[int]:
 
 def conversation(turns: int, length: int) -> list[ChatMessage]:
     text = "x" * length
-    pairs = [message for _ in range(turns) for message in (ChatMessage("user", text), ChatMessage("assistant", text))]
+    pairs = [
+        message
+        for _ in range(turns)
+        for message in (ChatMessage("user", text), ChatMessage("assistant", text))
+    ]
     return [ChatMessage("system", "s" * 5), *pairs, ChatMessage("user", "y" * length)]
 
 

@@ -38,9 +38,7 @@ def test_accepted_nodes_are_a_path_with_the_emitted_tokens() -> None:
     for seed in range(100):
         verdict = SampleAndMatch(Sampler(temperature=1.5, seed=seed)).verify(TREE, _rows(TREE), 0, [])
         assert tuple(TREE.tokens[node] for node in verdict.nodes) == verdict.tokens[:-1]
-        assert all(
-            TREE.parents[node] == parent for parent, node in itertools.pairwise((-1, *verdict.nodes))
-        )
+        assert all(TREE.parents[node] == parent for parent, node in itertools.pairwise((-1, *verdict.nodes)))
         assert len(verdict.nodes) <= verdict.tested <= len(verdict.nodes) + 1
 
 
