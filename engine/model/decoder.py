@@ -60,7 +60,7 @@ class Decoder:
             capacity_tokens,
             self.source.dtype,
             self.source.device,
-            long_text_from=next(
+            short_text_limit=next(
                 (rope.original_context for rope in config.ropes if rope.long_frequencies), None
             ),
         )

@@ -27,12 +27,11 @@ class KVCache:
         capacity: Most rows, committed and uncommitted together.
         dtype: Type of keys and values.
         device: Where they are.
-        long_text_from: LongRoPE: texts longer than this are rotated otherwise from their first token on; see
-            `begin`.
+        short_text_limit: LongRoPE: texts longer than this are rotated otherwise, from their first token on.
 
     Attributes:
         length: Committed rows.
-        long_text: LongRoPE: whether this text is one of those.
+        long_text: LongRoPE: whether the rows are those of a long text; `begin` decides it.
         can_commit_tree: Whether rows other than a prefix can be kept.
     """
 
@@ -46,12 +45,12 @@ class KVCache:
         capacity: int,
         dtype: torch.dtype,
         device: torch.device,
-        long_text_from: int | None = None,
+        short_text_limit: int | None = None,
     ) -> None:
         self.capacity = capacity
         self.length = 0
         self.long_text = False
-        self._long_text_from = long_text_from
+        self._short_text_limit = short_text_limit
         self._rows = min(FIRST_ROWS, capacity)
         shape = (2, kv_heads, self._rows, head_dim)
         self._layers = [torch.empty(shape, dtype=dtype, device=device) for _ in range(layers)]
@@ -61,20 +60,27 @@ class KVCache:
         """Bytes that are allocated now."""
         return sum(layer.nbytes for layer in self._layers)
 
-    def begin(self, text_length: int) -> int:
-        """Announce that a text of this many tokens will be prefilled, and learn how many rows still serve it.
+    @property
+    def text_limit(self) -> int | None:
+        """The longest text that rows of the present kind serve, drafts included; None: as long as there is room.
 
-        Only LongRoPE models care: their keys depend on whether the text is long, and rows of the other kind
-        are cut.
+        A text that outgrows it (LongRoPE) calls `begin` and is prefilled again.
+        """
+        return None if self.long_text else self._short_text_limit
+
+    def begin(self, text_length: int) -> int:
+        """Announce a text of this many tokens, and learn how many of the rows still serve it.
+
+        Only LongRoPE models care: all of a text's keys depend on whether it is long, as in transformers.
 
         Args:
-            text_length: Tokens of the prompt, the part that the cache holds included.
+            text_length: Tokens of the text, the part that the cache holds included.
 
         Returns:
             ``length`` after it: 0 where the rows were of the other kind, unchanged otherwise.
         """
-        if self._long_text_from is not None:
-            long_text = text_length > self._long_text_from
+        if self._short_text_limit is not None:
+            long_text = text_length > self._short_text_limit
             if long_text != self.long_text:
                 self.length = 0
             self.long_text = long_text

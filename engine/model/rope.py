@@ -114,23 +114,13 @@ class RopeTable:
 
         Args:
             positions: (n,) int64, each below what was reserved.
-            long_text: LongRoPE: the whole text takes the long frequencies. Otherwise only the positions from
-                ``original_context`` on do, which is what a text that grew past it token by token has.
+            long_text: LongRoPE: the text is longer than ``original_context``.
 
         Returns:
             Cosines and signed sines, each (n, 1, rotated channels).
         """
-        cosine, sine = self._short
-        if self._long is None:
-            return cosine[positions], sine[positions]
-        assert self.rope.original_context is not None
-        if long_text:
-            return self._long[0][positions], self._long[1][positions]
-        beyond = (positions >= self.rope.original_context)[:, None, None]
-        return (
-            torch.where(beyond, self._long[0][positions], cosine[positions]),
-            torch.where(beyond, self._long[1][positions], sine[positions]),
-        )
+        cosine, sine = self._long if long_text and self._long is not None else self._short
+        return cosine[positions], sine[positions]
 
 
 def rotate(heads: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:

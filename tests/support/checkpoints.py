@@ -1,0 +1,203 @@
+"""Random tiny checkpoints, written by transformers itself: what the decoder is compared with."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+import torch
+import transformers
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+VOCABULARY_SIZE = 384
+CONTEXT_LENGTH = 512
+PAD, START, END = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
+
+CHAT_TEMPLATE = (
+    "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+
+SENTENCES = (
+    "The quick brown fox jumps over the lazy dog.",
+    "A language model guesses the next token of a text.",
+    "user assistant system",
+    "Ein kleines Modell rät, ein großes prüft.",
+    "Être ou ne pas être, telle est la question.",
+    "for index in range(10): print(index)",
+    "The model that guesses and the model that checks are two models.",
+)
+
+SIZES: dict[str, Any] = {
+    "vocab_size": VOCABULARY_SIZE,
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 3,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "max_position_embeddings": CONTEXT_LENGTH,
+    "bos_token_id": None,
+    "eos_token_id": 2,
+    "pad_token_id": 0,
+}
+
+LLAMA3_ROPE = {
+    "rope_type": "llama3",
+    "rope_theta": 500000.0,
+    "factor": 8.0,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 64,
+}
+LONG_ROPE = {
+    "rope_type": "longrope",
+    "short_factor": [1.0 + 0.05 * i for i in range(6)],
+    "long_factor": [1.5 + 0.4 * i for i in range(6)],
+}
+
+#: Name of a variant -> (architecture, what its config has beyond `SIZES`).
+VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
+    "llama": ("LlamaForCausalLM", {}),
+    "llama-tied": ("LlamaForCausalLM", {"tie_word_embeddings": True}),
+    "llama-biased": ("LlamaForCausalLM", {"attention_bias": True, "mlp_bias": True, "head_dim": 24}),
+    "llama-gelu": ("LlamaForCausalLM", {"hidden_act": "gelu", "num_key_value_heads": 4}),
+    "llama3-rope": ("LlamaForCausalLM", {"rope_parameters": LLAMA3_ROPE}),
+    "llama-linear": ("LlamaForCausalLM", {"rope_parameters": {"rope_type": "linear", "factor": 4.0}}),
+    "llama-dynamic": ("LlamaForCausalLM", {"rope_parameters": {"rope_type": "dynamic", "factor": 4.0}}),
+    "smollm3": ("SmolLM3ForCausalLM", {"no_rope_layer_interval": 2, "tie_word_embeddings": True}),
+    "mistral": ("MistralForCausalLM", {"sliding_window": None, "head_dim": 32}),
+    "mistral-window": ("MistralForCausalLM", {"sliding_window": 24}),
+    "qwen2": ("Qwen2ForCausalLM", {"tie_word_embeddings": True}),
+    "qwen2-window": (
+        "Qwen2ForCausalLM",
+        {"use_sliding_window": True, "sliding_window": 24, "max_window_layers": 1},
+    ),
+    "qwen2-yarn": (
+        "Qwen2ForCausalLM",
+        {"rope_parameters": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 128}},
+    ),
+    "qwen3": ("Qwen3ForCausalLM", {"head_dim": 32}),
+    "phi3": ("Phi3ForCausalLM", {"sliding_window": 40}),
+    "phi3-longrope": (
+        "Phi3ForCausalLM",
+        {
+            "sliding_window": None,
+            "partial_rotary_factor": 0.75,
+            "original_max_position_embeddings": 96,
+            "rope_parameters": LONG_ROPE,
+        },
+    ),
+    "gemma2": (
+        "Gemma2ForCausalLM",
+        {"head_dim": 32, "query_pre_attn_scalar": 24, "sliding_window": 24, "attn_logit_softcapping": 5.0},
+    ),
+    "gemma3": (
+        "Gemma3ForCausalLM",
+        {
+            "head_dim": 32,
+            "query_pre_attn_scalar": 24,
+            "sliding_window": 24,
+            "layer_types": ["sliding_attention", "full_attention", "sliding_attention"],
+            "rope_parameters": {
+                "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1e6},
+                "sliding_attention": {"rope_type": "default", "rope_theta": 1e4},
+            },
+        },
+    ),
+}
+
+
+def reference_model(variant: str, seed: int = 0, **changes: Any) -> Any:
+    """A transformers model of a variant with random weights large enough that every part of it matters.
+
+    Args:
+        variant: A key of `VARIANTS`.
+        seed: Of the weights.
+        **changes: Config values in place of the variant's.
+    """
+    architecture, values = VARIANTS[variant]
+    model_class = getattr(transformers, architecture)
+    values = {**SIZES, **values, **changes}
+    if "rope_parameters" in values:  # transformers writes its defaults into the dictionary that it is given
+        values["rope_parameters"] = {
+            key: dict(value) if isinstance(value, dict) else value
+            for key, value in values["rope_parameters"].items()
+        }
+    config = model_class.config_class(**values)
+    model = model_class._from_config(config, attn_implementation="eager").eval()
+    randomize(model, seed)
+    return model
+
+
+def randomize(model: Any, seed: int) -> None:
+    """Give every parameter random values of a size that keeps activations near one."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, parameter in model.named_parameters():
+            noise = torch.randn(parameter.shape, generator=generator)
+            if parameter.ndim == 1:
+                parameter.add_(0.1 * noise)
+            else:
+                scale = 1.0 if "embed" in name or "lm_head" in name else 1.5
+                parameter.copy_(scale * noise * parameter.shape[-1] ** -0.5)
+
+
+def train_tokenizer(chat_template: bool = True) -> Any:
+    """A byte-level BPE tokenizer of a few sentences, with the special tokens of ChatML: any text round-trips."""
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=VOCABULARY_SIZE - 8,
+        special_tokens=[PAD, START, END],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(SENTENCES, trainer)
+    fast = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, eos_token=END, pad_token=PAD, clean_up_tokenization_spaces=False
+    )
+    if chat_template:
+        fast.chat_template = CHAT_TEMPLATE
+    return fast
+
+
+def write_checkpoint(
+    folder: Path,
+    variant: str = "llama",
+    seed: int = 0,
+    dtype: torch.dtype = torch.float32,
+    shard_bytes: int | None = None,
+    chat_template: bool = True,
+    tokenizer: bool = True,
+    **changes: Any,
+) -> Path:
+    """Write a random checkpoint with its tokenizer, as a person would find it in a model's folder.
+
+    Args:
+        folder: Where to; created.
+        variant: A key of `VARIANTS`.
+        seed: Of the weights.
+        dtype: What they are stored as.
+        shard_bytes: Largest weights file; None for one file.
+        chat_template: Whether the tokenizer has a chat template (ChatML).
+        tokenizer: Whether there is a tokenizer at all.
+        **changes: Config values in place of the variant's.
+
+    Returns:
+        ``folder``.
+    """
+    save(reference_model(variant, seed, **changes), folder, dtype, shard_bytes)
+    if tokenizer:
+        train_tokenizer(chat_template).save_pretrained(folder)
+    return folder
+
+
+def save(
+    model: Any, folder: Path, dtype: torch.dtype = torch.float32, shard_bytes: int | None = None
+) -> None:
+    """Write a transformers model without its progress bars."""
+    transformers.utils.logging.disable_progress_bar()
+    logging.getLogger("transformers").setLevel(logging.ERROR)
+    model.to(dtype).save_pretrained(folder, max_shard_size=shard_bytes or "5GB")
