@@ -2,18 +2,48 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.chat.choices import ModeChoice, ModelChoice
-from app.chat.conversation import Conversation, Message
+from app.bridge.background_writer import BackgroundWriter
+from app.bridge.engine_client import EngineClient
+from app.bridge.journal import Journal
+from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.replies import Replies
+from app.chat.choices import GUIDE_REF, MODES, ModeChoice, ModelChoice, model_choices
+from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.engine_state import EngineState
-from app.settings.settings import Settings
+from app.chat.library import Library
+from app.chat.reply_queue import Ticket
+from app.chat.title import title_of
+from app.settings.settings_file import SettingsFile
+from app.settings.settings_file import config_folder as usual_config_folder
+from app.storage.database import Database, open_database, open_in_memory
+from app.storage.location import data_folder as usual_data_folder
+from engine.errors import EmptyPrompt, StorageError
+from engine.messages import Role
+
+# A little longer than the window offers to undo.
+UNDO_MS = 12_000
+_SETTINGS_DELAY_MS = 200
 
 
 class Workspace(QObject):
-    """Conversations, the running reply, the engine and the settings, behind plain calls and signals."""
+    """Conversations, the running reply, the engine and the settings, behind plain calls and signals.
+
+    Nothing here waits for the disk or for the engine, except `close` and the first look into a conversation.
+
+    Args:
+        data_folder: Where conversations lie; None for the usual place.
+        config_folder: Where settings lie; None for the usual place.
+        client: Another engine than the usual child process.
+
+    Attributes:
+        settings: Assigning to one of them saves it.
+    """
 
     conversations_changed = Signal()  # the list or titles
     conversation_replaced = Signal(int)  # its messages as a whole
@@ -28,79 +58,241 @@ class Workspace(QObject):
         self,
         data_folder: Path | None = None,
         config_folder: Path | None = None,
+        client: EngineClient | None = None,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.settings = Settings()
+        self._notices: list[str] = []
+        self._settings_file = SettingsFile(config_folder or usual_config_folder())
+        self.settings, problems = self._settings_file.read()
+        self.settings.on_change = self._settings_changed
+        self._notices += problems
+        self._database = self._opened(data_folder or usual_data_folder())
+        self._next_id = self._database.first_free_id
+        self._library = Library(self._database.reader.conversations(), self._read_messages)
+        self._writer = BackgroundWriter(self)
+        self._journal = Journal(self._database.writer, self._library, self._writer, self)
+        self._journal.problem.connect(self.notice)
+        self._client = client or EngineClient(parent=self)
+        self._model = ModelInEngine(self.settings, self._client, self)
+        self._model.changed.connect(self.engine_changed)
+        self._replies = Replies(self._library, self._journal, self.settings, self._client, self._model, self)
+        self._replies.message_changed.connect(self.message_changed)
+        self._replies.reply_text_added.connect(self.reply_text_added)
+        self._replies.prefill_progress.connect(self.prefill_progress)
+        self._erase_timer = self._single_shot(UNDO_MS)
+        self._erase_timer.timeout.connect(self._erase_deleted)
+        self._settings_timer = self._single_shot(_SETTINGS_DELAY_MS)
+        self._settings_timer.timeout.connect(self._save_settings)
+        self._closed = False
 
     def start(self) -> None:
         """Start the engine and tell what opening the files brought up. Called once the window is shown."""
-        raise NotImplementedError
+        for sentence in self._notices:
+            self.notice.emit(sentence)
+        self._notices.clear()
+        self._model.load_in_background()
+
+    # --- conversations ------------------------------------------------------------------------------------
 
     def conversations(self, contains: str = "") -> list[Conversation]:
         """Conversations whose title contains the text, newest first."""
-        raise NotImplementedError
+        return self._library.conversations(contains)
 
     def messages(self, conversation_id: int) -> list[Message]:
         """Messages of a conversation, oldest first, with the text that `reply_text_added` has announced."""
-        raise NotImplementedError
+        return self._library.messages(conversation_id)
 
     def new_conversation(self) -> int | None:
         """A blank conversation: None, because nothing is stored before its first message."""
-        raise NotImplementedError
-
-    def send(self, conversation_id: int | None, text: str) -> int:
-        """Store the prompt, then start or queue its reply. None makes a new conversation; returns its id."""
-        raise NotImplementedError
-
-    def stop(self, conversation_id: int) -> None:
-        """Stop the running reply of a conversation and take its queued ones out of the queue."""
-        raise NotImplementedError
-
-    def retry(self, conversation_id: int) -> None:
-        """Answer the last prompt again; the old reply goes."""
-        raise NotImplementedError
+        return None
 
     def rename(self, conversation_id: int, title: str) -> None:
-        """Give a conversation a title of the person's own."""
-        raise NotImplementedError
+        """Give a conversation a title of the person's own; a blank one changes nothing."""
+        conversation = self._library.conversation(conversation_id)
+        if conversation is not None and title.strip():
+            self._library.put_conversation(replace(conversation, title=title_of(_clean(title))))
+            self._journal.save(conversation_id)
+            self.conversations_changed.emit()
 
     def delete(self, conversation_id: int) -> None:
         """Hide a conversation; it is erased when the time for undo has passed."""
-        raise NotImplementedError
+        if self._library.conversation(conversation_id) is None:
+            return
+        self._replies.stop(conversation_id)
+        self._library.hide(conversation_id)
+        self._journal.hide(conversation_id)
+        self._erase_timer.start()
+        self.conversations_changed.emit()
 
     def undo_delete(self) -> int | None:
         """Bring back what was deleted last; None when there is nothing."""
-        raise NotImplementedError
+        conversation_id = self._library.unhide_last()
+        if conversation_id is not None:
+            self._journal.unhide(conversation_id)
+            self.conversations_changed.emit()
+        return conversation_id
 
-    def engine_state(self) -> EngineState:
-        """What to show of the engine."""
-        raise NotImplementedError
+    # --- replies ------------------------------------------------------------------------------------------
 
-    def models(self) -> list[ModelChoice]:
-        """The bundled guide and the folders used lately."""
-        raise NotImplementedError
+    def send(self, conversation_id: int | None, text: str) -> int:
+        """Store a prompt, then start or queue its reply.
 
-    def choose_model(self, ref: str) -> None:
-        """Use ``guide`` or a folder from the next message on, and load it in the background."""
-        raise NotImplementedError
+        Args:
+            conversation_id: None (or one that is gone) makes a new conversation.
+            text: The prompt.
 
-    def mode(self) -> str:
-        """The chosen mode's name."""
-        raise NotImplementedError
+        Returns:
+            The conversation's id.
 
-    def choose_mode(self, mode: str) -> None:
-        """Use a mode from the next message on."""
-        raise NotImplementedError
+        Raises:
+            EmptyPrompt: The text is blank.
+        """
+        text = _clean(text)
+        if not text.strip():
+            raise EmptyPrompt("Write a message first.")
+        now = time.time()
+        conversation = self._library.conversation(conversation_id) if conversation_id is not None else None
+        if conversation is None or self._library.is_hidden(conversation.id):
+            conversation = Conversation(self._new_id(), title_of(text), now, now)
+        self._library.put_conversation(replace(conversation, updated_at=now))
+        prompt = self._add_message(conversation.id, "user", text, MessageState.COMPLETE)
+        reply = self._add_message(conversation.id, "assistant", "", MessageState.QUEUED)
+        self.conversations_changed.emit()
+        self.message_added.emit(prompt)
+        self.message_added.emit(reply)
+        self._queue(reply, (prompt.id, reply.id))
+        return conversation.id
 
-    def modes(self) -> list[ModeChoice]:
-        """The modes to choose from."""
-        raise NotImplementedError
+    def stop(self, conversation_id: int) -> None:
+        """Stop the running reply of a conversation and take its queued ones out of the queue."""
+        self._replies.stop(conversation_id)
+
+    def retry(self, conversation_id: int) -> None:
+        """Answer the last prompt again; a failed, interrupted or stopped reply to it goes."""
+        messages = self._library.messages(conversation_id)
+        if not messages:
+            return
+        last = messages[-1]
+        if last.role == "assistant":
+            if last.state is MessageState.COMPLETE or last.state.unfinished:
+                return
+            self._library.remove_message(last)
+        reply = self._add_message(conversation_id, "assistant", "", MessageState.QUEUED)
+        self._queue(reply, (reply.id,))
+        if last.role == "assistant":
+            self._journal.remove_message(last.id)
+        self.conversation_replaced.emit(conversation_id)
 
     def active_conversation(self) -> int | None:
         """The conversation whose reply runs."""
-        raise NotImplementedError
+        return self._replies.active_conversation
+
+    # --- engine -------------------------------------------------------------------------------------------
+
+    def engine_state(self) -> EngineState:
+        """What to show of the engine."""
+        return self._model.state
+
+    def models(self) -> list[ModelChoice]:
+        """The bundled guide and the folders used lately."""
+        return model_choices(self.settings.recent_models)
+
+    def choose_model(self, ref: str) -> None:
+        """Use ``guide`` or a folder from the next message on, and load it in the background."""
+        if ref != GUIDE_REF:
+            self.settings.remember_model(ref)
+        self._model.choose(ref, reply_runs=self._replies.busy)
+
+    def mode(self) -> str:
+        """The chosen mode's name."""
+        return self.settings.mode
+
+    def choose_mode(self, mode: str) -> None:
+        """Use a mode from the next message on.
+
+        Raises:
+            InvalidOption: There is no such mode.
+        """
+        self.settings.mode = mode
+
+    def modes(self) -> list[ModeChoice]:
+        """The modes to choose from."""
+        return list(MODES)
 
     def close(self) -> None:
         """Save everything, end the engine and join every thread. May be called twice."""
-        raise NotImplementedError
+        if self._closed:
+            return
+        self._closed = True
+        self._replies.close()
+        if self._settings_timer.isActive():
+            self._save_settings()
+        self._client.close()  # the writer works meanwhile
+        self._erase_timer.stop()
+        self._journal.close()
+        self._database.reader.close()
+        if self._database.presence is not None:
+            self._database.presence.leave()
+
+    # --- inside -------------------------------------------------------------------------------------------
+
+    def _opened(self, folder: Path) -> Database:
+        try:
+            database = open_database(folder)
+        except StorageError as error:
+            self._notices.append(f"{error.message} Nothing of this session is saved.")
+            return open_in_memory(folder)
+        self._notices += database.notices
+        return database
+
+    def _read_messages(self, conversation_id: int) -> list[Message]:
+        try:
+            return self._database.reader.messages(conversation_id)
+        except StorageError as error:
+            self.notice.emit(error.message)
+            return []
+
+    def _new_id(self) -> int:
+        self._next_id += 1
+        return self._next_id - 1
+
+    def _add_message(self, conversation_id: int, role: Role, text: str, state: MessageState) -> Message:
+        message = Message(self._new_id(), conversation_id, role, text, time.time(), state)
+        self._library.put_message(message)
+        return message
+
+    def _queue(self, reply: Message, message_ids: tuple[int, ...]) -> None:
+        """Save first, then queue; the reply is not sent to the engine before it is saved."""
+        replies, reply_id = self._replies, reply.id
+        self._journal.save(reply.conversation_id, message_ids, lambda: replies.stored(reply_id))
+        replies.add(Ticket(reply.conversation_id, reply_id))
+
+    def _single_shot(self, interval_ms: int) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(interval_ms)
+        return timer
+
+    @Slot()
+    def _erase_deleted(self) -> None:
+        while (conversation_id := self._library.forget_first()) is not None:
+            self._journal.erase(conversation_id)
+
+    def _settings_changed(self) -> None:
+        self._settings_timer.start()
+
+    @Slot()
+    def _save_settings(self) -> None:
+        self._settings_timer.stop()
+        text = self._settings_file.text_of(self.settings)
+        self._writer.submit(lambda: self._settings_file.write(text), self._settings_saved)
+
+    def _settings_saved(self, error: StorageError | None) -> None:
+        if error is not None:
+            self.notice.emit(error.message)
+
+
+def _clean(text: str) -> str:
+    """Replace halves of characters (lone surrogates), which a paste can bring and no file can hold."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

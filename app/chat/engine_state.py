@@ -57,7 +57,7 @@ class EngineState:
         if isinstance(event, ModelLoaded):
             report = event.report
             return EngineState(EnginePhase.READY, self.model_ref, report.name, report.weights)
-        if isinstance(event, ModelUnloaded):
+        if isinstance(event, ModelUnloaded) and self.phase is not EnginePhase.LOADING:
             return replace(self, phase=EnginePhase.IDLE, weights="", fraction=None)
         if self.phase is EnginePhase.LOADING and isinstance(event, (Finished, Failed)):
             # The load ended without a model: stopped by the person, or not possible.

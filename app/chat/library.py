@@ -76,14 +76,14 @@ class Library:
         """Show again what was hidden last and return its id; None when nothing is hidden."""
         return self._hidden.pop() if self._hidden else None
 
-    def forget(self, conversation_id: int) -> bool:
-        """Drop a hidden conversation for good; False when it is not hidden (any more)."""
-        if conversation_id not in self._hidden:
-            return False
-        self._hidden.remove(conversation_id)
+    def forget_first(self) -> int | None:
+        """Drop the conversation that was hidden first and return its id; None when nothing is hidden."""
+        if not self._hidden:
+            return None
+        conversation_id = self._hidden.pop(0)
         del self._conversations[conversation_id]
         self._messages.pop(conversation_id, None)
-        return True
+        return conversation_id
 
     def _opened(self, conversation_id: int) -> dict[int, Message]:
         if conversation_id not in self._conversations:

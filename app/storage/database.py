@@ -30,12 +30,14 @@ class Database:
     Attributes:
         writer: For the thread that writes.
         reader: For the thread that shows; it never waits for the writer, and sees what is committed.
+        first_free_id: The first of `ID_BLOCK` ids that this process may give away.
         notices: Sentences for the person.
         presence: Says to other processes that this one is here; None for a database in memory.
     """
 
     writer: ConversationStore
     reader: ConversationStore
+    first_free_id: int
     notices: tuple[str, ...] = ()
     presence: Presence | None = None
 
@@ -69,7 +71,7 @@ def open_in_memory(folder: Path) -> Database:
     writer, reader = (ConversationStore(_copied(folder / FILE_NAME), folder) for _ in range(2))
     writer.clear_up()
     reader.clear_up()
-    return Database(writer, reader)
+    return Database(writer, reader, writer.reserve_ids())
 
 
 def _enter(folder: Path, presence: Presence) -> Database:
@@ -87,7 +89,7 @@ def _enter(folder: Path, presence: Presence) -> Database:
             writer.clear_up()
     reader = sqlite3.connect(path, timeout=5.0, isolation_level=None)
     reader.execute("PRAGMA query_only = ON")
-    return Database(writer, ConversationStore(reader, folder), tuple(notices), presence)
+    return Database(writer, ConversationStore(reader, folder), writer.reserve_ids(), tuple(notices), presence)
 
 
 def _connect(path: Path) -> sqlite3.Connection:

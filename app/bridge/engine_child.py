@@ -1,0 +1,32 @@
+"""What the engine's process does first. No Qt: the process must stay small and start fast."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from importlib import import_module
+from multiprocessing import parent_process
+from multiprocessing.connection import Connection
+
+
+def run(connection: Connection, serve: str) -> None:
+    """Run an engine at the other end of a pipe.
+
+    Args:
+        connection: Commands come in, events go out.
+        serve: ``module:function`` that does the work until the pipe ends.
+    """
+    # Ctrl+C in a terminal reaches the whole group; the window decides what becomes of the engine.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, name="tenon-parent-watch", daemon=True).start()
+    module, _, function = serve.partition(":")
+    getattr(import_module(module), function)(connection)
+
+
+def _end_with_parent() -> None:
+    """A window that was killed must not leave an engine and its gigabytes behind, whatever that is doing."""
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)

@@ -1,0 +1,135 @@
+"""The engine as the window's thread sees it: commands in, signals out, wherever it runs."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
+
+from app.bridge.engine_process import EngineProcess
+from app.bridge.engine_thread import EngineThread
+from engine.messages import Cancel, Command, Event, Failed, Finished
+
+SERVE = "engine.process:serve"
+CANCEL_TIMEOUT_MS = 2000
+
+
+class EngineClient(QObject):
+    """Hosts one engine and starts it anew after it ended.
+
+    Args:
+        serve: ``module:function`` that the child process runs.
+        in_process: Host it in this process; None asks the environment variable TENON_ENGINE (``thread``).
+    """
+
+    event_received = Signal(object)  # Event
+    stopped = Signal(str)  # the engine ended: a sentence, empty when it was killed because it did not stop
+
+    _event = Signal(int, object)
+    _exit = Signal(int, str)
+
+    def __init__(
+        self, serve: str = SERVE, in_process: bool | None = None, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._serve = serve
+        self._in_process = os.environ.get("TENON_ENGINE") == "thread" if in_process is None else in_process
+        self._host: EngineProcess | EngineThread | None = None
+        self._start_number = 0  # tells news of this engine from news of one before
+        self._cancelled = ""
+        self._killed_on_purpose = False
+        self._cancel_timer = QTimer(self)
+        self._cancel_timer.setSingleShot(True)
+        self._cancel_timer.setInterval(CANCEL_TIMEOUT_MS)
+        self._cancel_timer.timeout.connect(self._give_up_waiting)
+        # Emitted in the hosts' threads, received in this object's.
+        self._event.connect(self._receive, Qt.ConnectionType.QueuedConnection)
+        self._exit.connect(self._notice_exit, Qt.ConnectionType.QueuedConnection)
+
+    @property
+    def running(self) -> bool:
+        """Whether an engine was started and has not ended."""
+        return self._host is not None
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the child process, None when there is none."""
+        return self._host.process_id if isinstance(self._host, EngineProcess) else None
+
+    def start(self) -> None:
+        """Start an engine unless one runs; returns before it is ready."""
+        if self._host is not None:
+            return
+        self._start_number += 1
+        self._killed_on_purpose = False
+        number = self._start_number
+
+        def on_event(event: Event) -> None:
+            self._event.emit(number, event)
+
+        def on_exit(code: int | None) -> None:
+            self._exit.emit(number, _exit_sentence(code))
+
+        if self._in_process:
+            self._host = EngineThread(on_event, on_exit)
+            return
+        try:
+            self._host = EngineProcess(self._serve, on_event, on_exit)
+        except OSError as error:
+            self._exit.emit(
+                number, f"The engine could not be started ({error.strerror}): close other programs."
+            )
+
+    def send(self, command: Command) -> None:
+        """Hand over a command; it is dropped when no engine runs."""
+        if self._host is not None:
+            self._host.send(command)
+
+    def cancel(self, request_id: str) -> None:
+        """Stop a request. An engine that does not answer within `CANCEL_TIMEOUT_MS` is killed."""
+        self.send(Cancel(request_id))
+        self._cancelled = request_id
+        self._cancel_timer.start()
+
+    def close(self) -> None:
+        """End the engine, its process and its threads. May be called twice."""
+        self._start_number += 1  # what is still under way is of no interest
+        self._cancel_timer.stop()
+        if self._host is not None:
+            self._host.close()
+            self._host = None
+
+    @Slot(int, object)
+    def _receive(self, number: int, event: Event) -> None:
+        if number != self._start_number:
+            return
+        if isinstance(event, (Finished, Failed)) and event.request_id == self._cancelled:
+            self._cancel_timer.stop()
+        self.event_received.emit(event)
+
+    @Slot(int, str)
+    def _notice_exit(self, number: int, sentence: str) -> None:
+        if number != self._start_number:
+            return
+        self._host = None
+        self._cancel_timer.stop()
+        self.stopped.emit("" if self._killed_on_purpose else sentence)
+
+    @Slot()
+    def _give_up_waiting(self) -> None:
+        if isinstance(self._host, EngineProcess):
+            self._killed_on_purpose = True
+            self._host.kill()
+
+
+def _exit_sentence(code: int | None) -> str:
+    how = f"exit code {code}"
+    if code is not None and code < 0:
+        how = f"signal {-code}"
+        if -code == getattr(signal, "SIGKILL", None):
+            how += ", most likely because memory ran out"
+    return (
+        f"The engine stopped unexpectedly ({how}). "
+        "Your chats are safe; it starts again with your next message."
+    )

@@ -1,0 +1,100 @@
+"""The engine in a process of its own: an out-of-memory kill ends a reply and not the window."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Callable
+from multiprocessing import get_context
+
+from app.bridge import engine_child
+from engine.messages import Command, Event, Shutdown
+
+_log = logging.getLogger(__name__)
+
+# Closing the window takes less than a second, whatever the engine does.
+_SHUTDOWN_S = 0.5
+_TERMINATE_S = 0.2
+_KILL_S = 5.0
+
+
+class EngineProcess:
+    """A child process with a thread that reads its events and one that feeds it commands.
+
+    Args:
+        serve: ``module:function`` to run there.
+        on_event: Called with each event, from the reading thread.
+        on_exit: Called last, once, with the exit code (negative: a signal), from the reading thread.
+
+    Raises:
+        OSError: The system has no room for another process.
+    """
+
+    def __init__(
+        self, serve: str, on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]
+    ) -> None:
+        self._on_event = on_event
+        self._on_exit = on_exit
+        self._commands: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
+        context = get_context("spawn")
+        self._connection, theirs = context.Pipe(duplex=True)
+        # daemon: ended with this process, should nobody have closed it.
+        self._process = context.Process(
+            target=engine_child.run, args=(theirs, serve), name="tenon-engine", daemon=True
+        )
+        self._process.start()
+        theirs.close()  # or the pipe would not end with the child
+        self._sender = threading.Thread(target=self._send, name="tenon-engine-send", daemon=True)
+        self._reader = threading.Thread(target=self._read, name="tenon-engine-read", daemon=True)
+        self._sender.start()
+        self._reader.start()
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the child."""
+        return self._process.pid
+
+    def send(self, command: Command) -> None:
+        """Hand a command to the child; returns at once, even when the child does not listen."""
+        self._commands.put(command)
+
+    def kill(self) -> None:
+        """End the child at once; `on_exit` follows."""
+        if self._reader.is_alive():
+            self._process.kill()
+
+    def close(self) -> None:
+        """End the child and the threads: by asking, then by signals."""
+        self.send(Shutdown())
+        self._reader.join(_SHUTDOWN_S)
+        if self._reader.is_alive():
+            self._process.terminate()
+            self._reader.join(_TERMINATE_S)
+        self.kill()
+        self._reader.join(_KILL_S)
+
+    def _send(self) -> None:
+        while (command := self._commands.get()) is not None:
+            try:
+                self._connection.send(command)
+            except OSError:  # the child is gone; the reading thread has seen it too
+                return
+
+    def _read(self) -> None:
+        try:
+            while True:
+                self._on_event(self._connection.recv())
+        except (EOFError, OSError):
+            pass
+        except Exception:  # not an event: the child's memory is damaged, or it runs another version
+            _log.exception("The engine sent something unreadable")
+        # Only this thread waits for the child: two that do would take the exit code from each other.
+        self._process.join(_TERMINATE_S)
+        if self._process.is_alive():
+            self._process.kill()
+            self._process.join()
+        self._commands.put(None)
+        self._sender.join()
+        self._connection.close()
+        self._on_exit(self._process.exitcode)

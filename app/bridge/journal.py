@@ -1,0 +1,109 @@
+"""Getting conversations onto the disk, and trying again when the disk refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.bridge.background_writer import BackgroundWriter
+from app.chat.library import Library
+from app.storage.conversation_store import ConversationStore
+from engine.errors import StorageError
+
+_RETRY_MS = 5000
+
+
+class Journal(QObject):
+    """Writes what the library holds, in the background, in the order of the calls.
+
+    What a full disk refuses is written with the conversation's next save, or after `_RETRY_MS`.
+
+    Args:
+        store: Used by the writer's thread alone from here on.
+        library: What is to be written, as it is at the time of the call.
+        writer: Runs the writes; closed together with this object.
+    """
+
+    problem = Signal(str)  # a sentence, once until a write succeeds again
+
+    def __init__(
+        self,
+        store: ConversationStore,
+        library: Library,
+        writer: BackgroundWriter,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._library = library
+        self._writer = writer
+        self._unsaved: dict[int, set[int]] = {}  # message ids by conversation id
+        self._last_problem = ""
+        self._retry = QTimer(self)
+        self._retry.setSingleShot(True)
+        self._retry.setInterval(_RETRY_MS)
+        self._retry.timeout.connect(self._save_unsaved)
+
+    def save(
+        self, conversation_id: int, message_ids: Iterable[int] = (), then: Callable[[], None] | None = None
+    ) -> None:
+        """Write a conversation and some of its messages in one transaction.
+
+        Args:
+            conversation_id: Nothing is written for one that is gone.
+            message_ids: New or changed messages.
+            then: Called when they are on the disk, or when that failed: a full disk ends no conversation.
+        """
+        ids = self._unsaved.pop(conversation_id, set()) | set(message_ids)
+        conversation = self._library.conversation(conversation_id)
+        found = (self._library.message(conversation_id, message_id) for message_id in sorted(ids))
+        messages = [message for message in found if message is not None]
+
+        def work() -> None:
+            if conversation is not None:
+                self._store.save(conversation, messages)
+
+        def done(error: StorageError | None) -> None:
+            if error is not None:
+                self._unsaved.setdefault(conversation_id, set()).update(ids)
+                self._retry.start()
+            self._settle(error)
+            if then is not None:
+                then()
+
+        self._writer.submit(work, done)
+
+    def remove_message(self, message_id: int) -> None:
+        """Erase a message that the library has dropped."""
+        self._writer.submit(lambda: self._store.remove_message(message_id), self._settle)
+
+    def hide(self, conversation_id: int) -> None:
+        """Mark a conversation as deleted."""
+        self._writer.submit(lambda: self._store.hide(conversation_id), self._settle)
+
+    def unhide(self, conversation_id: int) -> None:
+        """Take that mark away."""
+        self._writer.submit(lambda: self._store.unhide(conversation_id), self._settle)
+
+    def erase(self, conversation_id: int) -> None:
+        """Erase a hidden conversation."""
+        self._writer.submit(lambda: self._store.erase(conversation_id), self._settle)
+
+    def close(self) -> None:
+        """Write what is left, close the store and end the writer's thread."""
+        self._retry.stop()
+        self._save_unsaved()
+        self._writer.submit(self._store.close)
+        self._writer.close()
+
+    @Slot()
+    def _save_unsaved(self) -> None:
+        for conversation_id in list(self._unsaved):
+            self.save(conversation_id)
+
+    def _settle(self, error: StorageError | None) -> None:
+        sentence = error.message if error is not None else ""
+        if sentence and sentence != self._last_problem:
+            self.problem.emit(sentence)
+        self._last_problem = sentence

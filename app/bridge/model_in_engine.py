@@ -1,0 +1,144 @@
+"""Which model the engine holds, which one was chosen, and bringing the two together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.bridge.engine_client import EngineClient
+from app.chat.choices import model_name
+from app.chat.engine_state import EnginePhase, EngineState
+from app.settings.settings import Settings
+from engine.messages import (
+    Cancel,
+    EngineReady,
+    Event,
+    Failed,
+    Finished,
+    Load,
+    LoadOptions,
+    ModelLoaded,
+    ModelUnloaded,
+)
+
+_LATER = "Loads when the running reply is complete."
+
+
+class ModelInEngine(QObject):
+    """Starts the engine, loads the chosen model, and says where that stands."""
+
+    changed = Signal(object)  # EngineState
+
+    def __init__(self, settings: Settings, client: EngineClient, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._client = client
+        self._loads = 0
+        self._load_id = ""  # the load in the background
+        self._reply_id = ""  # the request that may load a model on its way
+        self._refs: dict[str, str] = {}  # model by request
+        self._ref_in_memory = ""
+        self._load_wanted = False
+        self.context = 0
+        self.state = EngineState(EnginePhase.STARTING, settings.model, model_name(settings.model))
+        self._state_in_memory = self.state
+        client.event_received.connect(self._receive)
+        client.stopped.connect(self._engine_stopped)
+
+    def ensure_engine(self) -> None:
+        """Start the engine unless it runs."""
+        if not self._client.running:
+            self._show(replace(self.state, phase=EnginePhase.STARTING, fraction=None, sentence=""))
+            self._client.start()
+
+    def choose(self, ref: str, reply_runs: bool) -> None:
+        """Make a model the chosen one, and load it unless a reply runs; then it comes after that."""
+        self._settings.model = ref
+        if ref == self._ref_in_memory:
+            self._load_wanted = False
+            self.cancel_load()
+            self._show(self._state_in_memory)
+        elif not self._load_id or self._refs.get(self._load_id) != ref:
+            self._load_wanted = True
+            if reply_runs:
+                self._show(EngineState(EnginePhase.IDLE, ref, model_name(ref), sentence=_LATER))
+            else:
+                self.load_if_chosen()
+
+    def load_in_background(self) -> None:
+        """Start the engine and load the chosen model ahead of the first message."""
+        self._load_wanted = True
+        self.load_if_chosen()
+
+    def load_if_chosen(self) -> None:
+        """Load the chosen model if that was asked for and has not been done."""
+        if not self._load_wanted:
+            return
+        self._load_wanted = False
+        self.cancel_load()
+        self.ensure_engine()
+        self._loads += 1
+        self._load_id = f"load-{self._loads}"
+        options = self._options(self._load_id)
+        self._show(EngineState(self.state.phase, options.model, model_name(options.model)))
+        if self.state.phase is not EnginePhase.STARTING:
+            self._show(self.state.loading())
+        self._client.send(Load(self._load_id, options))
+
+    def cancel_load(self) -> None:
+        """Give up the load in the background: a reply behind it was stopped, or another model chosen."""
+        if self._load_id:
+            self._client.send(Cancel(self._load_id))
+
+    def options_for(self, reply_request_id: str) -> LoadOptions:
+        """The options of a reply that is about to be sent."""
+        self._reply_id = reply_request_id
+        options = self._options(reply_request_id)
+        if self.state.sentence or self.state.model_ref != options.model:
+            self._show(EngineState(self.state.phase, options.model, model_name(options.model)))
+        return options
+
+    def _options(self, request_id: str) -> LoadOptions:
+        settings = self._settings
+        self._refs = {
+            known: self._refs[known] for known in (self._load_id, self._reply_id) if known in self._refs
+        }
+        self._refs[request_id] = settings.model
+        return LoadOptions(
+            model=settings.model,
+            mode=settings.mode,
+            weights=settings.weights,
+            threads=settings.threads or None,
+            context=settings.context or None,
+        )
+
+    @Slot(object)
+    def _receive(self, event: Event) -> None:
+        request_id = getattr(event, "request_id", "")
+        if request_id and request_id not in (self._load_id, self._reply_id):
+            return  # a load that was given up
+        if isinstance(event, ModelLoaded):
+            self._ref_in_memory = self._refs.get(request_id, "")
+            self.context = event.report.context
+        chosen = not request_id or self._refs.get(request_id) == self.state.model_ref
+        state = self.state.after(event) if chosen else self.state
+        if isinstance(event, EngineReady) and self._load_id:
+            state = state.loading()
+        if isinstance(event, (ModelLoaded, Finished, Failed)) and request_id == self._load_id:
+            self._load_id = ""
+        if isinstance(event, ModelLoaded) and chosen:
+            self._state_in_memory = state
+        if isinstance(event, ModelUnloaded):
+            self._ref_in_memory = ""
+        self._show(state)
+
+    @Slot(str)
+    def _engine_stopped(self, sentence: str) -> None:
+        self._load_id = self._reply_id = self._ref_in_memory = ""
+        self._show(self.state.stopped(sentence))
+
+    def _show(self, state: EngineState) -> None:
+        if state != self.state:
+            self.state = state
+            self.changed.emit(state)

@@ -1,0 +1,236 @@
+"""Replies in the making: from a stored prompt to the engine, and its events back into messages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.bridge.engine_client import EngineClient
+from app.bridge.journal import Journal
+from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.token_coalescer import TokenCoalescer
+from app.chat.conversation import Message, MessageState
+from app.chat.history import history_for
+from app.chat.library import Library
+from app.chat.reply import reply_after
+from app.chat.reply_queue import ReplyQueue, Ticket
+from app.settings.settings import Settings
+from engine.messages import (
+    Event,
+    Failed,
+    Finished,
+    Generate,
+    PrefillProgress,
+    SamplingOptions,
+    TokensAdded,
+)
+
+# A crash may cost a second of text, so it is saved somewhat more often than that.
+_SAVE_MS = 500
+
+
+class Replies(QObject):
+    """Runs one reply at a time.
+
+    A reply's message is in the library and on its way to the disk before `add` is called; it is sent to the
+    engine when `stored` says that it has arrived there.
+    """
+
+    message_changed = Signal(object)
+    reply_text_added = Signal(int, int, str)
+    prefill_progress = Signal(int, int, float)
+
+    def __init__(
+        self,
+        library: Library,
+        journal: Journal,
+        settings: Settings,
+        client: EngineClient,
+        model: ModelInEngine,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._library = library
+        self._journal = journal
+        self._settings = settings
+        self._client = client
+        self._model = model
+        self._queue = ReplyQueue()
+        self._not_stored: set[int] = set()  # replies whose prompt is still on its way to the disk
+        self._sent = ""  # the request that the engine works on
+        self._saving = False
+        self._saved: Message | None = None
+        self._coalescer = TokenCoalescer(self)
+        self._coalescer.text_ready.connect(self._add_text)
+        self._save_timer = QTimer(self)
+        self._save_timer.setInterval(_SAVE_MS)
+        self._save_timer.timeout.connect(self._save_partial)
+        client.event_received.connect(self._receive)
+        client.stopped.connect(self._engine_stopped)
+
+    @property
+    def active_conversation(self) -> int | None:
+        """The conversation whose reply runs; None also while it is being stopped."""
+        reply = self._running_reply()
+        return reply.conversation_id if reply is not None and reply.state.unfinished else None
+
+    @property
+    def busy(self) -> bool:
+        """Whether the engine works on a reply, or on ending one."""
+        return self._queue.running is not None
+
+    def add(self, ticket: Ticket) -> None:
+        """Queue a reply, and start the engine if it is gone."""
+        self._not_stored.add(ticket.reply_id)
+        self._queue.add(ticket)
+        self._queue.resume()
+        self._model.ensure_engine()
+        self._start_next()
+
+    def stored(self, reply_id: int) -> None:
+        """The prompt of a reply is on the disk."""
+        self._not_stored.discard(reply_id)
+        running = self._queue.running
+        if running is not None and running.reply_id == reply_id and not self._sent:
+            self._send(running)
+
+    def stop(self, conversation_id: int) -> None:
+        """Stop the running reply of a conversation and those that wait; what was written stays."""
+        for ticket in self._queue.take_out(conversation_id):
+            self._change_by_id(ticket, MessageState.STOPPED)
+        running, reply = self._queue.running, self._running_reply()
+        if running is None or running.conversation_id != conversation_id:
+            return
+        if reply is not None and reply.state.unfinished:
+            self._coalescer.flush()
+            self._change_by_id(running, MessageState.STOPPED)
+            if self._sent:
+                self._client.cancel(self._sent)
+                self._model.cancel_load()
+            else:
+                self._done(running)
+
+    def close(self) -> None:
+        """Stop everything and save what there is."""
+        self._save_timer.stop()
+        self._coalescer.flush()
+        running = self._queue.running
+        for ticket in (*((running,) if running else ()), *self._queue.waiting):
+            reply = self._library.message(ticket.conversation_id, ticket.reply_id)
+            if reply is not None and reply.state.unfinished:
+                self._change(replace(reply, state=MessageState.STOPPED))
+
+    # --- from the queue to the engine ---------------------------------------------------------------------
+
+    def _start_next(self) -> None:
+        ticket = self._queue.start_next()
+        if ticket is None:
+            if self._queue.running is None:
+                self._model.load_if_chosen()
+            return
+        self._sent = ""
+        self._change_by_id(ticket, MessageState.WAITING, save=False)
+        if ticket.reply_id not in self._not_stored:
+            self._send(ticket)
+
+    def _send(self, ticket: Ticket) -> None:
+        messages = self._library.messages(ticket.conversation_id)
+        self._sent = f"reply-{ticket.reply_id}"
+        options = self._model.options_for(self._sent)
+        request = Generate(
+            request_id=self._sent,
+            options=options,
+            messages=history_for(ticket.reply_id, messages, self._settings.system_prompt),
+            max_tokens=self._settings.max_tokens or None,
+            sampling=SamplingOptions(temperature=self._settings.temperature),
+        )
+        self._client.send(request)
+        self._save_timer.start()
+
+    def _done(self, ticket: Ticket) -> None:
+        self._save_timer.stop()
+        self._sent = ""
+        if self._queue.finish(ticket.reply_id):
+            self._start_next()
+
+    # --- from the engine to the message -------------------------------------------------------------------
+
+    @Slot(object)
+    def _receive(self, event: Event) -> None:
+        running = self._queue.running
+        if running is None or not self._sent or getattr(event, "request_id", "") != self._sent:
+            return
+        reply = self._running_reply()
+        ended = isinstance(event, (Finished, Failed))
+        if reply is not None and (ended or reply.state.unfinished):
+            if ended:
+                self._coalescer.flush()
+                reply = self._running_reply() or reply
+            self._apply(reply, event)
+        if ended:
+            self._done(running)
+
+    def _apply(self, reply: Message, event: Event) -> None:
+        if isinstance(event, TokensAdded):
+            self._coalescer.add(event.text)
+        elif isinstance(event, PrefillProgress):
+            fraction = event.done_tokens / event.total_tokens if event.total_tokens > 0 else 0.0
+            self.prefill_progress.emit(reply.conversation_id, reply.id, min(fraction, 1.0))
+        else:
+            changed = reply_after(reply, event, self._model.context)
+            if changed is not reply:
+                self._change(changed, save=isinstance(event, (Finished, Failed)))
+
+    @Slot(str)
+    def _add_text(self, text: str) -> None:
+        reply = self._running_reply()
+        if reply is None or not reply.state.unfinished:
+            return
+        if reply.state is not MessageState.STREAMING:
+            reply = replace(reply, state=MessageState.STREAMING)
+            self._change(reply, save=False)
+        self._library.put_message(replace(reply, content=reply.content + text))
+        self.reply_text_added.emit(reply.conversation_id, reply.id, text)
+
+    @Slot(str)
+    def _engine_stopped(self, sentence: str) -> None:
+        self._coalescer.flush()
+        reply = self._running_reply()
+        self._save_timer.stop()
+        self._sent = ""
+        if reply is not None and reply.state.unfinished:
+            self._change(replace(reply, state=MessageState.INTERRUPTED, error=sentence))
+        self._queue.halt()
+        if not sentence:  # killed because it did not stop: the others need not wait for the next message
+            self._queue.resume()
+            self._model.ensure_engine()
+            self._start_next()
+
+    # --- messages -----------------------------------------------------------------------------------------
+
+    @Slot()
+    def _save_partial(self) -> None:
+        reply = self._running_reply()
+        if reply is None or self._saving or reply is self._saved:
+            return
+        self._saving, self._saved = True, reply
+        self._journal.save(reply.conversation_id, (reply.id,), self._partial_saved)
+
+    def _partial_saved(self) -> None:
+        self._saving = False
+
+    def _running_reply(self) -> Message | None:
+        running = self._queue.running
+        return self._library.message(running.conversation_id, running.reply_id) if running else None
+
+    def _change_by_id(self, ticket: Ticket, state: MessageState, save: bool = True) -> None:
+        reply = self._library.message(ticket.conversation_id, ticket.reply_id)
+        if reply is not None:
+            self._change(replace(reply, state=state), save)
+
+    def _change(self, reply: Message, save: bool = True) -> None:
+        self._library.put_message(reply)
+        if save:
+            self._journal.save(reply.conversation_id, (reply.id,))
+        self.message_changed.emit(reply)
