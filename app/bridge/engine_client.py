@@ -12,7 +12,6 @@ from app.bridge.engine_thread import EngineThread
 from engine.messages import Cancel, Command, Event, Failed, Finished
 
 SERVE = "engine.process:serve"
-CANCEL_TIMEOUT_MS = 2000
 
 
 class EngineClient(QObject):
@@ -21,6 +20,9 @@ class EngineClient(QObject):
     Args:
         serve: ``module:function`` that the child process runs.
         in_process: Host it in this process; None asks the environment variable TENON_ENGINE (``thread``).
+
+    Attributes:
+        cancel_timeout_ms: How long an engine may take to stop a request before it is killed.
     """
 
     event_received = Signal(object)  # Event
@@ -37,11 +39,11 @@ class EngineClient(QObject):
         self._in_process = os.environ.get("TENON_ENGINE") == "thread" if in_process is None else in_process
         self._host: EngineProcess | EngineThread | None = None
         self._start_number = 0  # tells news of this engine from news of one before
+        self.cancel_timeout_ms = 2000
         self._cancelled = ""
         self._killed_on_purpose = False
         self._cancel_timer = QTimer(self)
         self._cancel_timer.setSingleShot(True)
-        self._cancel_timer.setInterval(CANCEL_TIMEOUT_MS)
         self._cancel_timer.timeout.connect(self._give_up_waiting)
         # Emitted in the hosts' threads, received in this object's.
         self._event.connect(self._receive, Qt.ConnectionType.QueuedConnection)
@@ -87,10 +89,10 @@ class EngineClient(QObject):
             self._host.send(command)
 
     def cancel(self, request_id: str) -> None:
-        """Stop a request. An engine that does not answer within `CANCEL_TIMEOUT_MS` is killed."""
+        """Stop a request. An engine that does not answer in `cancel_timeout_ms` is killed."""
         self.send(Cancel(request_id))
         self._cancelled = request_id
-        self._cancel_timer.start()
+        self._cancel_timer.start(self.cancel_timeout_ms)
 
     def close(self) -> None:
         """End the engine, its process and its threads. May be called twice."""

@@ -14,8 +14,8 @@ from engine.messages import Command, Event, Shutdown
 _log = logging.getLogger(__name__)
 
 # Closing the window takes less than a second, whatever the engine does.
-_SHUTDOWN_S = 0.5
-_TERMINATE_S = 0.2
+_SHUTDOWN_S = 0.35
+_TERMINATE_S = 0.15
 _KILL_S = 5.0
 
 

@@ -1,0 +1,117 @@
+"""A workspace with the scripted engine in a real child process, watched by a recorder."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from PySide6.QtCore import QObject, Slot
+from pytestqt.qtbot import QtBot
+
+from app.bridge.engine_client import EngineClient
+from app.bridge.workspace import Workspace
+from app.chat.conversation import Message, MessageState
+from app.chat.engine_state import EnginePhase, EngineState
+from tests.support.fake_engine import SERVE
+
+
+class Recorder(QObject):
+    """Everything that a workspace said."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        super().__init__()
+        self.texts: list[tuple[int, str]] = []
+        self.changes: list[Message] = []
+        self.notices: list[str] = []
+        self.states: list[EngineState] = []
+        self.prefill: list[float] = []
+        workspace.reply_text_added.connect(self._text)
+        workspace.message_changed.connect(self._change)
+        workspace.notice.connect(self._notice)
+        workspace.engine_changed.connect(self._state)
+        workspace.prefill_progress.connect(self._prefill)
+
+    @Slot(int, int, str)
+    def _text(self, _conversation_id: int, message_id: int, text: str) -> None:
+        self.texts.append((message_id, text))
+
+    @Slot(object)
+    def _change(self, message: Message) -> None:
+        self.changes.append(message)
+
+    @Slot(str)
+    def _notice(self, sentence: str) -> None:
+        self.notices.append(sentence)
+
+    @Slot(object)
+    def _state(self, state: EngineState) -> None:
+        self.states.append(state)
+
+    @Slot(int, int, float)
+    def _prefill(self, _conversation_id: int, _message_id: int, fraction: float) -> None:
+        self.prefill.append(fraction)
+
+
+class Desk:
+    """Opens workspaces on one folder and asks about them."""
+
+    def __init__(self, qtbot: QtBot, folder: Path) -> None:
+        self.qtbot = qtbot
+        self.folder = folder
+        self._open: list[Workspace] = []
+        self.recorder: Recorder
+        self.client: EngineClient
+
+    def open(
+        self, client: EngineClient | None = None, folder: Path | None = None, start: bool = True
+    ) -> Workspace:
+        self.client = client or EngineClient(SERVE, in_process=False)
+        workspace = Workspace(folder or self.folder / "data", self.folder / "config", self.client)
+        self.client.setParent(workspace)
+        self._open.append(workspace)
+        self.recorder = Recorder(workspace)
+        if start:
+            workspace.start()
+        return workspace
+
+    def wait(self, condition: Callable[[], bool], timeout_s: float = 10.0) -> None:
+        self.qtbot.waitUntil(condition, timeout=int(timeout_s * 1000))
+
+    def wait_for_state(self, workspace: Workspace, conversation_id: int, state: MessageState) -> Message:
+        self.wait(lambda: workspace.messages(conversation_id)[-1].state is state)
+        return workspace.messages(conversation_id)[-1]
+
+    def wait_for_phase(self, workspace: Workspace, phase: EnginePhase) -> None:
+        self.wait(lambda: workspace.engine_state().phase is phase)
+
+    def answer(self, workspace: Workspace, text: str, conversation_id: int | None = None) -> int:
+        """Send a message and wait for the whole reply."""
+        conversation_id = workspace.send(conversation_id, text)
+        self.wait_for_state(workspace, conversation_id, MessageState.COMPLETE)
+        return conversation_id
+
+    def close(self) -> None:
+        for workspace in self._open:
+            workspace.close()
+
+
+def left_behind() -> list[str]:
+    """Threads and processes of the app that still live."""
+    threads = [thread.name for thread in threading.enumerate() if thread.name.startswith("tenon")]
+    children = [
+        " ".join(child.cmdline())
+        for child in psutil.Process().children(recursive=True)
+        if child.status() != psutil.STATUS_ZOMBIE and "resource_tracker" not in " ".join(child.cmdline())
+    ]
+    return threads + children
+
+
+@pytest.fixture
+def desk(qtbot: QtBot, tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(qtbot, tmp_path)
+    yield desk
+    desk.close()
+    assert left_behind() == []

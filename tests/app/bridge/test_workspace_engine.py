@@ -1,0 +1,171 @@
+"""The engine's process as it starts, dies, hangs and ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from app.bridge.engine_client import EngineClient
+from app.chat.conversation import MessageState
+from app.chat.engine_state import EnginePhase
+from tests.app.bridge.conftest import Desk, left_behind
+
+needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+
+
+def test_the_model_is_loaded_ahead(desk: Desk) -> None:
+    workspace = desk.open()
+    assert workspace.engine_state().phase is EnginePhase.STARTING
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    phases = [state.phase for state in desk.recorder.states]
+    assert phases[0] is EnginePhase.LOADING
+    fractions = [state.fraction for state in desk.recorder.states if state.fraction is not None]
+    assert fractions == sorted(fractions)
+    state = workspace.engine_state()
+    assert (state.model_ref, state.weights, state.sentence) == ("guide", "fp32", "")
+
+
+@needs_signals
+def test_a_killed_engine_is_told_of_and_comes_back_with_the_next_message(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = workspace.send(None, "slow 500")
+    waiting = workspace.send(None, "say 1")
+    desk.wait_for_state(workspace, chat, MessageState.STREAMING)
+    assert desk.client.process_id is not None
+    os.kill(desk.client.process_id, signal.SIGKILL)
+    reply = desk.wait_for_state(workspace, chat, MessageState.INTERRUPTED)
+    assert reply.content.startswith("w0 ")
+    sentence = (
+        "The engine stopped unexpectedly (signal 9, most likely because memory ran out). "
+        "Your chats are safe; it starts again with your next message."
+    )
+    assert reply.error == sentence
+    state = workspace.engine_state()
+    assert (state.phase, state.sentence) == (EnginePhase.STOPPED, sentence)
+    assert workspace.messages(waiting)[-1].state is MessageState.QUEUED
+    desk.answer(workspace, "say 1", chat)
+    assert workspace.messages(waiting)[-1].state is MessageState.COMPLETE
+    assert workspace.engine_state().phase is EnginePhase.READY
+
+
+@needs_signals
+def test_an_engine_that_dies_with_a_message_dies_again_with_it_and_nothing_is_lost(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = workspace.send(None, "die")
+    desk.wait_for_state(workspace, chat, MessageState.INTERRUPTED)
+    workspace.retry(chat)
+    reply = desk.wait_for_state(workspace, chat, MessageState.INTERRUPTED)
+    assert reply.content == "one two "
+    workspace.close()
+    assert [message.content for message in desk.open().messages(chat)] == ["die", "one two "]
+
+
+def test_an_engine_that_cannot_start_says_so(desk: Desk) -> None:
+    workspace = desk.open(EngineClient("tests.support.fake_engine:nothing", in_process=False))
+    chat = workspace.send(None, "say 1")
+    reply = desk.wait_for_state(workspace, chat, MessageState.INTERRUPTED)
+    assert "(exit code 1)" in reply.error
+    assert workspace.engine_state().phase is EnginePhase.STOPPED
+
+
+def test_an_engine_that_does_not_stop_is_replaced(desk: Desk) -> None:
+    workspace = desk.open()
+    desk.client.cancel_timeout_ms = 200
+    chat = workspace.send(None, "deaf")
+    other = workspace.send(None, "say 1")
+    desk.wait_for_state(workspace, chat, MessageState.STREAMING)
+    process_id = desk.client.process_id
+    workspace.stop(chat)
+    stopped = workspace.messages(chat)[-1]
+    assert stopped.state is MessageState.STOPPED
+    desk.wait_for_state(workspace, other, MessageState.COMPLETE)
+    assert desk.client.process_id != process_id
+    assert workspace.messages(chat)[-1] == stopped
+    assert desk.recorder.notices == []
+
+
+def test_closing_leaves_nothing_behind(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = workspace.send(None, "deaf")
+    desk.wait_for_state(workspace, chat, MessageState.STREAMING)
+    started = time.monotonic()
+    workspace.close()
+    assert time.monotonic() - started < 1.0
+    workspace.close()
+    assert left_behind() == []
+    assert desk.open().messages(chat)[-1].state is MessageState.STOPPED
+
+
+def test_an_engine_that_ignores_everything_is_ended_within_a_second(desk: Desk) -> None:
+    workspace = desk.open(EngineClient("tests.support.fake_engine:serve_stubbornly", in_process=False))
+    desk.wait(lambda: workspace.engine_state().phase is EnginePhase.LOADING)
+    started = time.monotonic()
+    workspace.close()
+    assert time.monotonic() - started < 1.0
+    assert left_behind() == []
+
+
+def test_a_model_that_cannot_be_loaded_says_why_and_another_can_be_chosen(desk: Desk) -> None:
+    workspace = desk.open()
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    broken = str(desk.folder / "broken")
+    workspace.choose_model(broken)
+    desk.wait(lambda: workspace.engine_state().sentence != "")
+    state = workspace.engine_state()
+    assert (state.phase, state.model_ref, state.model_name) == (EnginePhase.IDLE, broken, "broken")
+    assert state.sentence == "There is no model in that folder: choose another."
+    assert workspace.settings.model == broken
+    chat = workspace.send(None, "say 1")
+    assert desk.wait_for_state(workspace, chat, MessageState.FAILED).error == state.sentence
+    workspace.choose_model("guide")
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    desk.answer(workspace, "say 1", chat)
+    assert [choice.name for choice in workspace.models()] == ["Tenon guide", "broken"]
+
+
+def test_the_loaded_model_is_not_loaded_again(desk: Desk) -> None:
+    workspace = desk.open()
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    desk.recorder.states.clear()
+    workspace.choose_model("guide")
+    desk.answer(workspace, "say 1")
+    assert desk.recorder.states == []
+
+
+def test_a_model_chosen_during_a_reply_comes_after_it(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = workspace.send(None, "slow 30")
+    desk.wait_for_state(workspace, chat, MessageState.STREAMING)
+    other = str(desk.folder / "other")
+    workspace.choose_model(other)
+    state = workspace.engine_state()
+    assert (state.model_ref, state.sentence) == (other, "Loads when the running reply is complete.")
+    desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    assert (workspace.engine_state().model_name, workspace.engine_state().sentence) == ("other", "")
+
+
+def test_a_choice_taken_back_during_a_reply_changes_nothing(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = workspace.send(None, "slow 30")
+    desk.wait_for_state(workspace, chat, MessageState.STREAMING)
+    before = workspace.engine_state()
+    workspace.choose_model(str(desk.folder / "other"))
+    workspace.choose_model("guide")
+    assert workspace.engine_state() == before
+    desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
+    assert workspace.engine_state() == before
+
+
+def test_choosing_again_gives_up_the_load_before(desk: Desk) -> None:
+    workspace = desk.open()
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    workspace.choose_model("long")
+    desk.wait(lambda: (workspace.engine_state().fraction or 0) > 0)
+    workspace.choose_model("other")
+    desk.wait(lambda: workspace.engine_state().phase is EnginePhase.READY, timeout_s=0.9)
+    assert workspace.engine_state().model_name == "other"

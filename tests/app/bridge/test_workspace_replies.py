@@ -1,0 +1,187 @@
+"""A prompt's way to the engine and the reply's way back."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+
+import pytest
+
+from app.bridge.engine_client import EngineClient
+from app.chat.conversation import MessageState
+from app.chat.engine_state import EnginePhase
+from app.storage.database import FILE_NAME
+from engine.errors import EmptyPrompt
+from engine.messages import Command, Generate
+from tests.app.bridge.conftest import Desk
+from tests.support.fake_engine import CONTEXT, SERVE
+
+
+def test_a_reply_streams_and_is_kept(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = desk.answer(workspace, "slow 8")
+    prompt, reply = workspace.messages(chat)
+    assert (prompt.role, prompt.content, prompt.state) == ("user", "slow 8", MessageState.COMPLETE)
+    whole = "".join(f"w{number} " for number in range(8))
+    assert reply.content == whole
+    assert "".join(text for _, text in desk.recorder.texts) == whole
+    assert {message_id for message_id, _ in desk.recorder.texts} == {reply.id}
+    assert reply.statistics is not None
+    assert (reply.statistics.tokens, reply.statistics.mode) == (8, "lookup")
+    assert (reply.statistics.context_used, reply.statistics.context_limit) == (18, CONTEXT)
+    assert desk.recorder.prefill == [1.0]
+    workspace.close()
+
+    again = desk.open()
+    assert again.conversations()[0].title == "slow 8"
+    assert again.messages(chat) == [prompt, reply]
+
+
+def test_the_prompt_is_on_the_disk_before_the_engine_hears_of_it(desk: Desk) -> None:
+    seen: list[tuple[str, str]] = []
+
+    class Watching(EngineClient):
+        def send(self, command: Command) -> None:
+            if isinstance(command, Generate):
+                with sqlite3.connect(desk.folder / "data" / FILE_NAME) as connection:
+                    seen.extend(connection.execute("SELECT role, content FROM messages ORDER BY id"))
+                connection.close()
+            super().send(command)
+
+    workspace = desk.open(Watching(SERVE, in_process=False))
+    desk.answer(workspace, "say 2")
+    assert seen == [("user", "say 2"), ("assistant", "")]
+
+
+def test_a_partial_reply_is_on_the_disk_within_a_second(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = workspace.send(None, "slow 500")
+    desk.wait_for_state(workspace, chat, MessageState.STREAMING)
+    connection = sqlite3.connect(desk.folder / "data" / FILE_NAME)
+
+    def stored() -> str:
+        row = connection.execute("SELECT content FROM messages WHERE role = 'assistant'").fetchone()
+        return str(row[0])
+
+    desk.wait(lambda: stored() != "", timeout_s=1.0)
+    before = stored()
+    desk.wait(lambda: len(stored()) > len(before), timeout_s=1.0)
+    connection.close()
+
+
+def test_stopping_keeps_the_text_and_shows_at_once(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = workspace.send(None, "slow 500")
+    desk.wait_for_state(workspace, chat, MessageState.STREAMING)
+    started = time.monotonic()
+    workspace.stop(chat)
+    assert time.monotonic() - started < 0.1
+    assert workspace.messages(chat)[-1].state is MessageState.STOPPED
+    assert workspace.active_conversation() is None
+    desk.answer(workspace, "echo", chat)
+    stopped = workspace.messages(chat)[1]
+    assert stopped.state is MessageState.STOPPED
+    assert stopped.content.startswith("w0 ")
+    assert f"assistant:{stopped.content}|" in workspace.messages(chat)[-1].content
+
+
+def test_stopping_works_while_the_prompt_is_read(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = workspace.send(None, "read")
+    desk.wait(lambda: len(desk.recorder.prefill) > 2)
+    assert workspace.messages(chat)[-1].state is MessageState.WAITING
+    workspace.stop(chat)
+    desk.answer(workspace, "say 1", chat)
+    assert workspace.messages(chat)[1].content == ""
+
+
+def test_stopping_works_while_the_model_loads(desk: Desk) -> None:
+    workspace = desk.open(start=False)
+    workspace.settings.model = "long"
+    workspace.start()
+    chat = workspace.send(None, "say 1")
+    desk.wait_for_phase(workspace, EnginePhase.LOADING)
+    process_id = desk.client.process_id
+    workspace.stop(chat)
+    desk.wait_for_phase(workspace, EnginePhase.IDLE)
+    desk.answer(workspace, "say 1", chat)
+    assert desk.client.process_id == process_id
+
+
+def test_one_reply_at_a_time(desk: Desk) -> None:
+    workspace = desk.open()
+    first = workspace.send(None, "slow 20")
+    second = workspace.send(None, "say 1")
+    third = workspace.send(None, "say 1")
+    assert [workspace.messages(chat)[-1].state for chat in (first, second, third)] == [
+        MessageState.WAITING,
+        MessageState.QUEUED,
+        MessageState.QUEUED,
+    ]
+    assert workspace.active_conversation() == first
+    workspace.stop(second)
+    assert workspace.messages(second)[-1].state is MessageState.STOPPED
+    desk.wait_for_state(workspace, third, MessageState.COMPLETE)
+    assert workspace.messages(first)[-1].state is MessageState.COMPLETE
+    assert workspace.messages(second)[-1].content == ""
+
+
+def test_two_messages_in_one_conversation_are_answered_in_turn(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = workspace.send(None, "slow 5")
+    workspace.send(chat, "echo")
+    reply = desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
+    assert reply.content == "user:slow 5|assistant:w0 w1 w2 w3 w4 |user:echo|"
+
+
+def test_a_failed_reply_keeps_its_text_and_can_be_tried_again(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = workspace.send(None, "fail")
+    failed = desk.wait_for_state(workspace, chat, MessageState.FAILED)
+    assert (failed.content, failed.error) == ("one two ", "Tenon made a mistake.")
+    with desk.qtbot.waitSignal(workspace.conversation_replaced):
+        workspace.retry(chat)
+    assert [message.role for message in workspace.messages(chat)] == ["user", "assistant"]
+    again = desk.wait_for_state(workspace, chat, MessageState.FAILED)
+    assert again.id != failed.id
+    workspace.close()
+    assert desk.open().messages(chat)[-1] == again
+
+
+def test_a_complete_reply_is_not_tried_again(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = desk.answer(workspace, "say 1")
+    before = workspace.messages(chat)
+    workspace.retry(chat)
+    workspace.retry(chat + 999)
+    assert workspace.messages(chat) == before
+
+
+def test_notices_go_with_the_reply(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = desk.answer(workspace, "trim")
+    assert workspace.messages(chat)[-1].notices == (
+        "The oldest 4 messages were left out, because the conversation is longer than the model's context.",
+        "A notice.",
+    )
+
+
+def test_the_system_prompt_comes_first(desk: Desk) -> None:
+    workspace = desk.open()
+    workspace.settings.system_prompt = "Be brief."
+    chat = desk.answer(workspace, "echo")
+    assert workspace.messages(chat)[-1].content == "system:Be brief.|user:echo|"
+
+
+def test_a_blank_prompt_is_refused(desk: Desk) -> None:
+    workspace = desk.open()
+    with pytest.raises(EmptyPrompt):
+        workspace.send(None, " \n ")
+    assert workspace.conversations() == []
+
+
+def test_half_a_character_does_no_harm(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = desk.answer(workspace, "\ud83d broken\necho")
+    assert workspace.messages(chat)[0].content == "\ufffd broken\necho"
+    assert desk.recorder.notices == []

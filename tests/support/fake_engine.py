@@ -1,0 +1,211 @@
+"""A stand-in for the engine's process: no torch, and told by the prompt how to behave.
+
+The last line of the last message is the script, ``word`` or ``word number``:
+
+    say N       N tokens as fast as they go, then Finished (the default is ``say 3``)
+    slow N      N tokens, one in 20 ms
+    fail        two tokens, then Failed
+    deaf        tokens for ever, whatever is asked
+    die         two tokens, then kill -9 of itself
+    read        prefill progress for ever, until cancelled
+    echo        the roles and contents it was given
+
+A model called ``broken`` cannot be loaded, one called ``long`` takes a second.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from engine.messages import (
+    Cancel,
+    Command,
+    ContextTrimmed,
+    EngineReady,
+    ErrorReport,
+    Event,
+    Failed,
+    Finished,
+    Generate,
+    Load,
+    LoadProgress,
+    Memory,
+    ModelLoaded,
+    ModelReport,
+    ModelUnloaded,
+    Notice,
+    Plan,
+    PrefillProgress,
+    Reply,
+    Shutdown,
+    StatisticsUpdated,
+    StopReason,
+    Timings,
+    TokensAdded,
+)
+
+SERVE = "tests.support.fake_engine:serve"
+CONTEXT = 4096
+
+
+class Stopped(Exception):
+    """Raised inside a script when its request is cancelled."""
+
+
+def serve(connection: Connection) -> None:
+    """Answer commands until the pipe ends or Shutdown comes."""
+    waiting: queue.SimpleQueue[Command | None] = queue.SimpleQueue()
+    cancelled: set[str] = set()
+    lock = threading.Lock()
+
+    def listen() -> None:
+        try:
+            while True:
+                command = connection.recv()
+                if isinstance(command, Cancel):
+                    cancelled.add(command.request_id)
+                elif isinstance(command, Shutdown):
+                    os._exit(0)
+                else:
+                    waiting.put(command)
+        except (EOFError, OSError):
+            os._exit(0)
+
+    def emit(event: Event) -> None:
+        with lock:
+            connection.send(event)
+
+    threading.Thread(target=listen, daemon=True).start()
+    fake = FakeEngine(emit, cancelled.__contains__)
+    emit(EngineReady(os.getpid(), "fake"))
+    while (command := waiting.get()) is not None:
+        fake.answer(command)
+
+
+def serve_stubbornly(connection: Connection) -> None:
+    """Say hello, then do nothing, and do not end either."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    connection.send(EngineReady(os.getpid(), "fake"))
+    while True:
+        time.sleep(1.0)
+
+
+class FakeEngine:
+    """Holds the name of a model and plays scripts."""
+
+    def __init__(self, emit: Callable[[Event], None], is_cancelled: Callable[[str], bool]) -> None:
+        self.emit = emit
+        self.is_cancelled = is_cancelled
+        self.model = ""
+
+    def answer(self, command: Command) -> None:
+        if not isinstance(command, (Load, Generate)):
+            return
+        try:
+            self.check(command.request_id)
+            self.load(command.request_id, command.options.model)
+            if isinstance(command, Generate):
+                self.generate(command)
+        except Stopped:
+            self.fail(command.request_id, "Cancelled", "The request was stopped.")
+        except ValueError as error:
+            self.fail(command.request_id, "ModelNotFound", str(error))
+
+    def load(self, request_id: str, ref: str) -> None:
+        if ref == self.model:
+            return
+        if self.model:
+            self.model = ""
+            self.emit(ModelUnloaded())
+        name = Path(ref).name
+        for step in range(10):
+            self.emit(LoadProgress(request_id, step, 10))
+            if name == "long":
+                self.pause(request_id, 0.1)
+        if name == "broken":
+            raise ValueError("There is no model in that folder: choose another.")
+        self.model = ref
+        report = ModelReport(name, ref, "Fake", 1, "fp32", CONTEXT, 4, 1.0)
+        self.emit(ModelLoaded(request_id, report))
+
+    def generate(self, request: Generate) -> None:
+        word, _, number = request.messages[-1].content.splitlines()[-1].partition(" ")
+        count = int(number) if number.isdigit() else 3
+        said: list[str] = []
+        reason: StopReason = "end"
+        try:
+            for text in self.tokens(request, word, count):
+                said.append(text)
+                self.emit(TokensAdded(request.request_id, text, (len(said),)))
+                if len(said) % 5 == 1:
+                    self.emit(self.statistics(request.request_id, len(said)))
+                if word != "deaf":
+                    self.check(request.request_id)
+        except Stopped:
+            reason = "cancelled"
+        if word == "fail" and reason == "end":
+            self.fail(request.request_id, "InternalError", "Tenon made a mistake.")
+            return
+        timings = Timings(prompt_n=10, predicted_n=len(said), predicted_per_second=50.0, acceptance_rate=0.5)
+        plan = Plan("lookup", "for the test")
+        ids = tuple(range(len(said)))
+        self.emit(
+            Finished(
+                request.request_id,
+                Reply(
+                    "".join(said), tuple(range(10)), ids, "lookup", self.model, None, "fp32", {}, reason,
+                    plan, timings, Memory(resident_bytes=1000),
+                ),
+            )
+        )  # fmt: skip
+
+    def tokens(self, request: Generate, word: str, count: int) -> Iterator[str]:
+        request_id = request.request_id
+        if word == "read":
+            for step in range(100_000):
+                self.emit(PrefillProgress(request_id, step % 100, 100))
+                self.pause(request_id, 0.01)
+        self.emit(PrefillProgress(request_id, 10, 10))
+        if word == "echo":
+            yield from (f"{message.role}:{message.content}|" for message in request.messages)
+        elif word == "trim":
+            self.emit(ContextTrimmed(request_id, 4))
+            self.emit(Notice(request_id, "A notice."))
+            yield "trimmed"
+        elif word in ("fail", "die"):
+            yield "one "
+            yield "two "
+            time.sleep(0.1)
+            if word == "die":
+                os.kill(os.getpid(), signal.SIGKILL)
+        elif word == "deaf":
+            for number in range(100_000):
+                yield f"w{number} "
+                time.sleep(0.02)
+        else:
+            for number in range(count):
+                yield f"w{number} "
+                if word == "slow":
+                    self.pause(request_id, 0.02)
+
+    def statistics(self, request_id: str, tokens: int) -> StatisticsUpdated:
+        timings = Timings(predicted_n=tokens, predicted_per_second=50.0, time_to_first_token_ms=12.0)
+        return StatisticsUpdated(request_id, "lookup", timings, Memory(resident_bytes=1000), 10, CONTEXT)
+
+    def pause(self, request_id: str, seconds: float) -> None:
+        time.sleep(seconds)
+        self.check(request_id)
+
+    def check(self, request_id: str) -> None:
+        if self.is_cancelled(request_id):
+            raise Stopped
+
+    def fail(self, request_id: str, kind: str, message: str) -> None:
+        self.emit(Failed(request_id, ErrorReport(kind, message)))
