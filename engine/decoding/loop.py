@@ -98,7 +98,7 @@ def decode(
 
 def _budget(schedule: Schedule, reply: ReplyText, target: Target) -> int:
     """The schedule's budget, cut to what may still be emitted and what fits beside the root in the cache."""
-    budget = min(schedule.budget(), target.free - 1)
+    budget = min(schedule.budget(), target.draft_room)
     return budget if reply.remaining is None else min(budget, reply.remaining - 1)
 
 

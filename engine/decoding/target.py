@@ -38,6 +38,12 @@ class Target:
         """Rows that still fit into the cache."""
         return self.context - len(self.token_ids)
 
+    @property
+    def draft_room(self) -> int:
+        """Most nodes that a draft may have beside its root."""
+        limit = self._cache.text_limit
+        return max(0, (self.context if limit is None else min(limit, self.context)) - len(self.token_ids) - 1)
+
     def reuse(self, prompt: Sequence[int]) -> int:
         """Keep the longest prefix that the cache and the prompt share, cut the rest, and return its length.
 
@@ -49,8 +55,9 @@ class Target:
                 break
             shared += 1
         self._cache.truncate(shared)
-        del self.token_ids[shared:]
-        return shared
+        kept = self._cache.begin(len(prompt))
+        del self.token_ids[kept:]
+        return kept
 
     def prefill(
         self, prompt: Sequence[int], check: Callable[[], None], progress: Callable[[int, int], None]
@@ -91,6 +98,9 @@ class Target:
         Returns:
             (N + 1, V) float32 logits: row 0 after the root, row i + 1 after node i.
         """
+        limit = self._cache.text_limit
+        if limit is not None and len(self.token_ids) + 1 > limit:
+            self._begin_long_text(check)
         base = len(self.token_ids)
         positions = [base + depth for depth in draft.row_depths]
         mask = None if draft.is_chain else draft.row_mask()
@@ -100,6 +110,12 @@ class Target:
         """Keep these rows of the last forward, which hold these tokens, and forget its other rows."""
         self._cache.commit(torch.tensor(rows, dtype=torch.long))
         self.token_ids.extend(tokens)
+
+    def _begin_long_text(self, check: Callable[[], None]) -> None:
+        """LongRoPE turns all keys differently once a text is long: read it again, as transformers does."""
+        text, self.token_ids = self.token_ids, []
+        self._cache.begin(len(text) + 1)
+        self.prefill(text, check, lambda done, total: None)
 
     def _forward(
         self,

@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.cli import _size, main
+from tests.support.checkpoints import write_checkpoint
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_json_is_one_object_and_nothing_else(llama_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code = main(["ask", "--model", str(llama_folder), "--max-tokens", "6", "--json", "--mode", "plain", "Hello"])
+    captured = capsys.readouterr()
+    reply = json.loads(captured.out)
+    assert (code, captured.err) == (0, "")
+    assert captured.out.count("\n") == 1
+    assert len(reply["token_ids"]) == 6
+    assert (reply["mode"], reply["stop_reason"], reply["draft"]) == ("plain", "length", None)
+    assert reply["devices"] == {"target": "cpu", "draft": None}
+    assert reply["timings"]["mean_acceptance_length"] == 1.0
+    assert reply["timings"]["load_ms"] > 0
+
+
+def test_text_streams_and_ends_with_a_line_break(llama_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "6", "Hello"]
+    assert main(arguments) == 0
+    text = capsys.readouterr().out
+    main([*arguments, "--json"])
+    assert text == json.loads(capsys.readouterr().out)["text"] + "\n"
+
+
+def test_standard_input_raw_and_system_prompts(
+    llama_folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "2", "--json"]
+
+    def prompt_of(*more: str, stdin: str = "") -> list[int]:
+        monkeypatch.setattr(sys, "stdin", io.StringIO(stdin))
+        assert main([*arguments, *more]) == 0
+        found: list[int] = json.loads(capsys.readouterr().out)["prompt_ids"]
+        return found
+
+    assert prompt_of("-", stdin="Hello") == prompt_of("Hello")
+    assert len(prompt_of("--raw", "Hello")) < len(prompt_of("Hello")) < len(prompt_of("--system", "Be brief.", "Hello"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["ask"], "PROMPT"),
+        (["ask", "--temperature", "hot", "x"], "invalid float value: 'hot'"),
+        (["ask", "--ram-budget", "lots", "x"], "'lots' is no size"),
+        (["ask", "--model", "/no/such/folder", "x"], "no model '/no/such/folder'"),
+        (["ask", "--model", "{model}", "--temperature", "-2", "x"], "temperature is -2"),
+        (["ask", "--model", "{model}", "--mode", "fast", "x"], "no mode 'fast'"),
+        (["ask", "--model", "{model}", "  "], "message is empty"),
+        (["ask", "--raw", "--system", "a", "x"], "--system"),
+        (["dance"], "dance"),
+        ([], "COMMAND"),
+    ],
+)
+def test_bad_usage_is_one_line_and_exit_code_2(
+    arguments: list[str], sentence: str, llama_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main([argument.format(model=llama_folder) for argument in arguments])
+    captured = capsys.readouterr()
+    assert (code, captured.out) == (2, "")
+    assert sentence in captured.err
+    assert captured.err.count("\n") == 1
+
+
+def test_too_little_memory_is_exit_code_1_with_the_numbers(
+    llama_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["ask", "--model", str(llama_folder), "--ram-budget", "1M", "x"]) == 1
+    error = capsys.readouterr().err
+    assert "needs" in error
+    assert "1 MB" in error
+
+
+def test_a_missing_chat_template_is_said_on_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = write_checkpoint(tmp_path / "model", chat_template=False)
+    assert main(["ask", "--model", str(folder), "--max-tokens", "2", "--json", "Hello"]) == 0
+    captured = capsys.readouterr()
+    assert json.loads(captured.out)["text"] is not None
+    assert "no chat template" in captured.err
+
+
+def test_sizes() -> None:
+    assert [_size(text) for text in ("6G", "512MiB", "1.5 gb", "1000", "2Ti")] == [
+        6_000_000_000, 512 << 20, 1_500_000_000, 1000, 2 << 40
+    ]  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is sent otherwise on Windows")
+def test_ctrl_c_stops_the_reply_in_order(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "model", num_hidden_layers=24)
+    program = "import sys; from engine.cli import main; sys.exit(main(sys.argv[1:]))"
+    arguments = ["ask", "--model", str(folder), "--temperature", "1", "--stop", "\0", "Hello"]
+    child = subprocess.Popen(
+        [sys.executable, "-c", program, *arguments],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    assert child.stdout is not None
+    child.stdout.read(1)
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=30)
+    assert child.returncode in (130, 0)  # 0: the reply was over before the signal came
+    assert b"Traceback" not in errors

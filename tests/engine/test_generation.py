@@ -1,0 +1,107 @@
+"""Greedy float32 replies equal transformers' token for token, for each family, in each mode."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from transformers import AutoModelForCausalLM
+
+from tests.support.checkpoints import VARIANTS, write_checkpoint
+from tests.support.engine_client import EngineClient, engine_client
+
+PROMPTS = (
+    "a",
+    "The model that guesses and the model that checks",
+    "one two three four one two three four one two " * 3,
+)
+MODES = ("plain", "lookup")
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[EngineClient]:
+    with engine_client() as opened:
+        yield opened
+
+
+def _reference(folder: Path, prompt_ids: tuple[int, ...], tokens: int) -> list[int]:
+    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+    generated = model.generate(
+        torch.tensor([prompt_ids]),
+        attention_mask=torch.ones(1, len(prompt_ids), dtype=torch.long),
+        do_sample=False,
+        max_new_tokens=tokens,
+        pad_token_id=0,
+    )
+    found: list[int] = generated[0, len(prompt_ids) :].tolist()
+    return found
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_greedy_tokens_are_those_of_transformers(
+    variant: str, client: EngineClient, checkpoint_of: Callable[[str], Path]
+) -> None:
+    folder = checkpoint_of(variant)
+    for prompt in PROMPTS:
+        replies = {mode: client.answer(prompt, folder, mode=mode, weights="fp32", max_tokens=64) for mode in MODES}
+        expected = _reference(folder, replies["plain"].prompt_ids, 64)
+        for mode, reply in replies.items():
+            assert list(reply.token_ids) == expected, (mode, prompt)
+
+
+def test_sharded_and_bfloat16_checkpoints(client: EngineClient, tmp_path: Path) -> None:
+    single = write_checkpoint(tmp_path / "single", "llama", seed=3)
+    sharded = write_checkpoint(tmp_path / "sharded", "llama", seed=3, shard_bytes=60_000)
+    assert len(list(sharded.glob("*.safetensors"))) > 1
+    tokens = [client.answer(PROMPTS[1], folder, max_tokens=32).token_ids for folder in (single, sharded)]
+    assert tokens[0] == tokens[1]
+    half = write_checkpoint(tmp_path / "half", "llama", seed=3, dtype=torch.bfloat16)
+    reply = client.answer(PROMPTS[1], half, weights="fp32", max_tokens=32)
+    assert list(reply.token_ids) == _reference(half, reply.prompt_ids, 32)
+
+
+def test_bfloat16_weights_run_and_differ_only_where_logits_are_close(client: EngineClient, llama_folder: Path) -> None:
+    """Pitfall 4 of the fifteen: at the first mismatch the gap of the two best logits is small."""
+    exact = client.answer(PROMPTS[1], llama_folder, weights="fp32", max_tokens=48)
+    rounded = client.answer(PROMPTS[1], llama_folder, weights="bf16", max_tokens=48)
+    assert rounded.weights == "bf16"
+    pairs = zip(exact.token_ids, rounded.token_ids, strict=False)
+    first = next((at for at, (left, right) in enumerate(pairs) if left != right), None)
+    if first is not None:
+        model = AutoModelForCausalLM.from_pretrained(llama_folder, dtype=torch.float32)
+        logits = model(torch.tensor([[*exact.prompt_ids, *exact.token_ids[:first]]])).logits[0, -1]
+        best = logits.topk(2).values
+        assert float(best[0] - best[1]) < 0.1
+
+
+@pytest.mark.parametrize("variant", ["llama", "gemma3"])
+def test_a_seed_gives_one_text_whatever_the_mode(
+    variant: str, client: EngineClient, checkpoint_of: Callable[[str], Path]
+) -> None:
+    folder = checkpoint_of(variant)
+    for seed in range(5):
+        settings = {"temperature": 0.9, "top_p": 0.95, "top_k": 40, "repetition_penalty": 1.1, "seed": seed}
+        texts = {
+            mode: client.answer(PROMPTS[2], folder, mode=mode, weights="fp32", max_tokens=48, **settings).token_ids
+            for mode in MODES
+        }
+        assert texts["plain"] == texts["lookup"]
+
+
+def test_other_seeds_give_other_texts_and_no_seed_a_fresh_one(client: EngineClient, llama_folder: Path) -> None:
+    texts = {client.answer("a", llama_folder, temperature=1.0, seed=seed).text for seed in (1, 2, None, None)}
+    assert len(texts) == 4
+
+
+def test_lookup_saves_forwards_on_a_text_that_repeats(client: EngineClient, tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "repeating", "llama-tied", seed=3, num_hidden_layers=2)
+    plain = client.answer(PROMPTS[2], folder, mode="plain", max_tokens=64)
+    lookup = client.answer(PROMPTS[2], folder, mode="lookup", max_tokens=64)
+    assert plain.timings.target_forwards == len(plain.token_ids) - 1
+    assert plain.timings.draft_n == 0
+    assert plain.timings.acceptance_rate is None
+    assert lookup.timings.draft_n >= lookup.timings.draft_n_accepted > 0
+    assert lookup.timings.target_forwards < plain.timings.target_forwards
+    assert lookup.timings.mean_acceptance_length == (len(lookup.token_ids) - 1) / lookup.timings.target_forwards

@@ -1,0 +1,76 @@
+"""Runs requests on an engine and collects what comes back."""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from typing import Any, TypeVar
+
+from engine.engine import Engine
+from engine.messages import ChatMessage, Event, Failed, Finished, Generate, LoadOptions, Reply, SamplingOptions
+
+Kind = TypeVar("Kind")
+
+
+class EngineClient:
+    """An engine in this process, one request at a time."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._queue: queue.Queue[Event] = queue.Queue()
+        self._ids = count()
+        self.engine = Engine(self._queue.put)
+
+    def request(self, prompt: str | list[ChatMessage], model: object, **values: Any) -> Generate:
+        """A request: a text is a raw prompt, a list is a conversation; values go where they belong."""
+        options = {name: values.pop(name) for name in list(values) if name in LoadOptions.__dataclass_fields__}
+        sampling = {name: values.pop(name) for name in list(values) if name in SamplingOptions.__dataclass_fields__}
+        return Generate(
+            request_id=str(next(self._ids)),
+            options=LoadOptions(model=str(model), **options),
+            messages=tuple(prompt) if isinstance(prompt, list) else (),
+            raw_prompt=prompt if isinstance(prompt, str) else None,
+            sampling=SamplingOptions(**sampling),
+            **values,
+        )
+
+    def answer(self, prompt: str | list[ChatMessage], model: object, **values: Any) -> Reply:
+        """Run a request that is expected to work."""
+        last = self.finish(self.request(prompt, model, **values))
+        assert isinstance(last, Finished), last
+        return last.reply
+
+    def failure(self, prompt: str | list[ChatMessage], model: object, **values: Any) -> Failed:
+        """Run a request that is expected to fail."""
+        last = self.finish(self.request(prompt, model, **values))
+        assert isinstance(last, Failed), last
+        return last
+
+    def finish(self, request: Generate) -> Event:
+        """Submit and collect events until the last one of this request, which is returned."""
+        self.engine.submit(request)
+        return self.wait_for((Finished, Failed))
+
+    def wait_for(self, kinds: type[Event] | tuple[type[Event], ...]) -> Event:
+        """Collect events until one is of this kind."""
+        while True:
+            event = self._queue.get(timeout=60)
+            self.events.append(event)
+            if isinstance(event, kinds):
+                return event
+
+    def seen(self, kind: type[Kind]) -> list[Kind]:
+        """Every event of a kind so far."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+
+@contextmanager
+def engine_client() -> Iterator[EngineClient]:
+    """An engine that is closed at the end."""
+    client = EngineClient()
+    try:
+        yield client
+    finally:
+        client.engine.close()
