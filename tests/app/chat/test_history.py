@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.chat.conversation import Message, MessageState
+from app.chat.history import history_for
+from engine.messages import ChatMessage, Role
+
+
+def _message(number: int, role: Role, content: str, state: MessageState = MessageState.COMPLETE) -> Message:
+    return Message(number, 1, role, content, 0.0, state)
+
+
+def test_all_that_was_said_is_sent_oldest_first() -> None:
+    messages = [
+        _message(1, "user", "one"),
+        _message(2, "assistant", "first"),
+        _message(3, "user", "two"),
+        _message(4, "assistant", "cut sho", MessageState.STOPPED),
+        _message(5, "user", "three"),
+        _message(6, "assistant", "", MessageState.WAITING),
+    ]
+    assert history_for(6, messages, "Be brief.") == (
+        ChatMessage("system", "Be brief."),
+        ChatMessage("user", "one"),
+        ChatMessage("assistant", "first"),
+        ChatMessage("user", "two"),
+        ChatMessage("assistant", "cut sho"),
+        ChatMessage("user", "three"),
+    )
+
+
+def test_prompts_around_a_failed_reply_become_one_turn() -> None:
+    messages = [
+        _message(1, "user", "one"),
+        _message(2, "assistant", "half a", MessageState.FAILED),
+        _message(3, "user", "two"),
+        _message(4, "assistant", "", MessageState.QUEUED),
+    ]
+    assert history_for(4, messages) == (ChatMessage("user", "one\n\ntwo"),)
+
+
+def test_what_follows_the_reply_is_not_sent() -> None:
+    messages = [
+        _message(1, "user", "one"),
+        _message(2, "assistant", "", MessageState.WAITING),
+        _message(3, "user", "later"),
+        _message(4, "assistant", "", MessageState.QUEUED),
+    ]
+    assert history_for(2, messages) == (ChatMessage("user", "one"),)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(list(MessageState)), st.sampled_from(["", " ", "text"]))), st.text()
+)
+def test_roles_alternate_and_end_with_the_person(
+    replies: list[tuple[MessageState, str]], system_prompt: str
+) -> None:
+    messages: list[Message] = []
+    for state, content in replies:
+        messages.append(_message(len(messages) + 1, "user", "prompt"))
+        messages.append(_message(len(messages) + 1, "assistant", content, state))
+    messages.append(_message(len(messages) + 1, "user", "last"))
+    reply_id = len(messages) + 1
+    messages.append(_message(reply_id, "assistant", "", MessageState.WAITING))
+    roles = [turn.role for turn in history_for(reply_id, messages, system_prompt)]
+    if system_prompt.strip():
+        assert roles.pop(0) == "system"
+    assert roles == ["user", "assistant"] * (len(roles) // 2) + ["user"]
+    prompts = sum(turn.content.count("prompt") for turn in history_for(reply_id, messages))
+    assert prompts == len(replies)

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.chat.title import TITLE_CHARACTERS, UNTITLED, title_of
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("How do I stop a reply?", "How do I stop a reply?"),
+        ("\n\n  first\tline \nsecond", "first line"),
+        ("", UNTITLED),
+        ("\0\u200b\n", UNTITLED),
+        ("a" * 61, "a" * 59 + "…"),
+        ("word " * 20, " ".join(["word"] * 12) + "…"),
+        ("long " + "w" * 90, "long " + "w" * 54 + "…"),
+        ("x" * 60, "x" * 60),
+    ],
+)
+def test_titles(text: str, title: str) -> None:
+    assert title_of(text) == title
+
+
+@given(st.text())
+def test_a_title_is_one_short_line(text: str) -> None:
+    title = title_of(text)
+    assert 0 < len(title) <= TITLE_CHARACTERS
+    assert title.isprintable()
+    assert title == title.strip()

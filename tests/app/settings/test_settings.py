@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.settings import settings_file
+from app.settings.settings import RECENT_MODELS, Settings
+from app.settings.settings_file import SettingsFile
+from engine.errors import InvalidOption, StorageError
+
+
+def test_defaults() -> None:
+    settings = Settings()
+    assert (settings.model, settings.mode, settings.temperature) == ("guide", "auto", None)
+    assert (settings.sidebar_shown, settings.font_scale, settings.recent_models) == (True, 100, ())
+    assert settings.stored() == {}
+
+
+def test_every_setting_has_help_and_an_allowed_default() -> None:
+    for setting in Settings.declared().values():
+        assert setting.help_text.endswith(".")
+        assert setting.read(setting.default) == setting.default
+
+
+def test_they_are_kept(tmp_path: Path) -> None:
+    file = SettingsFile(tmp_path / "new" / "folder")
+    settings, problems = file.read()
+    assert problems == []
+    settings.model = "/models/Qwen Ω"
+    settings.temperature = 0
+    settings.sidebar_shown = False
+    settings.remember_model("/models/Qwen Ω")
+    file.write(file.text_of(settings))
+    again, problems = file.read()
+    assert problems == []
+    assert again.stored() == settings.stored()
+    assert again.temperature == 0.0
+    assert [path.name for path in file.path.parent.iterdir()] == ["settings.json"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("mode", "warp"),
+        ("threads", -1),
+        ("threads", True),
+        ("threads", 1.5),
+        ("temperature", "hot"),
+        ("temperature", float("nan")),
+        ("sidebar_shown", 1),
+        ("model", None),
+        ("recent_models", "one"),
+        ("font_scale", 10),
+    ],
+)
+def test_values_that_are_not_allowed(name: str, value: Any) -> None:
+    settings = Settings()
+    with pytest.raises(InvalidOption):
+        setattr(settings, name, value)
+    assert settings.take({name: value, "max_tokens": 7}) == [name]
+    assert settings.stored() == {"max_tokens": 7}
+
+
+def test_changes_are_told_once() -> None:
+    settings, told = Settings(), []
+    settings.on_change = lambda: told.append(1)
+    settings.threads = 4
+    settings.threads = 4
+    settings.threads = 0
+    assert len(told) == 2
+    assert settings.stored() == {}
+
+
+def test_recent_models_are_few_and_the_latest_comes_first() -> None:
+    settings = Settings()
+    for number in range(RECENT_MODELS + 3):
+        settings.remember_model(f"/{number}")
+    settings.remember_model("/5")
+    assert settings.recent_models[:2] == ("/5", "/10")
+    assert len(settings.recent_models) == RECENT_MODELS
+
+
+def test_what_a_later_version_added_is_kept(tmp_path: Path) -> None:
+    file = SettingsFile(tmp_path)
+    file.path.write_text('{"version": 9, "model": "/m", "colour": "red"}')
+    settings, problems = file.read()
+    assert (settings.model, problems) == ("/m", [])
+    assert json.loads(file.text_of(settings))["colour"] == "red"
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 50, b"{", b"[]", b"null", b"\xff\xfe", b'{"version": "x"}'])
+def test_an_unreadable_file_is_kept_aside(tmp_path: Path, content: bytes) -> None:
+    file = SettingsFile(tmp_path)
+    file.path.write_bytes(content)
+    settings, problems = file.read()
+    assert settings.stored() == {}
+    (kept,) = tmp_path.glob("settings-unreadable-*.json")
+    assert kept.read_bytes() == content
+    assert len(problems) == 1
+    assert str(kept) in problems[0]
+    file.write(file.text_of(settings))
+
+
+def test_one_bad_value_costs_only_itself(tmp_path: Path) -> None:
+    file = SettingsFile(tmp_path)
+    file.path.write_text('{"version": 1, "mode": "warp", "threads": 3}')
+    settings, problems = file.read()
+    assert settings.stored() == {"threads": 3}
+    assert problems == ["Settings with values that are not allowed were reset: mode."]
+
+
+def test_an_older_file_is_brought_up_to_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def rename(stored: dict[str, Any]) -> dict[str, Any]:
+        return {("threads" if name == "cores" else name): value for name, value in stored.items()}
+
+    monkeypatch.setattr(settings_file, "MIGRATIONS", (rename,))
+    file = SettingsFile(tmp_path)
+    file.path.write_text('{"version": 1, "cores": 3}')
+    assert file.read()[0].threads == 3
+
+
+def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    file = SettingsFile(tmp_path / "file")
+    settings, _ = file.read()
+    with pytest.raises(StorageError, match="cannot be saved"):
+        file.write(file.text_of(settings))
+
+
+@given(
+    st.dictionaries(st.sampled_from([*Settings.declared(), "other"]), st.none() | st.integers() | st.text())
+)
+def test_no_file_does_harm(stored: dict[str, Any]) -> None:
+    settings = Settings()
+    settings.take(stored)
+    for name, setting in Settings.declared().items():
+        setting.read(getattr(settings, name))

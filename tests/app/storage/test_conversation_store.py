@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
+from app.storage.conversation_store import ID_BLOCK
+from app.storage.database import Database, open_database
+
+CHAT = Conversation(1, "Title", 1.0, 2.0)
+PROMPT = Message(2, 1, "user", "Grüße 👋\0 end", 1.5)
+STATISTICS = ReplyStatistics("lookup", 5, 30.5, 12.0, 0.5, 1.8, 1 << 33, 50, 4096)
+REPLY = Message(3, 1, "assistant", "Hello", 1.6, MessageState.STREAMING, STATISTICS, ("One.", "Two."), "")
+
+
+def close(database: Database) -> None:
+    database.writer.close()
+    database.reader.close()
+    assert database.presence is not None
+    database.presence.leave()
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    database = open_database(tmp_path)
+    yield database
+    close(database)
+
+
+def test_what_is_saved_is_read_back(database: Database) -> None:
+    database.writer.save(CHAT, [PROMPT, REPLY])
+    assert database.reader.conversations() == [CHAT]
+    assert database.reader.messages(1) == [PROMPT, REPLY]
+    assert database.reader.messages(9) == []
+
+
+def test_saving_again_replaces(database: Database) -> None:
+    database.writer.save(CHAT, [PROMPT, REPLY])
+    longer = replace(REPLY, content="Hello there", state=MessageState.FAILED, error="Why.", notices=())
+    database.writer.save(replace(CHAT, title="New", updated_at=9.0), [longer])
+    assert database.reader.conversations() == [replace(CHAT, title="New", updated_at=9.0)]
+    assert database.reader.messages(1) == [PROMPT, longer]
+    database.writer.remove_message(3)
+    assert database.reader.messages(1) == [PROMPT]
+
+
+def test_a_hidden_conversation_comes_back_or_is_erased(database: Database) -> None:
+    database.writer.save(CHAT, [PROMPT])
+    database.writer.hide(1)
+    assert database.reader.conversations() == []
+    database.writer.save(replace(CHAT, updated_at=5.0), [REPLY])  # late news do not bring it back
+    assert database.reader.conversations() == []
+    database.writer.unhide(1)
+    database.writer.erase(1)
+    assert len(database.reader.conversations()) == 1
+    database.writer.hide(1)
+    database.writer.erase(1)
+    database.writer.unhide(1)
+    assert database.reader.conversations() == []
+    assert database.reader.messages(1) == []
+
+
+def test_the_next_start_finishes_what_the_last_one_left(tmp_path: Path) -> None:
+    first = open_database(tmp_path)
+    unfinished = (MessageState.QUEUED, MessageState.WAITING, MessageState.STREAMING)
+    replies = [replace(REPLY, id=number, state=state) for number, state in enumerate(MessageState, start=10)]
+    first.writer.save(CHAT, replies)
+    first.writer.save(Conversation(50, "Deleted", 1.0, 1.0), [])
+    first.writer.hide(50)
+    close(first)
+    second = open_database(tmp_path)
+    for before, after in zip(replies, second.reader.messages(1), strict=True):
+        cut = before.state in unfinished
+        assert after.state is (MessageState.INTERRUPTED if cut else before.state)
+        assert after.content == before.content
+        assert bool(after.error) is cut
+    second.writer.unhide(50)
+    assert second.reader.conversations() == [CHAT]
+    close(second)
+
+
+def test_a_second_window_leaves_the_first_ones_reply_alone(tmp_path: Path) -> None:
+    first = open_database(tmp_path)
+    first.writer.save(CHAT, [REPLY])
+    second = open_database(tmp_path)
+    assert second.reader.messages(1)[0].state is MessageState.STREAMING
+    assert abs(second.first_free_id - first.first_free_id) >= ID_BLOCK
+    second.writer.save(Conversation(second.first_free_id, "Other", 1.0, 1.0), [])
+    assert len(first.reader.conversations()) == 2
+    close(first)
+    third = open_database(tmp_path)
+    assert third.reader.messages(1)[0].state is MessageState.STREAMING
+    close(second)
+    close(third)
+    fourth = open_database(tmp_path)
+    assert fourth.reader.messages(1)[0].state is MessageState.INTERRUPTED
+    close(fourth)
+
+
+def test_ids_are_never_given_twice_even_past_a_block(tmp_path: Path) -> None:
+    first = open_database(tmp_path)
+    beyond = first.first_free_id + ID_BLOCK + 500
+    first.writer.save(Conversation(beyond, "Beyond", 1.0, 1.0), [])
+    close(first)
+    second = open_database(tmp_path)
+    assert second.first_free_id > beyond
+    close(second)
+
+
+def test_a_thousand_conversations_and_a_thousand_messages_open_fast(tmp_path: Path) -> None:
+    first = open_database(tmp_path)
+    for number in range(1000):
+        first.writer.save(Conversation(number + 1, f"Conversation {number}", 1.0, float(number)), [])
+    words = "some words of a message " * 40
+    first.writer.save(CHAT, [replace(PROMPT, id=5000 + number, content=words) for number in range(1000)])
+    close(first)
+    started = time.perf_counter()
+    second = open_database(tmp_path)
+    conversations, messages = second.reader.conversations(), second.reader.messages(1)
+    took_s = time.perf_counter() - started
+    assert (len(conversations), len(messages)) == (1000, 1000)
+    assert took_s < 0.3
+    close(second)
