@@ -1,0 +1,212 @@
+"""The list of conversations, and a disk that will not do."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from app.chat.conversation import Conversation, Message, MessageState
+from app.storage.conversation_store import ConversationStore
+from app.storage.database import FILE_NAME
+from app.storage.schema import VERSION
+from engine.errors import InvalidOption, StorageError
+from tests.app.bridge.conftest import Desk
+
+
+def test_nothing_is_stored_before_the_first_message(desk: Desk) -> None:
+    workspace = desk.open()
+    assert workspace.new_conversation() is None
+    assert workspace.conversations() == []
+    assert workspace.messages(1) == []
+
+
+def test_titles(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = desk.answer(workspace, "What is a context window?\nsay 1")
+    assert workspace.conversations()[0].title == "What is a context window?"
+    with desk.qtbot.waitSignal(workspace.conversations_changed):
+        workspace.rename(chat, "  Windows \n")
+    workspace.rename(chat, " ")
+    workspace.rename(chat + 999, "No such")
+    workspace.close()
+    again = desk.open()
+    assert [conversation.title for conversation in again.conversations()] == ["Windows"]
+
+
+def test_the_conversation_used_last_comes_first(desk: Desk) -> None:
+    workspace = desk.open()
+    first = desk.answer(workspace, "first\nsay 1")
+    second = desk.answer(workspace, "second\nsay 1")
+    assert [chat.id for chat in workspace.conversations()] == [second, first]
+    desk.answer(workspace, "say 1", first)
+    assert [chat.id for chat in workspace.conversations()] == [first, second]
+    assert [chat.id for chat in workspace.conversations("SECOND")] == [second]
+
+
+def test_delete_can_be_undone(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = workspace.send(None, "slow 500")
+    desk.wait_for_state(workspace, chat, MessageState.STREAMING)
+    workspace.delete(chat)
+    assert workspace.conversations() == []
+    assert workspace.active_conversation() is None
+    assert workspace.undo_delete() == chat
+    assert workspace.undo_delete() is None
+    assert workspace.messages(chat)[-1].state is MessageState.STOPPED
+    desk.answer(workspace, "say 1", chat)
+    workspace.close()
+    assert len(desk.open().messages(chat)) == 4
+
+
+def test_what_was_deleted_is_gone_at_the_next_start(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = desk.answer(workspace, "secret\nsay 1")
+    workspace.delete(chat)
+    workspace.close()
+    again = desk.open()
+    assert again.conversations() == []
+    again.close()
+    assert b"secret" not in (desk.folder / "data" / FILE_NAME).read_bytes()
+
+
+def test_what_was_deleted_is_erased_when_undo_has_passed(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = desk.answer(workspace, "say 1")
+    kept = desk.answer(workspace, "say 1")
+    workspace._erase_timer.setInterval(10)
+    workspace.delete(chat)
+    connection = sqlite3.connect(desk.folder / "data" / FILE_NAME)
+    query = "SELECT id FROM conversations"
+    desk.wait(lambda: connection.execute(query).fetchall() == [(kept,)])
+    connection.close()
+    assert workspace.undo_delete() is None
+
+
+def test_modes_and_settings_are_kept(desk: Desk) -> None:
+    workspace = desk.open()
+    workspace.choose_mode("plain")
+    with pytest.raises(InvalidOption):
+        workspace.choose_mode("warp")
+    workspace.settings.font_scale = 120
+    path = desk.folder / "config" / "settings.json"
+    desk.wait(path.exists)
+    workspace.settings.sidebar_shown = False
+    workspace.close()
+    again = desk.open()
+    assert [mode.name for mode in again.modes()] == ["auto", "plain", "lookup"]
+    assert again.mode() == "plain"
+    assert (again.settings.font_scale, again.settings.sidebar_shown) == (120, False)
+
+
+def test_settings_that_cannot_be_saved_are_told_of(desk: Desk) -> None:
+    (desk.folder / "config").write_text("in the way")
+    workspace = desk.open()
+    workspace.settings.font_scale = 120
+    desk.wait(lambda: any("Settings cannot be saved" in notice for notice in desk.recorder.notices))
+
+
+def test_a_data_folder_that_cannot_be_written_is_told_of_and_the_app_runs(desk: Desk) -> None:
+    (desk.folder / "file").write_text("in the way")
+    folder = desk.folder / "file" / "tenon"
+    workspace = desk.open(folder=folder)
+    (notice,) = desk.recorder.notices
+    assert str(folder) in notice
+    assert notice.endswith("Nothing of this session is saved.")
+    chat = desk.answer(workspace, "say 2")
+    workspace.rename(chat, "Renamed")
+    workspace.delete(chat)
+    assert workspace.undo_delete() == chat
+    assert workspace.messages(chat)[-1].content == "w0 w1 "
+
+
+def test_a_newer_database_is_told_of_and_the_app_runs(desk: Desk) -> None:
+    folder = desk.folder / "data"
+    folder.mkdir()
+    connection = sqlite3.connect(folder / FILE_NAME)
+    connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+    connection.execute("CREATE TABLE future (x)")
+    connection.close()
+    before = (folder / FILE_NAME).read_bytes()
+    workspace = desk.open()
+    assert "newer Tenon" in desk.recorder.notices[0]
+    desk.answer(workspace, "say 1")
+    workspace.close()
+    assert (folder / FILE_NAME).read_bytes() == before
+
+
+def test_a_damaged_database_is_told_of(desk: Desk) -> None:
+    folder = desk.folder / "data"
+    folder.mkdir()
+    (folder / FILE_NAME).write_bytes(bytes(8192))
+    workspace = desk.open()
+    assert "tenon-corrupt-" in desk.recorder.notices[0]
+    chat = desk.answer(workspace, "say 1")
+    workspace.close()
+    assert len(desk.open().messages(chat)) == 2
+
+
+def test_a_full_disk_is_told_of_once_and_made_up_for(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = desk.open()
+    save = ConversationStore.save
+    full = True
+
+    def refuse(self: ConversationStore, conversation: Conversation, messages: Iterable[Message]) -> None:
+        if full:
+            raise StorageError("The disk is full.")
+        save(self, conversation, messages)
+
+    monkeypatch.setattr(ConversationStore, "save", refuse)
+    chat = desk.answer(workspace, "say 2")
+    other = desk.answer(workspace, "say 2")
+    assert desk.recorder.notices == ["The disk is full."]
+    full = False
+    desk.answer(workspace, "say 1", chat)
+    expected = workspace.messages(chat), workspace.messages(other)
+    workspace.close()
+    again = desk.open()
+    assert (again.messages(chat), again.messages(other)) == expected
+
+
+def test_a_database_that_breaks_while_reading_is_told_of(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    workspace = desk.open()
+    chat = desk.answer(workspace, "say 1")
+    workspace.close()
+    again = desk.open()
+
+    def refuse(self: ConversationStore, conversation_id: int) -> list[Message]:
+        raise StorageError("The conversations are damaged.")
+
+    monkeypatch.setattr(ConversationStore, "messages", refuse)
+    assert again.messages(chat) == []
+    assert desk.recorder.notices == ["The conversations are damaged."]
+
+
+def test_two_windows_on_one_folder(desk: Desk) -> None:
+    first = desk.open()
+    chat = first.send(None, "slow 20")
+    desk.wait_for_state(first, chat, MessageState.STREAMING)
+    second = desk.open()
+    other = desk.answer(second, "say 1")
+    desk.wait_for_state(first, chat, MessageState.COMPLETE)
+    assert other != chat
+    first.close()
+    second.close()
+    third = desk.open()
+    assert {conversation.id for conversation in third.conversations()} == {chat, other}
+    assert third.messages(chat)[-1].state is MessageState.COMPLETE
+
+
+def test_a_path_is_taken_from_the_environment(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    from app.settings.settings_file import config_folder
+    from app.storage.location import data_folder
+
+    monkeypatch.setenv("TENON_DATA_DIR", "/some/data")
+    monkeypatch.setenv("TENON_CONFIG_DIR", "/some/config")
+    assert (data_folder(), config_folder()) == (Path("/some/data"), Path("/some/config"))
+    monkeypatch.delenv("TENON_DATA_DIR")
+    monkeypatch.delenv("TENON_CONFIG_DIR")
+    assert data_folder().name == "tenon"
+    assert config_folder().name == "tenon"
