@@ -1,0 +1,1 @@
+"""The window: Qt Widgets, no torch, no database, no threads."""

@@ -1,0 +1,260 @@
+"""The middle of the window: one conversation with its header, transcript and composer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices, QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+
+from app.chat.conversation import Message
+from app.chat.engine_state import EnginePhase, EngineState
+from app.ui.composer.composer import Composer
+from app.ui.empty_state import EmptyState
+from app.ui.header import Header
+from app.ui.theme.theme import Theme
+from app.ui.transcript.transcript import COLUMN_PX, NARROW_PX, Transcript
+from engine.errors import TenonError
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+_FOOTER = "Runs on this computer. Replies can be wrong, so check what matters."
+_OPENABLE = ("http", "https", "mailto")
+
+
+class ChatPage(QWidget):
+    """Shows one conversation, or a blank one, and passes on what the person does with it."""
+
+    conversation_shown = Signal(object)  # its id, or None
+    said = Signal(str, bool)  # a sentence for the person, and whether it stays
+
+    def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._workspace = workspace
+        self._current: int | None = None
+        self._drafts: dict[int | None, str] = {}
+        self._empty = True
+        self.setProperty("kind", "page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        engine = workspace.engine_state()
+        self.header = Header(theme, engine, self)
+        self.transcript = Transcript(theme, engine)
+        self.empty_state = EmptyState(theme, engine)
+        self._stack = QStackedWidget(self)
+        self._stack.addWidget(self.empty_state)
+        self._stack.addWidget(self.transcript)
+        self.composer = Composer(theme, workspace.modes(), workspace.mode(), self)
+        self._footer = QLabel(_FOOTER, self)
+        self._footer.setProperty("kind", "small")
+        self._footer.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._place = QVBoxLayout()
+        self._place.addWidget(self.composer)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self.header)
+        column.addWidget(self._stack, 1)
+        column.addLayout(self._place)
+        column.addWidget(self._footer)
+        self._footer.setContentsMargins(8, 7, 8, 10)
+        self._connect()
+        self.open(None)
+
+    @property
+    def current(self) -> int | None:
+        """The conversation that is shown; None for a blank one."""
+        return self._current
+
+    def open(self, conversation_id: int | None) -> None:
+        """Show a conversation from its end, or a blank one. What is typed stays with its conversation."""
+        self._drafts[self._current] = self.composer.text
+        self._current = conversation_id
+        messages = [] if conversation_id is None else self._workspace.messages(conversation_id)
+        self._show_messages(messages)
+        self.composer.set_text(self._drafts.pop(conversation_id, ""))
+        self.refresh_title()
+        self.conversation_shown.emit(conversation_id)
+
+    def forget(self, conversation_id: int) -> None:
+        """A conversation was deleted: leave it if it is the one shown."""
+        self._drafts.pop(conversation_id, None)
+        if conversation_id == self._current:
+            self.open(None)
+
+    def refresh_title(self) -> None:
+        """Read the title again."""
+        title = "New chat"
+        for conversation in self._workspace.conversations():
+            if conversation.id == self._current:
+                title = conversation.title
+        self.header.set_title(title, self._current is not None)
+
+    def stop(self) -> None:
+        """Stop this conversation's reply, running or queued."""
+        if self._current is not None:
+            self._workspace.stop(self._current)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the composer as wide as the reading column."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _connect(self) -> None:
+        workspace = self._workspace
+        workspace.message_added.connect(self._message_added)
+        workspace.message_changed.connect(self._message_changed)
+        workspace.reply_text_added.connect(self._reply_text_added)
+        workspace.prefill_progress.connect(self._prefill_progress)
+        workspace.conversation_replaced.connect(self._conversation_replaced)
+        workspace.engine_changed.connect(self._engine_changed)
+        self.composer.send_requested.connect(self._send)
+        self.composer.stop_requested.connect(self.stop)
+        self.composer.busy_send_refused.connect(self._explain_busy)
+        self.composer.mode_button.mode_chosen.connect(workspace.choose_mode)
+        self.composer.prompt.page_requested.connect(self.transcript.scroll_page)
+        self.transcript.retry_requested.connect(self._retry)
+        self.transcript.link_activated.connect(self._ask_to_open)
+        self.empty_state.example_chosen.connect(self._send)
+        self.header.model_button.menu_requested.connect(self._open_model_menu)
+        self.header.model_button.model_chosen.connect(workspace.choose_model)
+        self.header.model_button.folder_requested.connect(self._open_folder)
+        self._theme.changed.connect(self._fit)
+
+    def _fit(self) -> None:
+        narrow = self.width() < NARROW_PX
+        margin = 12 if narrow else 32
+        width = min(self._theme.type.px(COLUMN_PX), self.width() - 2 * margin)
+        left = (self.width() - width) // 2
+        self._place.setContentsMargins(left, 0, self.width() - width - left, 0)
+        self._footer.setVisible(self.height() > 420)
+        self.header.set_narrow(narrow)
+        self.composer.set_narrow(narrow)
+        self.empty_state.set_narrow(self.width() < 620)
+
+    def _show_messages(self, messages: list[Message]) -> None:
+        self._set_empty(not messages)
+        self.transcript.show_messages(messages)
+        replies = [message for message in messages if message.role == "assistant"]
+        self._show_last_reply(replies[-1] if replies else None)
+
+    def _set_empty(self, empty: bool) -> None:
+        self._empty = empty
+        self._stack.setCurrentWidget(self.empty_state if empty else self.transcript)
+        self._choose_placeholder()
+
+    def _choose_placeholder(self) -> None:
+        words = "Ask anything" if self._empty else "Ask a follow-up"
+        if self._workspace.engine_state().phase is EnginePhase.STOPPED:
+            words = "Your next message starts the model again"
+        self.composer.set_placeholder(words)
+
+    def _show_last_reply(self, reply: Message | None) -> None:
+        self.composer.set_busy(reply is not None and reply.state.unfinished)
+        statistics = reply.statistics if reply is not None else None
+        if statistics is not None:
+            self.composer.meter.set_usage(statistics.context_used, statistics.context_limit)
+            self.composer.mode_button.set_running(statistics.mode)
+        elif reply is None:
+            self.composer.meter.set_usage(0, 0)
+
+    # --- what the person does ---------------------------------------------------------------------------------
+
+    @Slot(str)
+    def _send(self, text: str) -> None:
+        before = self._current
+        try:
+            conversation_id = self._workspace.send(before, text)
+        except TenonError as error:
+            self.composer.set_text(text)
+            self.said.emit(error.message, True)
+            return
+        if before is None:
+            # Messages may have come by signal before the id was known here: read them as they are now.
+            self._current = conversation_id
+            self._show_messages(self._workspace.messages(conversation_id))
+            self.refresh_title()
+            self.conversation_shown.emit(conversation_id)
+
+    @Slot()
+    def _retry(self) -> None:
+        if self._current is not None:
+            self._workspace.retry(self._current)
+
+    @Slot()
+    def _explain_busy(self) -> None:
+        self.said.emit(
+            "Your message is kept. Send it when this reply is done, or stop the reply first.", False
+        )
+
+    @Slot()
+    def _open_model_menu(self) -> None:
+        self.header.model_button.open_menu(self._workspace.models())
+
+    @Slot()
+    def _open_folder(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, "Open model folder")
+        if folder:
+            self._workspace.choose_model(folder)
+
+    @Slot(QUrl)
+    def _ask_to_open(self, url: QUrl) -> None:
+        if url.scheme() not in _OPENABLE:
+            self.said.emit(
+                f"Tenon opens web and mail links only, not this one: {url.toDisplayString()}", False
+            )
+            return
+        question = QMessageBox(
+            QMessageBox.Icon.NoIcon, "Open link", "Open this link in your browser?", parent=self
+        )
+        question.setInformativeText(url.toDisplayString())
+        question.setTextFormat(Qt.TextFormat.PlainText)
+        opening = question.addButton("Open link", QMessageBox.ButtonRole.AcceptRole)
+        question.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
+        question.exec()
+        if question.clickedButton() is opening:
+            QDesktopServices.openUrl(url)
+
+    # --- what the workspace tells -----------------------------------------------------------------------------
+
+    @Slot(object)
+    def _message_added(self, message: Message) -> None:
+        if message.conversation_id != self._current:
+            return
+        if self._empty:
+            self._set_empty(False)
+        self.transcript.add_message(message)
+        if message.role == "assistant":
+            self._show_last_reply(message)
+
+    @Slot(object)
+    def _message_changed(self, message: Message) -> None:
+        if message.conversation_id != self._current:
+            return
+        self.transcript.change_message(message)
+        if message.role == "assistant" and self.transcript.is_last(message.id):
+            self._show_last_reply(message)
+
+    @Slot(int, int, str)
+    def _reply_text_added(self, conversation_id: int, message_id: int, text: str) -> None:
+        if conversation_id == self._current:
+            self.transcript.append_text(message_id, text)
+
+    @Slot(int, int, float)
+    def _prefill_progress(self, conversation_id: int, message_id: int, fraction: float) -> None:
+        if conversation_id == self._current:
+            self.transcript.set_prefill(message_id, fraction)
+
+    @Slot(int)
+    def _conversation_replaced(self, conversation_id: int) -> None:
+        if conversation_id == self._current:
+            self._show_messages(self._workspace.messages(conversation_id))
+
+    @Slot(object)
+    def _engine_changed(self, state: EngineState) -> None:
+        self.header.set_engine(state)
+        self.transcript.set_engine(state)
+        self.empty_state.set_engine(state)
+        self._choose_placeholder()

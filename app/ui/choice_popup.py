@@ -1,0 +1,202 @@
+"""A popup with two-line rows to choose from: models, modes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QListView,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.ui.theme.icons import tinted_pixmap
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+
+_PADDING_X_PX = 12
+_ICON_PX = 16
+_Index = QModelIndex | QPersistentModelIndex
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One row.
+
+    Attributes:
+        key: What `ChoicePopup.chosen` emits.
+        title: First line.
+        detail: Second line, empty for none.
+        checked: Whether it is the one in use.
+        icon: File name of an icon instead of the check mark.
+    """
+
+    key: str
+    title: str
+    detail: str = ""
+    checked: bool = False
+    icon: str = ""
+
+
+class _Choices(QAbstractListModel):
+    def __init__(self, choices: list[Choice], parent: QObject) -> None:
+        super().__init__(parent)
+        self.choices = choices
+
+    def rowCount(self, parent: _Index | None = None) -> int:
+        return 0 if parent is not None and parent.isValid() else len(self.choices)
+
+    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        choice = self.choices[index.row()]
+        if role == Qt.ItemDataRole.DisplayRole:
+            return choice.title
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return choice.title + (", in use" if choice.checked else "")
+        if role in (Qt.ItemDataRole.AccessibleDescriptionRole, Qt.ItemDataRole.ToolTipRole):
+            return choice.detail
+        return choice if role == Qt.ItemDataRole.UserRole else None
+
+
+class _ChoiceDelegate(QStyledItemDelegate):
+    def __init__(self, theme: Theme, parent: QObject) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
+        choice: Choice = index.data(Qt.ItemDataRole.UserRole)
+        title = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(choice.title)
+        detail = QFontMetrics(self._theme.font(TextStyle.SMALL)).horizontalAdvance(choice.detail)
+        width = max(title, detail) + 2 * _PADDING_X_PX + _ICON_PX + 10
+        return QSize(width, self._theme.type.px(50 if choice.detail else 36))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
+        choice: Choice = index.data(Qt.ItemDataRole.UserRole)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if option.state & (QStyle.StateFlag.State_MouseOver | QStyle.StateFlag.State_Selected):
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._theme.color("hover"))
+            painter.drawRoundedRect(QRectF(option.rect), 6, 6)
+        icon = choice.icon or ("check" if choice.checked else "")
+        left = option.rect.left() + _PADDING_X_PX
+        box = QRect(left + _ICON_PX + 10, option.rect.top(), 0, option.rect.height())
+        box.setRight(option.rect.right() - _PADDING_X_PX + 2)
+        half = box.adjusted(0, 6, 0, -box.height() // 2) if choice.detail else box
+        if icon:
+            color = self._theme.palette.sub if choice.icon else self._theme.palette.acc
+            pixmap = tinted_pixmap(icon, color, _ICON_PX, painter.device().devicePixelRatioF())
+            painter.drawPixmap(left, half.center().y() - _ICON_PX // 2 + 1, pixmap)
+        font = self._theme.font(TextStyle.UI_MEDIUM)
+        painter.setFont(font)
+        painter.setPen(self._theme.color("text"))
+        flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(half, flags, QFontMetrics(font).elidedText(choice.title, _ELIDE, half.width()))
+        if choice.detail:
+            font = self._theme.font(TextStyle.SMALL)
+            painter.setFont(font)
+            painter.setPen(self._theme.color("sub"))
+            lower = box.adjusted(0, box.height() // 2 - 2, 0, -4)
+            detail = QFontMetrics(font).elidedText(choice.detail, _ELIDE, lower.width())
+            painter.drawText(lower, flags, detail)
+        painter.restore()
+
+
+_ELIDE = Qt.TextElideMode.ElideMiddle
+
+
+class _ChoiceView(QListView):
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self.clicked.emit(self.currentIndex())
+        elif event.key() == Qt.Key.Key_Escape:
+            self.window().close()
+        else:
+            super().keyPressEvent(event)
+
+
+class ChoicePopup(QFrame):
+    """Opens beside its button, closes on a choice, on Escape and on a click elsewhere."""
+
+    chosen = Signal(str)
+
+    def __init__(self, theme: Theme, name: str, choices: list[Choice], parent: QWidget) -> None:
+        super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
+        self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self._theme = theme
+        self._choices = _Choices(choices, self)
+        self._view = _ChoiceView(self)
+        self._view.setProperty("kind", "choices")
+        self._view.setFrameShape(QFrame.Shape.NoFrame)
+        self._view.setModel(self._choices)
+        self._view.setItemDelegate(_ChoiceDelegate(theme, self))
+        self._view.setAccessibleName(name)
+        self._view.setMouseTracking(True)
+        self._view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self._view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._view.setUniformItemSizes(False)
+        self._view.clicked.connect(self._choose)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(5, 5, 5, 6)
+        column.addWidget(self._view)
+        checked = next((row for row, choice in enumerate(choices) if choice.checked), 0)
+        self._view.setCurrentIndex(self._choices.index(checked))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the round box; the window itself is transparent."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(self._theme.color("btn"))
+        painter.setBrush(self._theme.color("raised"))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+
+    @property
+    def choices(self) -> list[Choice]:
+        """The rows."""
+        return self._choices.choices
+
+    def choose(self, key: str) -> None:
+        """Choose a row as a click would."""
+        self.chosen.emit(key)
+        self.close()
+
+    def open_beside(self, button: QWidget, above: bool) -> None:
+        """Open above or below a button, inside its window's screen."""
+        rows = range(self._choices.rowCount())
+        sizes = [self._view.sizeHintForIndex(self._choices.index(row)) for row in rows]
+        width = min(max(260, *(size.width() for size in sizes)), 520) + 10
+        height = min(sum(size.height() for size in sizes), 420) + 12
+        self.resize(width, height)
+        corner = button.mapToGlobal(QPoint(0, -height - 6 if above else button.height() + 6))
+        if not above:
+            corner.setX(corner.x() + (button.width() - width) // 2)
+        screen = button.screen().availableGeometry()
+        corner.setX(max(screen.left(), min(corner.x(), screen.right() - width)))
+        corner.setY(max(screen.top(), min(corner.y(), screen.bottom() - height)))
+        self.move(corner)
+        self.show()
+        self._view.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    @Slot(QModelIndex)
+    def _choose(self, index: QModelIndex) -> None:
+        if index.isValid():
+            self.choose(self._choices.choices[index.row()].key)

@@ -1,0 +1,1 @@
+"""Where a message is typed and sent."""

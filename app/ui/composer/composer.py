@@ -1,0 +1,127 @@
+"""The composer: the field, the mode, the context meter, Send and Stop."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QRectF, Signal, Slot
+from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.chat.choices import ModeChoice
+from app.ui.composer.context_meter import ContextMeter
+from app.ui.composer.mode_button import ModeButton
+from app.ui.composer.prompt_edit import PromptEdit
+from app.ui.composer.send_button import SendButton
+from app.ui.theme.theme import Theme
+
+
+class Composer(QWidget):
+    """Emits what the person wants; it decides nothing."""
+
+    send_requested = Signal(str)
+    stop_requested = Signal()
+    busy_send_refused = Signal()
+
+    def __init__(
+        self, theme: Theme, modes: list[ModeChoice], mode: str, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._focused = False
+        self.prompt = PromptEdit(theme, self)
+        self.mode_button = ModeButton(theme, modes, mode, self)
+        self.meter = ContextMeter(theme, self)
+        self.send_button = SendButton(theme, self)
+        self.prompt.submitted.connect(self._submit)
+        self.prompt.cancelled.connect(self._cancel)
+        self.prompt.textChanged.connect(self._enable)
+        self.prompt.focus_changed.connect(self._show_focus)
+        self.send_button.clicked.connect(self._clicked)
+        row = QHBoxLayout()
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(16)
+        row.addWidget(self.mode_button)
+        row.addStretch()
+        row.addWidget(self.meter)
+        row.addWidget(self.send_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(10, 11, 10, 9)
+        column.setSpacing(6)
+        column.addWidget(self.prompt)
+        column.addLayout(row)
+        self.setFocusProxy(self.prompt)
+        self._enable()
+
+    @property
+    def text(self) -> str:
+        """What is typed."""
+        return self.prompt.toPlainText()
+
+    def set_text(self, text: str) -> None:
+        """Replace what is typed and put the cursor at its end."""
+        self.prompt.setPlainText(text)
+        self.prompt.moveCursor(self.prompt.textCursor().MoveOperation.End)
+
+    def set_busy(self, busy: bool) -> None:
+        """Whether this conversation's reply is under way or queued."""
+        if busy != self.send_button.stops:
+            self.send_button.set_stops(busy)
+            self._enable()
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Below 720 px."""
+        self.send_button.set_narrow(narrow)
+        self.meter.set_narrow(narrow)
+
+    def set_placeholder(self, text: str) -> None:
+        """What stands in the empty field."""
+        self.prompt.setPlaceholderText(text)
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """The edge answers the pointer."""
+        self.update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """The edge answers the pointer."""
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint fill and edge; the edge is 2 px in the accent while the field has the focus."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        edge = "acc" if self._focused else "sub" if self.underMouse() else "ctl"
+        width = 2 if self._focused else 1
+        painter.setPen(QPen(self._theme.color(edge), width))
+        painter.setBrush(self._theme.color("raised"))
+        inset = width / 2
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), 10, 10)
+
+    @Slot(bool)
+    def _show_focus(self, focused: bool) -> None:
+        self._focused = focused
+        self.update()
+
+    @Slot()
+    def _clicked(self) -> None:
+        if self.send_button.stops:
+            self.stop_requested.emit()
+        else:
+            self._submit()
+
+    @Slot()
+    def _submit(self) -> None:
+        text = self.text.strip()
+        if not text:
+            return
+        if self.send_button.stops:
+            self.busy_send_refused.emit()
+            return
+        self.prompt.clear()
+        self.send_requested.emit(text)
+
+    @Slot()
+    def _cancel(self) -> None:
+        self.stop_requested.emit()
+
+    @Slot()
+    def _enable(self) -> None:
+        self.send_button.setEnabled(self.send_button.stops or bool(self.text.strip()))

@@ -1,0 +1,85 @@
+"""How much of the model's context the conversation takes."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QWidget
+
+from app.ui import figures
+from app.ui.theme.theme import Theme
+
+_BAR_PX = (56, 4)
+
+
+class MeterBar(QProgressBar):
+    """A progress bar of 4 px; keeps the accessible value that QProgressBar has."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setTextVisible(False)
+        self.setFixedSize(*_BAR_PX)
+        self.setAccessibleName("Context in use")
+
+    def sizeHint(self) -> QSize:
+        """Fixed."""
+        return QSize(*_BAR_PX)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the track and its filled part, clipped to the round track."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        track = QPainterPath()
+        track.addRoundedRect(QRectF(self.rect()), 2, 2)
+        painter.setClipPath(track)
+        painter.fillRect(self.rect(), self._theme.color("press"))
+        share = self.value() / max(1, self.maximum())
+        filled = QRectF(0, 0, self.width() * share, self.height())
+        painter.fillRect(filled, self._theme.color("g3" if share < 0.9 else "mapt"))
+
+
+class ContextMeter(QWidget):
+    """The bar and its words; nothing until a reply has told the figures."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._used = 0
+        self._limit = 0
+        self._narrow = False
+        self._bar = MeterBar(theme, self)
+        self._words = QLabel(self)
+        self._words.setProperty("kind", "meter")
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self._bar, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addWidget(self._words)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """What stands beside the bar."""
+        return self._words.text()
+
+    def set_usage(self, used: int, limit: int) -> None:
+        """Tokens in use and tokens there are; a limit of 0 hides the meter."""
+        self._used, self._limit = used, limit
+        self._show()
+
+    def set_narrow(self, narrow: bool) -> None:
+        """A percentage instead of the tokens."""
+        self._narrow = narrow
+        self._show()
+
+    def _show(self) -> None:
+        self.setVisible(self._limit > 0)
+        if self._limit <= 0:
+            return
+        whole = f"{figures.whole(self._used)} of {figures.whole(self._limit)} tokens"
+        self._bar.setRange(0, self._limit)
+        self._bar.setValue(min(self._used, self._limit))
+        self._words.setText(figures.percent(self._used / self._limit) if self._narrow else whole)
+        self.setToolTip(f"{whole} of the model's context are in use")
+        self._bar.setAccessibleDescription(whole)

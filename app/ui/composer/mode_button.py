@@ -1,0 +1,111 @@
+"""The mode: a chip in the composer, with its menu."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+
+from app.chat.choices import ModeChoice
+from app.ui.choice_popup import Choice, ChoicePopup
+from app.ui.theme.icons import tinted_pixmap
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+
+_ICON_PX = 14
+_SIDE_PX = 10
+
+
+class ModeButton(QAbstractButton):
+    """Shows the chosen mode, and behind it the one that really ran where that is another."""
+
+    mode_chosen = Signal(str)
+
+    def __init__(
+        self, theme: Theme, modes: list[ModeChoice], mode: str, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._modes = modes
+        self._mode = mode
+        self._running = ""
+        self.popup: ChoicePopup | None = None
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
+        self.clicked.connect(self._open_menu)
+        theme.changed.connect(self.updateGeometry)
+        self._describe()
+
+    @property
+    def words(self) -> str:
+        """ "Auto", or "Auto: Lookup" once it is known what auto took."""
+        title = self._title(self._mode)
+        if self._running and self._running != self._mode:
+            return f"{title}: {self._title(self._running)}"
+        return title
+
+    def set_mode(self, mode: str) -> None:
+        """Show a chosen mode."""
+        self._mode = mode
+        self._running = ""
+        self._describe()
+
+    def set_running(self, mode: str) -> None:
+        """Show which mode ``auto`` took; anything else is what was chosen."""
+        running = mode if self._mode == "auto" else ""
+        if running != self._running:
+            self._running = running
+            self._describe()
+
+    def sizeHint(self) -> QSize:
+        """As wide as its words."""
+        words = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(self.words)
+        return QSize(_SIDE_PX * 2 + _ICON_PX * 2 + 6 + 8 + words + 2, self._theme.type.px(28))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the chip."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        pressed = self.isDown() or self.popup is not None
+        painter.setPen(self._theme.color("btn"))
+        painter.setBrush(
+            self._theme.color("press" if pressed else "hover" if self.underMouse() else "raised")
+        )
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+        ratio, top = self.devicePixelRatioF(), (self.height() - _ICON_PX) // 2
+        palette = self._theme.palette
+        painter.drawPixmap(_SIDE_PX, top, tinted_pixmap("zap", palette.acc, _ICON_PX, ratio))
+        chevron = tinted_pixmap("chevron-down", palette.sub, _ICON_PX, ratio)
+        painter.drawPixmap(self.width() - _SIDE_PX - _ICON_PX, top, chevron)
+        painter.setFont(self._theme.font(TextStyle.UI_MEDIUM))
+        painter.setPen(self._theme.color("text"))
+        box = QRectF(_SIDE_PX + _ICON_PX + 6, 0, self.width(), self.height())
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self.words)
+
+    def _title(self, name: str) -> str:
+        return next((mode.title for mode in self._modes if mode.name == name), name.capitalize())
+
+    def _describe(self) -> None:
+        self.setAccessibleName(f"Mode: {self.words}")
+        self.setToolTip("Choose how replies are generated")
+        self.updateGeometry()
+        self.update()
+
+    @Slot()
+    def _open_menu(self) -> None:
+        rows = [Choice(mode.name, mode.title, mode.help, mode.name == self._mode) for mode in self._modes]
+        self.popup = ChoicePopup(self._theme, "Modes", rows, self)
+        self.popup.chosen.connect(self._choose)
+        self.popup.destroyed.connect(self._forget_popup)
+        self.popup.open_beside(self, above=True)
+
+    @Slot(str)
+    def _choose(self, mode: str) -> None:
+        self.set_mode(mode)
+        self.mode_chosen.emit(mode)
+
+    @Slot()
+    def _forget_popup(self) -> None:
+        self.popup = None
+        self.update()

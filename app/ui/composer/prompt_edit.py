@@ -1,0 +1,106 @@
+"""The field a message is typed into: one to eight lines high."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QResizeEvent, QTextOption
+from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
+
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+
+_MOST_LINES = 8
+_MARGIN_PX = 4
+
+
+class PromptEdit(QPlainTextEdit):
+    """Enter submits, Shift+Enter breaks the line, Escape cancels, Page Up and Down scroll the transcript."""
+
+    submitted = Signal()
+    cancelled = Signal()
+    page_requested = Signal(int)
+    height_changed = Signal()
+    focus_changed = Signal(bool)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._height = 0
+        self.setProperty("kind", "prompt")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setTabChangesFocus(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName("Message")
+        self.document().setDocumentMargin(_MARGIN_PX)
+        self.textChanged.connect(self._fit)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    def sizeHint(self) -> QSize:
+        """Height of the lines there are."""
+        return QSize(200, self._height)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """The keys of a composer."""
+        key, shift = event.key(), bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if shift:
+                self.insertPlainText("\n")
+                self.ensureCursorVisible()
+            else:
+                self.submitted.emit()
+        elif key == Qt.Key.Key_Escape:
+            self.cancelled.emit()
+        elif key in (Qt.Key.Key_PageUp, Qt.Key.Key_PageDown):
+            self.page_requested.emit(-1 if key == Qt.Key.Key_PageUp else 1)
+        else:
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width may need another height."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """The frame shows the focus."""
+        super().focusInEvent(event)
+        self.focus_changed.emit(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """The frame shows the focus."""
+        super().focusOutEvent(event)
+        if event.reason() != Qt.FocusReason.PopupFocusReason:
+            self.focus_changed.emit(False)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """A new font needs a new height."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange and self._height:
+            self._fit()
+
+    @Slot()
+    def _restyle(self) -> None:
+        self.setFont(self._theme.font(TextStyle.READING))
+        self._fit()
+
+    @Slot()
+    def _fit(self) -> None:
+        lines = max(1, round(self.document().size().height()))
+        line = QFontMetricsF(self.font()).lineSpacing()
+        height = math.ceil(min(lines, _MOST_LINES) * line) + 2 * _MARGIN_PX
+        policy = (
+            Qt.ScrollBarPolicy.ScrollBarAsNeeded
+            if lines > _MOST_LINES
+            else Qt.ScrollBarPolicy.ScrollBarAlwaysOff
+        )
+        if self.verticalScrollBarPolicy() != policy:
+            self.setVerticalScrollBarPolicy(policy)
+        if height != self._height:
+            self._height = height
+            self.setFixedHeight(height)
+            self.height_changed.emit()

@@ -1,0 +1,102 @@
+"""A blank chat: a greeting and a few things to ask."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.chat.choices import GUIDE_REF
+from app.chat.engine_state import EngineState
+from app.ui.theme.theme import Theme
+
+_GUIDE_EXAMPLES = (
+    "What can you do?",
+    "How do I open a larger model?",
+    "Write a short story about a lighthouse",
+    "What does tok/s mean?",
+)
+_MODEL_EXAMPLES = (
+    "What can you do?",
+    "Explain how a hash table works",
+    "Write a short story about a lighthouse",
+    "Write a Python function that merges two sorted lists",
+)
+_WIDTH_PX = 660
+
+
+class EmptyState(QWidget):
+    """What stands where the transcript will be."""
+
+    example_chosen = Signal(str)
+
+    def __init__(self, theme: Theme, engine: EngineState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setProperty("kind", "page")
+        self._title = QLabel("What would you like to know?", self)
+        self._title.setProperty("kind", "display")
+        self._lead = QLabel(self)
+        self._lead.setProperty("kind", "lead")
+        for label in (self._title, self._lead):
+            label.setWordWrap(True)
+            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.buttons = [QPushButton(self) for _ in _GUIDE_EXAMPLES]
+        self._grid = QGridLayout()
+        self._grid.setSpacing(8)
+        self._narrow = False
+        for button in self.buttons:
+            button.setProperty("kind", "example")
+            button.clicked.connect(self._choose)
+        self._inner = QWidget(self)
+        inner = QVBoxLayout(self._inner)
+        inner.setContentsMargins(0, 0, 0, 0)
+        inner.setSpacing(0)
+        inner.addWidget(self._title)
+        inner.addSpacing(8)
+        inner.addWidget(self._lead)
+        inner.addSpacing(24)
+        inner.addLayout(self._grid)
+        self.set_narrow(False)
+        self.set_engine(engine)
+        theme.changed.connect(self._place)
+
+    def set_engine(self, state: EngineState) -> None:
+        """Say what answers."""
+        guide = state.model_ref == GUIDE_REF
+        self._lead.setText(
+            "The small guide is built in and works offline. It knows Tenon well and the world a little."
+            if guide
+            else f"{state.model_name} answers on this computer. What you write stays here."
+        )
+        for button, text in zip(self.buttons, _GUIDE_EXAMPLES if guide else _MODEL_EXAMPLES, strict=True):
+            button.setText(text)
+        self._place()
+
+    def set_narrow(self, narrow: bool) -> None:
+        """One column of examples in a narrow window, two in a wide one."""
+        columns = 1 if narrow else 2
+        for number, button in enumerate(self.buttons):
+            self._grid.addWidget(button, number // columns, number % columns)
+        self._narrow = narrow
+        self._place()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Stay a little above the middle."""
+        self._place()
+
+    @Slot()
+    def _place(self) -> None:
+        width = min(360 if self._narrow else self._theme.type.px(_WIDTH_PX), self.width() - 32)
+        layout = self._inner.layout()
+        assert layout is not None
+        layout.invalidate()
+        height = layout.heightForWidth(width)
+        top = max(16, (self.height() - height) * 2 // 5)
+        self._inner.setGeometry((self.width() - width) // 2, top, width, height)
+
+    @Slot()
+    def _choose(self) -> None:
+        button = self.sender()
+        assert isinstance(button, QPushButton)
+        self.example_chosen.emit(button.text())

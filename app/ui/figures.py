@@ -1,0 +1,44 @@
+"""Numbers as a person reads them: a unit after a space, three figures at most, thousands by locale."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QLocale
+
+
+def _three_figures(value: float) -> str:
+    places = 1 if value < 99.95 else 0
+    return QLocale().toString(float(value), "f", places)
+
+
+def whole(number: int) -> str:
+    """1234567 -> "1,234,567"."""
+    return QLocale().toString(number)
+
+
+def speed(tokens_per_second: float) -> str:
+    """14.23 -> "14.2 tok/s"."""
+    return f"{_three_figures(tokens_per_second)} tok/s"
+
+
+def duration(duration_ms: float) -> str:
+    """430 -> "430 ms", 940.0 -> "940 ms", 1130 -> "1.1 s"."""
+    if duration_ms < 999.5:
+        return f"{whole(round(duration_ms))} ms"
+    return f"{_three_figures(duration_ms / 1000)} s"
+
+
+def percent(share: float) -> str:
+    """0.784 -> "78 %"."""
+    return f"{round(share * 100)} %"
+
+
+def size(size_bytes: int) -> str:
+    """5_300_000_000 -> "5.3 GB", in powers of ten."""
+    if size_bytes < 1_000_000_000:
+        return f"{whole(round(size_bytes / 1_000_000))} MB"
+    return f"{_three_figures(size_bytes / 1_000_000_000)} GB"
+
+
+def ratio(value: float) -> str:
+    """4.12 -> "4.1"."""
+    return _three_figures(value)

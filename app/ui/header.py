@@ -1,0 +1,111 @@
+"""The line above the transcript: sidebar button, title, model."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
+
+from app.chat.engine_state import EngineState
+from app.ui.model_button import ModelButton
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+
+_HEIGHT_PX = 52
+_BUTTON_PX = 32
+
+
+class Header(QWidget):
+    """Lays its parts out by hand: the model stands in the middle while there is room, under the title when not."""
+
+    sidebar_toggled = Signal()
+    new_requested = Signal()
+    menu_requested = Signal()
+
+    def __init__(self, theme: Theme, engine: EngineState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._narrow = False
+        self._text = ""
+        self.setProperty("kind", "header")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.sidebar_button = self._button("panel-left", "Show or hide the chats (Ctrl+B)")
+        self.sidebar_button.clicked.connect(self.sidebar_toggled)
+        self.title = QLabel(self)
+        self.title.setProperty("kind", "title")
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.model_button = ModelButton(theme, engine, self)
+        self.new_button = self._button("square-pen", "New chat (Ctrl+N)")
+        self.new_button.clicked.connect(self.new_requested)
+        self.menu_button = self._button("ellipsis", "Rename or delete this chat")
+        self.menu_button.clicked.connect(self.menu_requested)
+        self.set_narrow(False)
+        theme.changed.connect(self._arrange)
+
+    def sizeHint(self) -> QSize:
+        """Height of the header."""
+        return QSize(400, self._theme.type.px(_HEIGHT_PX))
+
+    def set_title(self, title: str, stored: bool) -> None:
+        """Show a chat's title; a blank chat has no menu."""
+        self._text = title
+        self.title.setToolTip(title)
+        self.menu_button.setEnabled(stored)
+        self._arrange()
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Below 720 px the model goes under the title, and New chat and the menu come to the right."""
+        self._narrow = narrow
+        self.model_button.set_compact(narrow)
+        self.new_button.setVisible(narrow)
+        self.menu_button.setVisible(narrow)
+        self._arrange()
+
+    def set_engine(self, state: EngineState) -> None:
+        """Show the engine's state."""
+        self.model_button.set_state(state)
+        self._arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lay out again."""
+        self._arrange()
+
+    def _button(self, icon: str, name: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setIcon(themed_icon(self._theme, icon))
+        button.setIconSize(QSize(18, 18))
+        button.setToolTip(name)
+        button.setAccessibleName(name)
+        return button
+
+    def _arrange(self) -> None:
+        height = self.height() - 1
+        middle = (height - _BUTTON_PX) // 2
+        self.sidebar_button.setGeometry(12, middle, _BUTTON_PX, _BUTTON_PX)
+        left, right = 52, self.width() - 12
+        if self._narrow:
+            self.menu_button.setGeometry(right - _BUTTON_PX, middle, _BUTTON_PX, _BUTTON_PX)
+            self.new_button.setGeometry(right - 2 * _BUTTON_PX - 8, middle, _BUTTON_PX, _BUTTON_PX)
+            right -= 2 * _BUTTON_PX + 16
+            line = self._theme.type.px(20)
+            top = (height - line - self._theme.type.px(16)) // 2
+            self._place_title(left, top, right - left, line)
+            size = self.model_button.sizeHint()
+            self.model_button.setGeometry(
+                left - 2, top + line - 1, min(size.width(), right - left), size.height()
+            )
+            return
+        size = self.model_button.sizeHint()
+        room = self.width() - 2 * 160
+        width = min(size.width(), max(room, 180))
+        model_left = (self.width() - width) // 2
+        # Close to the middle of the column while the title has at least as much room as its first words.
+        wanted = min(self.title.fontMetrics().horizontalAdvance(self._text) + 8, 260)
+        model_left = max(model_left, min(left + wanted + 16, right - width))
+        self.model_button.setGeometry(model_left, (height - size.height()) // 2, width, size.height())
+        self._place_title(left, 0, model_left - left - 16, height)
+
+    def _place_title(self, left: int, top: int, width: int, height: int) -> None:
+        metrics = self.title.fontMetrics()
+        self.title.setText(metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, max(width, 0)))
+        self.title.setGeometry(left, top, max(width, 0), height)

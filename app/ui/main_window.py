@@ -1,0 +1,228 @@
+"""The main window: puts the parts together and wires them."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot
+from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
+from PySide6.QtWidgets import QMainWindow
+
+from app.chat.conversation import Message
+from app.ui.chat_page import ChatPage
+from app.ui.shell import Shell
+from app.ui.sidebar.sidebar import Sidebar
+from app.ui.theme.focus_ring import FocusRing
+from app.ui.theme.icons import app_icon
+from app.ui.theme.theme import Theme
+from app.ui.toast import Toast
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+_SIZE = QSize(1280, 820)
+_LEAST = QSize(380, 360)
+_SCALE_STEP = 10
+
+
+class MainWindow(QMainWindow):
+    """Composition and shortcuts; everything else lives in the parts."""
+
+    def __init__(self, theme: Theme, workspace: Workspace) -> None:
+        super().__init__()
+        self._theme = theme
+        self._workspace = workspace
+        self.setWindowTitle("Tenon")
+        self.setWindowIcon(app_icon())
+        self.setMinimumSize(_LEAST)
+        self.sidebar = Sidebar(theme)
+        self.page = ChatPage(theme, workspace)
+        self.shell = Shell(theme, self.sidebar, self.page, workspace.settings.sidebar_shown)
+        self.setCentralWidget(self.shell)
+        self.toast = Toast(theme, self)
+        self._ring = FocusRing(self, theme)
+        self._connect()
+        self._add_shortcuts()
+        self._restore_geometry()
+        self._show_conversations()
+        self.page.composer.setFocus()
+
+    # --- wiring -----------------------------------------------------------------------------------------------
+
+    def _connect(self) -> None:
+        workspace, sidebar, page = self._workspace, self.sidebar, self.page
+        workspace.conversations_changed.connect(self._conversations_changed)
+        workspace.message_added.connect(self._mark_busy)
+        workspace.message_changed.connect(self._mark_busy)
+        workspace.notice.connect(self._show_notice)
+        sidebar.new_requested.connect(self.new_chat)
+        sidebar.chosen.connect(self._open)
+        sidebar.renamed.connect(workspace.rename)
+        sidebar.delete_requested.connect(self.delete)
+        sidebar.search_changed.connect(self._show_conversations)
+        sidebar.search_left.connect(self._focus_composer)
+        page.conversation_shown.connect(self._conversation_shown)
+        page.said.connect(self._say)
+        page.header.sidebar_toggled.connect(self.shell.toggle)
+        page.header.new_requested.connect(self.new_chat)
+        page.header.menu_requested.connect(self._open_chat_menu)
+        self.shell.focus_left.connect(self._focus_composer)
+        self.toast.focus_left.connect(self._focus_composer)
+        self.shell.shown_changed.connect(self._keep_sidebar_shown)
+        self.toast.action_requested.connect(self._undo_delete)
+
+    def _add_shortcuts(self) -> None:
+        for keys, slot in (
+            ("Ctrl+N", self.new_chat),
+            ("Ctrl+K", self._search),
+            ("Ctrl+B", self.shell.toggle),
+            ("F2", self._rename_current),
+            ("Ctrl+L", self._focus_composer),
+            ("Ctrl+End", self.page.transcript.jump_to_latest),
+            ("Ctrl++", self._larger),
+            ("Ctrl+=", self._larger),
+            ("Ctrl+-", self._smaller),
+            ("Ctrl+0", self._usual_size),
+            ("Ctrl+Q", self.close),
+        ):
+            QShortcut(QKeySequence(keys), self, slot)
+
+    # --- conversations ----------------------------------------------------------------------------------------
+
+    @Slot()
+    def new_chat(self) -> None:
+        """A blank chat, ready for typing."""
+        self.page.open(self._workspace.new_conversation())
+        self.shell.close_overlay()
+        self._focus_composer()
+
+    @Slot(int)
+    def delete(self, conversation_id: int) -> None:
+        """Delete a chat and offer to bring it back."""
+        title = next((c.title for c in self._workspace.conversations() if c.id == conversation_id), "")
+        self._workspace.delete(conversation_id)
+        self.page.forget(conversation_id)
+        self._show_conversations()
+        short = title if len(title) <= 40 else title[:39] + "…"
+        self.toast.say(f"“{short}” is deleted.", "Undo")
+
+    @Slot()
+    def _undo_delete(self) -> None:
+        conversation_id = self._workspace.undo_delete()
+        if conversation_id is not None:
+            self._show_conversations()
+            self.page.open(conversation_id)
+
+    @Slot(int)
+    def _open(self, conversation_id: int) -> None:
+        if conversation_id != self.page.current:
+            self.page.open(conversation_id)
+        self.shell.close_overlay()
+
+    @Slot()
+    def _conversations_changed(self) -> None:
+        self._show_conversations()
+        self.page.refresh_title()
+
+    @Slot()
+    def _show_conversations(self) -> None:
+        found = self._workspace.conversations(self.sidebar.search.text().strip())
+        self.sidebar.show_conversations(found, date.today())
+        self.sidebar.select(self.page.current)
+
+    @Slot(object)
+    def _conversation_shown(self, conversation_id: int | None) -> None:
+        self.sidebar.select(conversation_id)
+
+    @Slot(object)
+    def _mark_busy(self, message: Message) -> None:
+        if message.role == "assistant":
+            self.sidebar.set_state(message.conversation_id, message.state)
+
+    @Slot()
+    def _rename_current(self) -> None:
+        if self.page.current is not None:
+            self.shell.show_sidebar()
+            self.sidebar.list.rename(self.page.current)
+
+    @Slot()
+    def _open_chat_menu(self) -> None:
+        if self.page.current is None:
+            return
+        menu = self.sidebar.list.menu(self.page.current)
+        button = self.page.header.menu_button
+        menu.popup(button.mapToGlobal(QPoint(button.width() - menu.sizeHint().width(), button.height())))
+
+    # --- window -----------------------------------------------------------------------------------------------
+
+    @Slot()
+    def _search(self) -> None:
+        self.shell.show_sidebar()
+        self.sidebar.focus_search()
+
+    @Slot()
+    def _focus_composer(self) -> None:
+        self.page.composer.prompt.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    @Slot(bool)
+    def _keep_sidebar_shown(self, shown: bool) -> None:
+        self._workspace.settings.sidebar_shown = shown
+
+    @Slot()
+    def _larger(self) -> None:
+        self._scale(self._workspace.settings.font_scale + _SCALE_STEP)
+
+    @Slot()
+    def _smaller(self) -> None:
+        self._scale(self._workspace.settings.font_scale - _SCALE_STEP)
+
+    @Slot()
+    def _usual_size(self) -> None:
+        self._scale(100)
+
+    def _scale(self, percent: int) -> None:
+        percent = min(150, max(90, percent))
+        self._workspace.settings.font_scale = percent
+        self._theme.set_scale(percent / 100)
+
+    @Slot(str)
+    def _show_notice(self, sentence: str) -> None:
+        self._say(sentence, True)
+
+    @Slot(str, bool)
+    def _say(self, sentence: str, lasting: bool) -> None:
+        self.toast.say(sentence, lasting=lasting)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape closes the overlay, else it stops the reply."""
+        if event.key() == Qt.Key.Key_Escape:
+            if self.shell.narrow and self.shell.sidebar_visible:
+                self.shell.close_overlay()
+            else:
+                self.page.stop()
+        else:
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the toast in its corner, above the composer where they would meet."""
+        super().resizeEvent(event)
+        self.toast.place(self.page.composer.height() + 48)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """The toast stands above the composer, whose height is known now."""
+        super().showEvent(event)
+        self.toast.place(self.page.composer.height() + 48)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Save the geometry, then everything else."""
+        saved = self.saveGeometry().toBase64()
+        self._workspace.settings.window_geometry = bytes(saved.data()).decode("ascii")
+        self._workspace.close()
+        super().closeEvent(event)
+
+    def _restore_geometry(self) -> None:
+        self.resize(_SIZE)
+        saved = self._workspace.settings.window_geometry
+        if saved:
+            self.restoreGeometry(QByteArray.fromBase64(saved.encode("ascii", "ignore")))

@@ -1,0 +1,164 @@
+"""The model in use: a chip in the header, with the menu of models."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+
+from app.chat.choices import ModelChoice
+from app.chat.engine_state import EnginePhase, EngineState
+from app.ui import figures
+from app.ui.choice_popup import Choice, ChoicePopup
+from app.ui.theme.icons import tinted_pixmap
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+
+OPEN_FOLDER = "open-folder"
+_DOT_PX = 8
+_ICON_PX = 14
+
+
+def engine_words(state: EngineState) -> str:
+    """What stands beside the model's name."""
+    if state.phase is EnginePhase.STARTING:
+        return "warming up"
+    if state.phase is EnginePhase.LOADING:
+        return "loading" if state.fraction is None else f"loading, {figures.percent(state.fraction)}"
+    if state.phase is EnginePhase.STOPPED:
+        return "stopped"
+    if state.phase is EnginePhase.IDLE:
+        return "not loaded" if state.sentence else ""
+    return state.weights
+
+
+class ModelButton(QAbstractButton):
+    """Painted: dot, name, detail, chevron; ``compact`` is the small line under the title of a narrow window."""
+
+    model_chosen = Signal(str)
+    folder_requested = Signal()
+    menu_requested = Signal()
+
+    def __init__(self, theme: Theme, state: EngineState, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._state = state
+        self._compact = False
+        self.popup: ChoicePopup | None = None
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        self.clicked.connect(self.menu_requested)
+        theme.changed.connect(self.updateGeometry)
+        self.set_state(state)
+
+    def set_state(self, state: EngineState) -> None:
+        """Show the engine's state."""
+        self._state = state
+        words = engine_words(state)
+        self.setAccessibleName(f"Model: {state.model_name}" + (f", {words}" if words else ""))
+        self.setToolTip(state.sentence or "Choose a model")
+        self.updateGeometry()
+        self.update()
+
+    def set_compact(self, compact: bool) -> None:
+        """One small line without a dot."""
+        self._compact = compact
+        self.updateGeometry()
+        self.update()
+
+    def open_menu(self, choices: list[ModelChoice]) -> None:
+        """Show the models to choose from."""
+        rows = [Choice(c.ref, c.name, c.detail, c.ref == self._state.model_ref) for c in choices]
+        rows.append(Choice(OPEN_FOLDER, "Open model folder...", "", icon="folder-open"))
+        self.popup = ChoicePopup(self._theme, "Models", rows, self)
+        self.popup.chosen.connect(self._choose)
+        self.popup.destroyed.connect(self._forget_popup)
+        self.popup.open_beside(self, above=False)
+
+    def sizeHint(self) -> QSize:
+        """As wide as its words."""
+        name, detail = self._widths()
+        if self._compact:
+            return QSize(name + (6 + detail if detail else 0) + 4, self._theme.type.px(18))
+        return QSize(
+            12 + _DOT_PX + 8 + name + (8 + detail if detail else 0) + 8 + _ICON_PX + 12,
+            self._theme.type.px(32),
+        )
+
+    def minimumSizeHint(self) -> QSize:
+        """The name is elided when there is no room."""
+        return QSize(self._theme.type.px(60), self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the chip."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self._compact:
+            self._paint_words(painter, 2, self.width() - 2)
+            return
+        painter.setPen(Qt.PenStyle.NoPen)
+        pressed = self.isDown() or self.popup is not None
+        fill = "press" if pressed else "hover" if self.underMouse() else "side"
+        painter.setBrush(self._theme.color(fill))
+        painter.drawRoundedRect(QRectF(self.rect()), 8, 8)
+        self._paint_dot(painter, QPointF(12 + _DOT_PX / 2, self.height() / 2))
+        right = self.width() - 12 - _ICON_PX
+        self._paint_words(painter, 12 + _DOT_PX + 8, right - 8)
+        chevron = tinted_pixmap("chevron-down", self._theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
+        painter.drawPixmap(right, (self.height() - _ICON_PX) // 2, chevron)
+
+    def _fonts(self) -> tuple[TextStyle, TextStyle]:
+        if self._compact:
+            return TextStyle.SMALL, TextStyle.SMALL
+        return TextStyle.UI_BOLD, TextStyle.UI
+
+    def _widths(self) -> tuple[int, int]:
+        name, detail = (QFontMetrics(self._theme.font(style)) for style in self._fonts())
+        return name.horizontalAdvance(self._state.model_name) + 1, detail.horizontalAdvance(
+            engine_words(self._state)
+        )
+
+    def _paint_words(self, painter: QPainter, left: int, right: int) -> None:
+        name_style, detail_style = self._fonts()
+        flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        name_width, detail_width = self._widths()
+        room = right - left
+        if name_width + 8 + detail_width > room:
+            detail_width = 0
+        font = self._theme.font(name_style)
+        painter.setFont(font)
+        hovered = self._compact and self.underMouse()
+        painter.setPen(self._theme.color("sub" if self._compact and not hovered else "text"))
+        name = QFontMetrics(font).elidedText(self._state.model_name, Qt.TextElideMode.ElideMiddle, room)
+        painter.drawText(QRectF(left, 0, room + 1, self.height()), flags, name)
+        if detail_width:
+            painter.setFont(self._theme.font(detail_style))
+            painter.setPen(self._theme.color("mute" if self._compact else "sub"))
+            box = QRectF(left + name_width + (6 if self._compact else 8), 0, room, self.height())
+            painter.drawText(box, flags, engine_words(self._state))
+
+    def _paint_dot(self, painter: QPainter, center: QPointF) -> None:
+        phase = self._state.phase
+        stopped = phase is EnginePhase.STOPPED or bool(self._state.sentence)
+        color = self._theme.color("red" if stopped else "acc")
+        if phase in (EnginePhase.READY, EnginePhase.STOPPED) or stopped:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(color)
+            painter.drawEllipse(center, _DOT_PX / 2, _DOT_PX / 2)
+        else:
+            painter.setPen(QPen(color, 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawEllipse(center, _DOT_PX / 2 - 0.75, _DOT_PX / 2 - 0.75)
+
+    @Slot(str)
+    def _choose(self, key: str) -> None:
+        if key == OPEN_FOLDER:
+            self.folder_requested.emit()
+        else:
+            self.model_chosen.emit(key)
+
+    @Slot()
+    def _forget_popup(self) -> None:
+        self.popup = None
+        self.update()

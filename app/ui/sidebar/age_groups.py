@@ -1,0 +1,24 @@
+"""Which group of the list a conversation stands in, by the day it was last used. No Qt."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+
+GROUPS = ("Today", "Yesterday", "Previous 7 days", "Older")
+
+
+def age_group(updated_at: float, today: date) -> str:
+    """The group's name.
+
+    Args:
+        updated_at: Seconds since 1970, UTC.
+        today: The local date now.
+    """
+    day = datetime.fromtimestamp(updated_at).date()
+    if day >= today:
+        return GROUPS[0]
+    if day == today - timedelta(days=1):
+        return GROUPS[1]
+    if day >= today - timedelta(days=7):
+        return GROUPS[2]
+    return GROUPS[3]

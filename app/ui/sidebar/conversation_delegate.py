@@ -1,0 +1,120 @@
+"""Paints the rows of the conversation list and edits titles in place."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import (
+    QModelIndex,
+    QPersistentModelIndex,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+)
+from PySide6.QtGui import QFontMetrics, QPainter, QPen
+from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from app.ui.sidebar.conversation_model import BUSY_ROLE, ID_ROLE
+from app.ui.theme.icons import tinted_pixmap
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+
+_ROW_PX = 32
+_HEAD_PX = 36
+_MARGIN_PX = 8
+_PADDING_PX = 8
+_MENU_PX = 28
+_DOT_PX = 8
+
+Index = QModelIndex | QPersistentModelIndex
+
+
+class ConversationDelegate(QStyledItemDelegate):
+    """Group heads, titles, marks of running and queued replies, and the menu button of a row."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.keyboard = False
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """Height of a row."""
+        head = index.data(ID_ROLE) is None
+        return QSize(120, self._theme.type.px(_HEAD_PX if head else _ROW_PX))
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Paint one row."""
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if index.data(ID_ROLE) is None:
+            self._paint_head(painter, option, index)
+        else:
+            self._paint_row(painter, option, index)
+        painter.restore()
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        """A line edit over the row."""
+        editor = QLineEdit(parent)
+        editor.setProperty("kind", "rename")
+        editor.setAccessibleName("Title")
+        editor.setMaxLength(200)
+        return editor
+
+    def updateEditorGeometry(self, editor: QWidget, option: QStyleOptionViewItem, index: Index) -> None:
+        """Inside the row's fill."""
+        editor.setGeometry(option.rect.adjusted(_MARGIN_PX, 1, -_MARGIN_PX, -1))
+
+    @staticmethod
+    def menu_rect(row: QRect) -> QRect:
+        """Where the three dots are."""
+        return QRect(row.right() - _MARGIN_PX - _MENU_PX, row.top(), _MENU_PX, row.height())
+
+    def _paint_head(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        painter.setFont(self._theme.font(TextStyle.SMALL_BOLD))
+        painter.setPen(self._theme.color("mute"))
+        box = option.rect.adjusted(_MARGIN_PX + _PADDING_PX, 0, -_MARGIN_PX, -8)
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, str(index.data()))
+
+    def _paint_row(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        state = option.state
+        selected = bool(state & QStyle.StateFlag.State_Selected)
+        hovered = bool(state & QStyle.StateFlag.State_MouseOver)
+        focused = self.keyboard and bool(state & QStyle.StateFlag.State_HasFocus)
+        fill = QRectF(option.rect.adjusted(_MARGIN_PX, 0, -_MARGIN_PX, 0))
+        if selected or hovered:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._theme.color("accs" if selected else "hover"))
+            painter.drawRoundedRect(fill, 8, 8)
+        if focused:
+            painter.setPen(QPen(self._theme.color("acc"), 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(fill.adjusted(1, 1, -1, -1), 7, 7)
+        box = option.rect.adjusted(_MARGIN_PX + _PADDING_PX, 0, -_MARGIN_PX - _PADDING_PX, 0)
+        if selected or hovered:
+            self._paint_dots(painter, self.menu_rect(option.rect))
+            box.setRight(self.menu_rect(option.rect).left() - 2)
+        busy = index.data(BUSY_ROLE)
+        if busy:
+            self._paint_mark(painter, QPointF(box.right() - _DOT_PX / 2, option.rect.center().y() + 1), busy)
+            box.setRight(box.right() - _DOT_PX - 6)
+        font = self._theme.font(TextStyle.UI_MEDIUM if selected else TextStyle.UI)
+        painter.setFont(font)
+        painter.setPen(self._theme.color("text"))
+        title = QFontMetrics(font).elidedText(str(index.data()), Qt.TextElideMode.ElideRight, box.width())
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
+
+    def _paint_mark(self, painter: QPainter, center: QPointF, busy: str) -> None:
+        accent = self._theme.color("acc")
+        if busy == "running":
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(accent)
+            painter.drawEllipse(center, _DOT_PX / 2, _DOT_PX / 2)
+        else:
+            painter.setPen(QPen(accent, 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawEllipse(center, _DOT_PX / 2 - 0.75, _DOT_PX / 2 - 0.75)
+
+    def _paint_dots(self, painter: QPainter, box: QRect) -> None:
+        ratio = painter.device().devicePixelRatioF()
+        icon = tinted_pixmap("ellipsis", self._theme.palette.sub, 16, ratio)
+        painter.drawPixmap(box.x() + (box.width() - 16) // 2, box.y() + (box.height() - 16) // 2, icon)

@@ -1,0 +1,122 @@
+"""The rows of the conversation list: group heads and conversations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+
+from app.chat.conversation import Conversation, MessageState
+from app.ui.sidebar.age_groups import age_group
+
+ID_ROLE = int(Qt.ItemDataRole.UserRole) + 1
+BUSY_ROLE = ID_ROLE + 1
+
+_QUEUED, _RUNNING = "queued", "running"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A group's head (without id) or a conversation."""
+
+    title: str
+    conversation_id: int | None = None
+
+
+class ConversationModel(QAbstractListModel):
+    """Conversations, newest first, with a head above each group of days."""
+
+    renamed = Signal(int, str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._rows: list[Row] = []
+        self._busy: dict[int, str] = {}
+
+    def show_conversations(self, conversations: list[Conversation], today: date) -> None:
+        """Replace the rows."""
+        rows: list[Row] = []
+        group = ""
+        for conversation in conversations:
+            name = age_group(conversation.updated_at, today)
+            if name != group:
+                rows.append(Row(name))
+                group = name
+            rows.append(Row(conversation.title, conversation.id))
+        if rows == self._rows:
+            return
+        self.beginResetModel()
+        self._rows = rows
+        self.endResetModel()
+
+    def set_state(self, conversation_id: int, state: MessageState) -> None:
+        """Mark a conversation whose reply runs or waits in the queue, or take its mark away."""
+        busy = ""
+        if state is MessageState.QUEUED:
+            busy = _QUEUED
+        elif state.unfinished:
+            busy = _RUNNING
+        if self._busy.get(conversation_id, "") == busy:
+            return
+        self._busy[conversation_id] = busy
+        row = self.row_of(conversation_id)
+        if row is not None:
+            index = self.index(row)
+            self.dataChanged.emit(index, index, [BUSY_ROLE])
+
+    def row_of(self, conversation_id: int | None) -> int | None:
+        """The row of a conversation, None where it is not shown."""
+        if conversation_id is None:
+            return None
+        return next((i for i, row in enumerate(self._rows) if row.conversation_id == conversation_id), None)
+
+    def conversation_ids(self) -> list[int]:
+        """Conversations in the order of the list."""
+        return [row.conversation_id for row in self._rows if row.conversation_id is not None]
+
+    # --- QAbstractListModel -----------------------------------------------------------------------------------
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
+        """Number of rows, heads included."""
+        return 0 if parent is not None and parent.isValid() else len(self._rows)
+
+    def data(
+        self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole
+    ) -> Any:
+        """Title, id and mark of a row."""
+        row = self._rows[index.row()]
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
+            return row.title
+        if role == Qt.ItemDataRole.ToolTipRole and row.conversation_id is not None:
+            return row.title
+        if role == ID_ROLE:
+            return row.conversation_id
+        busy = self._busy.get(row.conversation_id, "") if row.conversation_id is not None else ""
+        if role == BUSY_ROLE:
+            return busy
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            words = {_RUNNING: ", reply running", _QUEUED: ", waiting for the other reply"}
+            return row.title + words.get(busy, "")
+        return None
+
+    def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
+        """Heads can be neither chosen nor edited."""
+        if self._rows[index.row()].conversation_id is None:
+            return Qt.ItemFlag.NoItemFlags
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
+
+    def setData(
+        self,
+        index: QModelIndex | QPersistentModelIndex,
+        value: Any,
+        role: int = Qt.ItemDataRole.EditRole,
+    ) -> bool:
+        """Ask for another title; empty ones are left as they were."""
+        title = str(value).strip()
+        row = self._rows[index.row()]
+        if row.conversation_id is None or not title or title == row.title:
+            return False
+        self.renamed.emit(row.conversation_id, title)
+        return True

@@ -1,0 +1,134 @@
+"""The left side: new chat, search, conversations."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.chat.conversation import Conversation, MessageState
+from app.ui.sidebar.conversation_list import ConversationList
+from app.ui.sidebar.conversation_model import ConversationModel
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+
+SIDEBAR_PX = 256
+
+
+class KeyHint(QLabel):
+    """The shortcut at the right end of a button or a field."""
+
+    def __init__(self, text: str, host: QWidget) -> None:
+        super().__init__(text, host)
+        self.setProperty("kind", "small")
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        host.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Stay at the right end of the host."""
+        if event.type() == QEvent.Type.Resize and isinstance(event, QResizeEvent):
+            size = self.sizeHint()
+            host = event.size()
+            self.setGeometry(host.width() - size.width() - 12, 0, size.width(), host.height())
+        return False
+
+
+class Sidebar(QWidget):
+    """New chat, search and the list."""
+
+    new_requested = Signal()
+    chosen = Signal(int)
+    delete_requested = Signal(int)
+    renamed = Signal(int, str)
+    search_changed = Signal(str)
+    search_left = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setProperty("kind", "sidebar")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.new_button = QPushButton("  New chat", self)
+        self.new_button.setAccessibleName("New chat")
+        self.new_button.setIcon(themed_icon(theme, "square-pen", "text"))
+        self.new_button.setIconSize(QSize(16, 16))
+        self.new_button.setProperty("kind", "new")
+        self.new_button.setAccessibleDescription("Ctrl+N")
+        self.new_button.clicked.connect(self.new_requested)
+        KeyHint("Ctrl N", self.new_button)
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText("Search chats")
+        self.search.setAccessibleName("Search chats")
+        self.search.setClearButtonEnabled(False)
+        self.search.addAction(
+            QAction(themed_icon(theme, "search"), "", self.search), QLineEdit.ActionPosition.LeadingPosition
+        )
+        self._search_hint = KeyHint("Ctrl K", self.search)
+        self.search.textChanged.connect(self._search_changed)
+        self.search.installEventFilter(self)
+        self.model = ConversationModel(self)
+        self.model.renamed.connect(self.renamed)
+        self.list = ConversationList(theme, self.model, self)
+        self.list.chosen.connect(self.chosen)
+        self.list.delete_requested.connect(self.delete_requested)
+        self._empty = QLabel(self)
+        self._empty.setProperty("kind", "sub")
+        self._empty.setWordWrap(True)
+        self._empty.setContentsMargins(16, 8, 16, 8)
+        fields = QVBoxLayout()
+        fields.setContentsMargins(12, 12, 12, 9)
+        fields.setSpacing(8)
+        fields.addWidget(self.new_button)
+        fields.addWidget(self.search)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 1, 0)
+        column.setSpacing(0)
+        column.addLayout(fields)
+        column.addWidget(self._empty)
+        column.addWidget(self.list, 1)
+        self.show_conversations([], date.today())
+
+    def sizeHint(self) -> QSize:
+        """As wide as the design says."""
+        return QSize(self._theme.type.px(SIDEBAR_PX), 400)
+
+    def show_conversations(self, conversations: list[Conversation], today: date) -> None:
+        """Show these, in groups of days."""
+        self.list.show_conversations(conversations, today)
+        searching = bool(self.search.text())
+        self._empty.setText(
+            "No chat has that in its title." if searching else "Your chats will be listed here."
+        )
+        self._empty.setVisible(not conversations)
+
+    def select(self, conversation_id: int | None) -> None:
+        """Mark the conversation that is shown; None for a blank one."""
+        self.list.select_conversation(conversation_id)
+
+    def set_state(self, conversation_id: int, state: MessageState) -> None:
+        """Mark a running or queued reply."""
+        self.model.set_state(conversation_id, state)
+
+    def focus_search(self) -> None:
+        """Put the keyboard into the search field."""
+        self.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.search.selectAll()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Escape leaves the search, Down goes to the list."""
+        if watched is self.search and event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+            if event.key() == Qt.Key.Key_Escape:
+                self.search.clear()
+                self.search_left.emit()
+                return True
+            if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self.list.setFocus(Qt.FocusReason.TabFocusReason)
+                return True
+        return False
+
+    @Slot(str)
+    def _search_changed(self, text: str) -> None:
+        self._search_hint.setVisible(not text)
+        self.search_changed.emit(text)

@@ -1,0 +1,105 @@
+"""Icons from SVG files, tinted in the colours of the theme in use at the moment they are painted."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from PySide6.QtCore import QByteArray, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPixmap, QPixmapCache
+from PySide6.QtSvg import QSvgRenderer
+
+from app.ui.theme.theme import Theme
+
+ICON_FOLDER = Path(__file__).resolve().parents[3] / "assets" / "icons"
+
+
+@cache
+def _svg(name: str) -> str:
+    return (ICON_FOLDER / f"{name}.svg").read_text(encoding="utf-8")
+
+
+def tinted_pixmap(name: str, color: str, size_px: int, ratio: float = 1.0) -> QPixmap:
+    """An icon in one colour.
+
+    Args:
+        name: File name in assets/icons without its ending.
+        color: ``#RRGGBB``.
+        size_px: Side in logical px.
+        ratio: Device pixels per logical px.
+    """
+    key = f"tenon-{name}-{color}-{size_px}-{ratio}"
+    pixmap = QPixmap()
+    if QPixmapCache.find(key, pixmap):
+        return pixmap
+    side = round(size_px * ratio)
+    pixmap = QPixmap(side, side)
+    pixmap.fill(Qt.GlobalColor.transparent)
+    painter = QPainter(pixmap)
+    svg = _svg(name).replace("currentColor", color)
+    QSvgRenderer(QByteArray(svg.encode())).render(painter, QRectF(0, 0, side, side))
+    painter.end()
+    pixmap.setDevicePixelRatio(ratio)
+    QPixmapCache.insert(key, pixmap)
+    return pixmap
+
+
+class TintedIconEngine(QIconEngine):
+    """Paints an SVG in a role's colour, so that a change of theme needs no new icons."""
+
+    def __init__(self, theme: Theme, name: str, role: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._name = name
+        self._role = role
+
+    def clone(self) -> QIconEngine:
+        """A copy for a detached QIcon."""
+        return TintedIconEngine(self._theme, self._name, self._role)
+
+    def paint(self, painter: QPainter, rect: QRect, mode: QIcon.Mode, state: QIcon.State) -> None:
+        """Paint the icon centred in a square of the rectangle's shorter side."""
+        side = min(rect.width(), rect.height())
+        ratio = painter.device().devicePixelRatioF()
+        pixmap = tinted_pixmap(self._name, self._color(mode), side, ratio)
+        painter.drawPixmap(
+            rect.x() + (rect.width() - side) // 2, rect.y() + (rect.height() - side) // 2, pixmap
+        )
+
+    def pixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State) -> QPixmap:
+        """The icon at a ratio of 1."""
+        return self.scaledPixmap(size, mode, state, 1.0)
+
+    def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:
+        """The icon for a screen of the given ratio; the size is in device px, as Qt asks for it."""
+        side = max(1, min(size.width(), size.height()))
+        return tinted_pixmap(self._name, self._color(mode), round(side / scale) or 1, scale)
+
+    def _color(self, mode: QIcon.Mode) -> str:
+        role = "mute" if mode == QIcon.Mode.Disabled else self._role
+        return str(getattr(self._theme.palette, role))
+
+
+def themed_icon(theme: Theme, name: str, role: str = "sub") -> QIcon:
+    """An icon that follows the theme.
+
+    Args:
+        theme: Where its colour comes from.
+        name: File name in assets/icons without its ending.
+        role: A role of `Palette`.
+    """
+    return QIcon(TintedIconEngine(theme, name, role))
+
+
+def app_icon() -> QIcon:
+    """Tenon's own icon: a simpler drawing at 16 and 24 px."""
+    icon = QIcon()
+    for size, name in (
+        (16, "tenon-small"),
+        (24, "tenon-small"),
+        (32, "tenon"),
+        (64, "tenon"),
+        (256, "tenon"),
+    ):
+        icon.addPixmap(tinted_pixmap(name, "", size))
+    return icon

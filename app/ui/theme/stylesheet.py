@@ -1,0 +1,118 @@
+"""One style sheet per theme, made from the palette and the type scale.
+
+Widgets name their part by a dynamic property ``kind``; what QSS cannot draw is painted by the widget itself.
+"""
+
+from __future__ import annotations
+
+from string import Template
+
+from app.ui.theme.palette import Palette
+from app.ui.theme.typography import TextStyle, Typography
+
+_SHEET = Template(
+    """
+* { outline: 0; }
+QMainWindow, QWidget[kind="page"] { background: $bg; }
+QWidget[kind="sidebar"] { background: $side; border-right: 1px solid $line; }
+QWidget[kind="header"] { background: $bg; border-bottom: 1px solid $line; }
+QScrollArea, QScrollArea > QWidget > QWidget[kind="column"] { background: $bg; border: 0; }
+QToolTip { background: $raised; color: $text; border: 1px solid $line; padding: 4px 6px; }
+
+QLabel { background: transparent; }
+QLabel[kind="title"] { font-size: ${section}px; font-weight: 600; }
+QLabel[kind="display"] { font-size: ${display}px; font-weight: 600; }
+QLabel[kind="lead"] { font-size: ${reading}px; color: $sub; }
+QLabel[kind="small"] { font-size: ${small}px; color: $mute; }
+QLabel[kind="sub"] { color: $sub; }
+QLabel[kind="meter"] { font-size: ${small}px; color: $sub; }
+QLabel[kind="notice"] { font-size: ${small}px; color: $sub; }
+QLabel[kind="strong"] { font-weight: 600; }
+
+QToolButton { background: transparent; border: 0; border-radius: 8px; color: $text; padding: 0; }
+QToolButton:hover { background: $hover; }
+QToolButton:pressed, QToolButton:open { background: $press; }
+QToolButton:disabled { color: $mute; }
+QToolButton[kind="quiet"] { color: $sub; font-size: ${small}px; font-weight: $medium; padding: 4px 8px; }
+QToolButton[kind="thought"] { color: $sub; font-size: ${small}px; font-weight: $medium; padding: 4px 8px 4px 0; }
+QToolButton[kind="labelled"], QPushButton {
+  background: $raised; border: 1px solid $btn; border-radius: 8px; color: $text;
+  font-weight: $medium; padding: 0 12px; min-height: ${button}px; max-height: ${button}px; }
+QToolButton[kind="labelled"]:hover, QPushButton:hover { background: $hover; }
+QToolButton[kind="labelled"]:pressed, QPushButton:pressed { background: $press; }
+QPushButton:disabled, QToolButton[kind="labelled"]:disabled {
+  background: $surf; border-color: $line; color: $mute; }
+QPushButton[kind="primary"], QToolButton[kind="primary"] {
+  background: $acc; border: 1px solid $acc; color: $onacc; font-weight: 600; border-radius: 8px; }
+QPushButton[kind="primary"]:hover, QToolButton[kind="primary"]:hover {
+  background: $acc_hover; border-color: $acc_hover; }
+QPushButton[kind="primary"]:pressed, QToolButton[kind="primary"]:pressed {
+  background: $acc_press; border-color: $acc_press; }
+QPushButton[kind="primary"]:disabled, QToolButton[kind="primary"]:disabled {
+  background: $surf; border-color: $line; color: $mute; }
+QPushButton[kind="new"] { text-align: left; font-weight: $medium; padding: 0 11px; }
+QPushButton[kind="example"] { color: $sub; text-align: left; font-weight: 400; padding: 0 14px; }
+QPushButton[kind="example"]:hover { color: $text; }
+
+QLineEdit {
+  background: $bg; border: 1px solid $ctl; border-radius: 8px; padding: 0 7px; color: $text;
+  min-height: ${field}px; max-height: ${field}px; selection-background-color: $acc; }
+QLineEdit:hover { border-color: $sub; }
+QLineEdit:focus { border: 2px solid $acc; padding: 0 6px; min-height: ${field2}px; max-height: ${field2}px; }
+QLineEdit[kind="rename"] {
+  min-height: 0; max-height: 99px; border: 2px solid $acc; border-radius: 6px; padding: 0 4px; }
+
+QListView[kind="conversations"] { background: transparent; border: 0; }
+QListView[kind="choices"] { background: $raised; border: 0; }
+QFrame[kind="popup"] { background: $raised; border: 1px solid $btn; border-radius: 8px; }
+QMenu { background: $raised; border: 1px solid $btn; padding: 4px; }
+QMenu::item { padding: 6px 24px 6px 10px; border-radius: 6px; color: $text; }
+QMenu::item:selected { background: $hover; }
+QMenu::item:disabled { color: $mute; }
+QMenu::icon { padding-left: 8px; }
+QMenu::separator { height: 1px; background: $line; margin: 4px 6px; }
+
+QLineEdit, QPlainTextEdit { placeholder-text-color: $mute; }
+QPlainTextEdit[kind="prompt"] {
+  background: transparent; border: 0; color: $text; selection-background-color: $acc;
+  selection-color: $onacc; }
+QFrame[kind="card"] { background: $surf; border: 1px solid $line; border-radius: 8px; }
+QFrame[kind="card-head"] {
+  background: $surf; border: 0; border-bottom: 1px solid $line;
+  border-top-left-radius: 7px; border-top-right-radius: 7px; }
+QFrame[kind="bubble"] { background: $accs; border: 0; border-radius: 10px; }
+QFrame[kind="error"] { background: $reds; border: 1px solid $red; border-radius: 10px; }
+QFrame[kind="toast"] { background: $raised; border: 1px solid $btn; border-radius: 10px; }
+QTextBrowser, QTextEdit {
+  background: transparent; border: 0; color: $text; selection-background-color: $acc;
+  selection-color: $onacc; }
+
+QFrame QScrollArea { background: transparent; }
+QScrollBar { background: transparent; border: 0; margin: 0; }
+QScrollBar:vertical { width: 10px; }
+QScrollBar:horizontal { height: 10px; }
+QScrollBar::handle { background: $press; border-radius: 3px; margin: 2px; }
+QScrollBar::handle:vertical { min-height: 32px; }
+QScrollBar::handle:horizontal { min-width: 32px; }
+QScrollBar::handle:hover { background: $g3; }
+QScrollBar::add-line, QScrollBar::sub-line { width: 0; height: 0; }
+QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }
+"""
+)
+
+
+def stylesheet(palette: Palette, type_scale: Typography) -> str:
+    """The style sheet of a theme at a font size."""
+    px = type_scale.px
+    colors = {name: value for name, value in vars(palette).items() if isinstance(value, str)}
+    return _SHEET.substitute(
+        colors,
+        medium=type_scale.medium_weight,
+        display=px(TextStyle.DISPLAY.value[0]),
+        section=px(TextStyle.SECTION.value[0]),
+        reading=px(TextStyle.READING.value[0]),
+        small=px(TextStyle.SMALL.value[0]),
+        button=px(30),
+        field=px(30),
+        field2=px(28),
+    )

@@ -1,0 +1,125 @@
+"""Theme: the colours, fonts and style sheet in use, following the system's light or dark setting."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
+from PySide6.QtWidgets import QApplication, QStyle, QStyleFactory, QToolTip
+
+from app.ui.theme.palette import DARK, LIGHT, Palette
+from app.ui.theme.stylesheet import stylesheet
+from app.ui.theme.typography import TextStyle, Typography
+
+SMALLEST_SCALE = 0.9
+LARGEST_SCALE = 1.5
+
+
+def system_is_dark() -> bool:
+    """Whether the system asks for a dark theme; where it does not say, its palette is read."""
+    scheme = QGuiApplication.styleHints().colorScheme()
+    if scheme == Qt.ColorScheme.Unknown:
+        palette = QGuiApplication.palette()
+        window = palette.color(QPalette.ColorRole.Window).lightness()
+        return window < palette.color(QPalette.ColorRole.WindowText).lightness()
+    return scheme == Qt.ColorScheme.Dark
+
+
+class Theme(QObject):
+    """What every widget asks for colours and fonts.
+
+    Args:
+        scale: Font size, 0.9 to 1.5.
+        dark: True or False fixes the theme; None follows the system.
+        family: Text family; empty takes the system's.
+        code_family: Code family; empty takes the system's.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self, scale: float = 1.0, dark: bool | None = None, family: str = "", code_family: str = ""
+    ) -> None:
+        super().__init__()
+        self._fixed = dark
+        self._families = (family, code_family)
+        self.type = Typography(scale, family, code_family)
+        self.palette: Palette = DARK if (system_is_dark() if dark is None else dark) else LIGHT
+        QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
+
+    def color(self, role: str) -> QColor:
+        """The colour of a role of `Palette`."""
+        return QColor(getattr(self.palette, role))
+
+    def font(self, style: TextStyle) -> QFont:
+        """A font of the type scale."""
+        return self.type.font(style)
+
+    def set_dark(self, dark: bool | None) -> None:
+        """Fix the theme, or follow the system again with None."""
+        self._fixed = dark
+        self._follow_system()
+
+    def set_scale(self, scale: float) -> None:
+        """Change the font size; values outside 90 to 150 % are cut."""
+        scale = min(LARGEST_SCALE, max(SMALLEST_SCALE, scale))
+        if scale != self.type.scale:
+            self.type = Typography(scale, *self._families)
+            self.apply()
+
+    def apply(self) -> None:
+        """Style the whole application and tell every widget that paints by itself."""
+        app = QApplication.instance()
+        assert isinstance(app, QApplication)
+        if app.style().objectName().lower() != "fusion":
+            app.setStyle(QStyleFactory.create("Fusion"))
+        palette = self._qt_palette()
+        app.setPalette(palette)
+        app.setFont(self.font(TextStyle.UI))
+        QToolTip.setPalette(palette)
+        QToolTip.setFont(self.font(TextStyle.SMALL))
+        app.setStyleSheet(stylesheet(self.palette, self.type))
+        self.changed.emit()
+
+    @Slot()
+    def _follow_system(self) -> None:
+        dark = system_is_dark() if self._fixed is None else self._fixed
+        if dark != self.palette.dark:
+            self.palette = DARK if dark else LIGHT
+            self.apply()
+
+    def _qt_palette(self) -> QPalette:
+        role = QPalette.ColorRole
+        palette = QPalette()
+        colors = {
+            role.Window: "bg",
+            role.WindowText: "text",
+            role.Base: "bg",
+            role.AlternateBase: "surf",
+            role.Text: "text",
+            role.Button: "raised",
+            role.ButtonText: "text",
+            role.BrightText: "red",
+            role.Highlight: "acc",
+            role.HighlightedText: "onacc",
+            role.Link: "acc",
+            role.LinkVisited: "acc",
+            role.PlaceholderText: "mute",
+            role.ToolTipBase: "raised",
+            role.ToolTipText: "text",
+            role.Light: "raised",
+            role.Midlight: "hover",
+            role.Mid: "line",
+            role.Dark: "btn",
+            role.Shadow: "line",
+        }
+        for key, name in colors.items():
+            palette.setColor(key, self.color(name))
+        for key in (role.WindowText, role.Text, role.ButtonText):
+            palette.setColor(QPalette.ColorGroup.Disabled, key, self.color("mute"))
+        return palette
+
+
+def animation_ms(wanted_ms: int) -> int:
+    """Length of an animation in ms: 0 where the system asks for less motion."""
+    hint = QApplication.style().styleHint(QStyle.StyleHint.SH_Widget_Animation_Duration)
+    return wanted_ms if hint > 0 else 0

@@ -1,0 +1,125 @@
+"""A short notice above the window's lower edge: stays 8 s, longer under the pointer; errors stay until closed."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEasingCurve, QEvent, QPoint, QPropertyAnimation, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QEnterEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
+
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme, animation_ms
+
+STAY_MS = 8_000
+_IN_MS = 160
+_MARGIN_PX = 16
+_LARGEST_PX = 420
+
+
+class Toast(QFrame):
+    """One at a time: a new one takes the place of the old."""
+
+    action_requested = Signal()
+    focus_left = Signal()
+
+    def __init__(self, theme: Theme, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+        self._theme = theme
+        self.setProperty("kind", "toast")
+        self._lasting = False
+        self._bottom_px = _MARGIN_PX
+        self._label = QLabel(self)
+        self._label.setWordWrap(True)
+        self._label.setTextFormat(Qt.TextFormat.PlainText)
+        self._action = QPushButton(self)
+        self._action.clicked.connect(self._act)
+        self._close = QToolButton(self)
+        self._close.setIcon(themed_icon(theme, "x"))
+        self._close.setIconSize(QSize(16, 16))
+        self._close.setFixedSize(28, 28)
+        self._close.setAccessibleName("Close notice")
+        self._close.setToolTip("Close")
+        self._close.clicked.connect(self.dismiss)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 10, 8, 10)
+        row.setSpacing(12)
+        row.addWidget(self._label, 1)
+        row.addWidget(self._action)
+        row.addWidget(self._close)
+        self._timer = QTimer(self, singleShot=True, interval=STAY_MS)
+        self._timer.timeout.connect(self.dismiss)
+        self._motion = QPropertyAnimation(self, b"pos", self)
+        self._motion.setEasingCurve(QEasingCurve.Type.OutCubic)
+        self.hide()
+
+    @property
+    def text(self) -> str:
+        """The sentence."""
+        return self._label.text()
+
+    @property
+    def action_button(self) -> QPushButton:
+        """The button that undoes or mends."""
+        return self._action
+
+    def say(self, sentence: str, action: str = "", lasting: bool = False) -> None:
+        """Show a sentence, with a button where ``action`` names one."""
+        self._label.setText(sentence)
+        self._action.setText(action)
+        self._action.setVisible(bool(action))
+        self._lasting = lasting
+        self.setAccessibleName(sentence)
+        self.place(self._bottom_px)
+        target = self.pos()
+        self.show()
+        self.raise_()
+        duration = animation_ms(_IN_MS)
+        if duration:
+            self._motion.stop()
+            self._motion.setDuration(duration)
+            self._motion.setStartValue(target + QPoint(0, 16))
+            self._motion.setEndValue(target)
+            self._motion.start()
+        self._timer.stop()
+        if not lasting:
+            self._timer.start()
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+
+    def place(self, bottom_px: int) -> None:
+        """Stand at the lower right of the window, this far above its edge."""
+        self._bottom_px = bottom_px
+        window = self._window
+        width = min(_LARGEST_PX, window.width() - 2 * _MARGIN_PX)
+        needed = self._label.fontMetrics().horizontalAdvance(self._label.text()) + 92
+        needed += self._action.sizeHint().width() + 12 if self._action.text() else 0
+        width = min(width, max(needed, 200))
+        layout = self.layout()
+        assert layout is not None
+        height = max(layout.heightForWidth(width), layout.minimumSize().height())
+        self.setGeometry(
+            window.width() - width - _MARGIN_PX, window.height() - height - bottom_px, width, height
+        )
+
+    @Slot()
+    def dismiss(self) -> None:
+        """Go away."""
+        self._timer.stop()
+        if self.isVisible():
+            focused = self.focusWidget()
+            if focused is not None and focused.hasFocus():
+                self.focus_left.emit()
+            self.hide()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """The pointer holds it."""
+        self._timer.stop()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """The pointer lets it go."""
+        if not self._lasting and self.isVisible():
+            self._timer.start()
+
+    @Slot()
+    def _act(self) -> None:
+        self.dismiss()
+        self.action_requested.emit()

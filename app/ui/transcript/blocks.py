@@ -1,0 +1,286 @@
+"""Splits Markdown that arrives in pieces into blocks, so that a finished block is never parsed again.
+
+The splitter reads whole lines only. A block is *frozen* once a later line has shown where it ends; the text after
+the frozen blocks is the tail, and `BlockSplitter.tail` says what it would be if the text ended there. However the
+text is cut into pieces, the blocks are the same.
+"""
+
+from __future__ import annotations
+
+import re
+from copy import copy
+from dataclasses import dataclass
+from enum import Enum
+
+_FENCE = re.compile(r"^( *)(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
+_HEADING = re.compile(r"^ {0,3}#{1,6}(?:[ \t]|$)")
+_RULE = re.compile(r"^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})$")
+_ITEM = re.compile(r"^( *)(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
+_QUOTE = re.compile(r"^ {0,3}>")
+_DELIMITER = re.compile(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_THINK_OPEN = "<think>"
+_THINK_CLOSE = "</think>"
+_LONGEST_LIST = 4_000
+
+
+class BlockKind(Enum):
+    """What a block is shown as."""
+
+    PARAGRAPH = "paragraph"
+    HEADING = "heading"
+    LIST = "list"
+    QUOTE = "quote"
+    RULE = "rule"
+    TABLE = "table"
+    CODE = "code"
+    THINK = "think"
+
+
+@dataclass(frozen=True)
+class Block:
+    """One block of a reply.
+
+    Attributes:
+        kind: What it is.
+        text: Its Markdown; for code and thoughts what lies between their marks.
+        language: First word after a code fence.
+        closed: False for a fence or a thought whose end has not come.
+    """
+
+    kind: BlockKind
+    text: str
+    language: str = ""
+    closed: bool = True
+
+
+class BlockSplitter:
+    """Feed it text, read `frozen` and `tail`."""
+
+    def __init__(self) -> None:
+        self.frozen: list[Block] = []
+        self._partial = ""
+        self._reset()
+
+    def feed(self, text: str) -> None:
+        """Take more text."""
+        *lines, self._partial = (self._partial + text).split("\n")
+        for line in lines:
+            self._take(line.rstrip("\r"))
+
+    def finish(self) -> None:
+        """The text has ended: freeze the tail."""
+        if self._partial:
+            self._take(self._partial.rstrip("\r"))
+            self._partial = ""
+        self._close(closed=False)
+
+    def tail(self) -> list[Block]:
+        """The blocks after the frozen ones, if the text ended here.
+
+        A last line that may yet become a mark (a fence, ``<think>``, the rule under a table's head) is left out, so
+        that it does not flash up as text.
+        """
+        probe = copy(self)
+        probe.frozen = []
+        probe._lines = list(self._lines)
+        if self._may_become_mark(self._partial.strip()):
+            probe._partial = ""
+        probe.finish()
+        return probe.frozen
+
+    def _may_become_mark(self, partial: str) -> bool:
+        if self._kind is BlockKind.CODE:
+            return not partial.strip(self._fence[0])
+        if self._kind is BlockKind.PARAGRAPH and "|" in self._lines[-1]:
+            return not partial.strip("|-: ")
+        if self._kind is BlockKind.THINK:
+            return False
+        return _THINK_OPEN.startswith(partial) or (len(partial) < 3 and not partial.strip("`~"))
+
+    # --- state ------------------------------------------------------------------------------------------------
+
+    def _reset(self) -> None:
+        self._kind: BlockKind | None = None
+        self._lines: list[str] = []
+        self._blank = False
+        self._fence = ""
+        self._indent = 0
+        self._language = ""
+        self._size = 0
+
+    def _open(self, kind: BlockKind, line: str | None = None) -> None:
+        self._kind = kind
+        if line is not None:
+            self._append(line)
+
+    def _append(self, line: str) -> None:
+        self._lines.append(line)
+        self._size += len(line)
+
+    def _close(self, closed: bool = True) -> None:
+        kind = self._kind
+        if kind is None:
+            return
+        whole = closed or kind not in (BlockKind.CODE, BlockKind.THINK)
+        text = "\n".join(self._lines)
+        if kind is not BlockKind.CODE:
+            text = text.strip("\n") if kind is not BlockKind.THINK else text.strip()
+        if text or kind is BlockKind.CODE:
+            self.frozen.append(Block(kind, text, self._language, whole))
+        self._reset()
+
+    # --- lines ------------------------------------------------------------------------------------------------
+
+    def _take(self, line: str) -> None:
+        if self._kind is BlockKind.CODE:
+            self._take_code(line)
+        elif self._kind is BlockKind.THINK:
+            self._take_thought(line)
+        elif not line.strip():
+            self._take_blank()
+        elif self._starts_block(line):
+            pass
+        elif self._kind is None:
+            self._open(BlockKind.PARAGRAPH, line)
+        elif self._kind is BlockKind.LIST:
+            self._take_list_line(line)
+        elif self._kind is BlockKind.TABLE and "|" not in line:
+            self._close()
+            self._open(BlockKind.PARAGRAPH, line)
+        else:
+            self._append(line)
+
+    def _take_code(self, line: str) -> None:
+        mark = line.strip()
+        if len(mark) >= len(self._fence) and mark and not mark.strip(self._fence[0]):
+            self._close()
+            return
+        cut = 0
+        while cut < self._indent and line[cut : cut + 1] == " ":
+            cut += 1
+        self._append(line[cut:])
+
+    def _take_thought(self, line: str) -> None:
+        before, mark, after = line.partition(_THINK_CLOSE)
+        self._append(before)
+        if mark:
+            self._close()
+            if after.strip():
+                self._take(after.lstrip())
+
+    def _take_blank(self) -> None:
+        if self._kind is BlockKind.LIST:
+            self._blank = True
+            self._append("")
+        else:
+            self._close()
+
+    def _take_list_line(self, line: str) -> None:
+        if self._blank and not line.startswith("  "):
+            self._close()
+            self._open(BlockKind.PARAGRAPH, line)
+            return
+        self._blank = False
+        self._append(line)
+
+    def _starts_block(self, line: str) -> bool:
+        """Whether the line opens a block of its own, or turns the paragraph before it into a table."""
+        in_list = self._kind is BlockKind.LIST
+        fence = _FENCE.match(line)
+        if fence and (in_list or len(fence[1]) < 4) and not (fence[2][0] == "`" and "`" in fence[3]):
+            self._close()
+            self._open(BlockKind.CODE)
+            self._fence, self._indent = fence[2], len(fence[1])
+            words = fence[3].split()
+            self._language = words[0] if words else ""
+            return True
+        if line.lstrip().startswith(_THINK_OPEN) and not in_list:
+            self._close()
+            self._open(BlockKind.THINK)
+            self._take_thought(line.lstrip()[len(_THINK_OPEN) :])
+            return True
+        if self._turns_into_table(line):
+            return True
+        if _HEADING.match(line):
+            self._close()
+            self._open(BlockKind.HEADING, line)
+            self._close()
+            return True
+        if self._kind is not BlockKind.PARAGRAPH and _RULE.match(line):
+            self._close()
+            self._open(BlockKind.RULE, line)
+            self._close()
+            return True
+        return self._starts_item_or_quote(line)
+
+    def _starts_item_or_quote(self, line: str) -> bool:
+        item = _ITEM.match(line)
+        if item and self._kind is not BlockKind.QUOTE:
+            top = len(item[1]) < 2
+            if self._kind is BlockKind.LIST:
+                if top and self._size > _LONGEST_LIST:
+                    self._close()
+                    self._open(BlockKind.LIST, line)
+                else:
+                    self._blank = False
+                    self._append(line)
+                return True
+            if len(item[1]) < 4 and (self._kind is not BlockKind.PARAGRAPH or not _late_number(line)):
+                self._close()
+                self._open(BlockKind.LIST, line)
+                return True
+        inside = self._kind is BlockKind.QUOTE or (self._kind is BlockKind.LIST and line.startswith(" "))
+        if _QUOTE.match(line) and not inside:
+            self._close()
+            self._open(BlockKind.QUOTE, line)
+            return True
+        return False
+
+    def _turns_into_table(self, line: str) -> bool:
+        if self._kind is not BlockKind.PARAGRAPH or "|" not in self._lines[-1] or "-" not in line:
+            return False
+        header = self._lines[-1]
+        if not _DELIMITER.match(line) or len(split_cells(header)) != len(split_cells(line)):
+            return False
+        self._lines.pop()
+        self._close()
+        self._open(BlockKind.TABLE, header)
+        self._append(line)
+        return True
+
+
+def _late_number(line: str) -> bool:
+    """Whether an ordered item does not start at 1: such a line cannot interrupt a paragraph (CommonMark 5.2)."""
+    number = line.lstrip().split(".")[0].split(")")[0]
+    return number.isdigit() and int(number) != 1
+
+
+def split_blocks(text: str) -> list[Block]:
+    """The blocks of a whole text."""
+    splitter = BlockSplitter()
+    splitter.feed(text)
+    splitter.finish()
+    return splitter.frozen
+
+
+def split_cells(line: str) -> list[str]:
+    r"""The cells of one table row; ``\|`` and bars inside backticks do not part cells."""
+    row = line.strip()
+    row = row[1:] if row.startswith("|") else row
+    if row.endswith("|") and not row.endswith("\\|"):
+        row = row[:-1]
+    cells, cell, in_code, escaped = [], "", False, False
+    for character in row:
+        if escaped:
+            cell += character if character == "|" else "\\" + character
+            escaped = False
+        elif character == "\\":
+            escaped = True
+        elif character == "|" and not in_code:
+            cells.append(cell.strip())
+            cell = ""
+        else:
+            in_code ^= character == "`"
+            cell += character
+    cells.append((cell + ("\\" if escaped else "")).strip())
+    return cells

@@ -1,0 +1,198 @@
+"""A code block: language, Copy button, coloured code that scrolls sideways inside its own frame."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, Qt, QTimer, Slot
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QGuiApplication,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QTextBlockFormat,
+    QTextCursor,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QTextEdit, QToolButton, QWidget
+
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+from app.ui.transcript.blocks import Block
+from app.ui.transcript.highlighting import CodeHighlighter, language_title
+
+_HEAD_PX = 32
+_PADDING_X_PX = 14
+_PADDING_Y_PX = 10
+_CARET_WIDTH_PX = 8
+_COPIED_MS = 1_500
+
+
+class CodeText(QTextEdit):
+    """Read-only code without wrapping. Lines are 20 px high, which QPlainTextEdit cannot do."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._caret = False
+        self.setReadOnly(True)
+        self.setUndoRedoEnabled(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setLineWrapMode(QTextEdit.LineWrapMode.NoWrap)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setTabChangesFocus(True)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.document().setDocumentMargin(0)
+        self.viewport().setAutoFillBackground(False)
+        self.setAccessibleName("Code")
+
+    def set_code(self, code: str) -> None:
+        """Show other code; what only grew is appended."""
+        before = self.toPlainText()
+        cursor = QTextCursor(self.document())
+        cursor.beginEditBlock()
+        if before and code.startswith(before):
+            cursor.movePosition(QTextCursor.MoveOperation.End)
+            cursor.insertText(code[len(before) :])
+        else:
+            cursor.select(QTextCursor.SelectionType.Document)
+            shape = QTextBlockFormat()
+            height = self._theme.type.line_height(TextStyle.CODE)
+            shape.setLineHeight(height, QTextBlockFormat.LineHeightTypes.FixedHeight.value)
+            cursor.setBlockFormat(shape)
+            cursor.insertText(code)
+            self.moveCursor(QTextCursor.MoveOperation.Start)
+        cursor.endEditBlock()
+
+    def restyle(self) -> None:
+        """Take the theme's font again."""
+        font = self._theme.font(TextStyle.CODE)
+        self.setFont(font)
+        self.document().setDefaultFont(font)
+        self.setTabStopDistance(4 * QFontMetricsF(font).horizontalAdvance(" "))
+
+    def set_caret(self, lit: bool) -> None:
+        """Paint or remove the caret at the end."""
+        if lit != self._caret:
+            self._caret = lit
+            self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the code and the caret."""
+        super().paintEvent(event)
+        if self._caret:
+            cursor = QTextCursor(self.document())
+            cursor.movePosition(QTextCursor.MoveOperation.End)
+            line = self.cursorRect(cursor)
+            painter = QPainter(self.viewport())
+            caret = QRect(line.left() + 2, line.top() + 2, _CARET_WIDTH_PX, line.height() - 4)
+            painter.fillRect(caret, self._theme.color("acc"))
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Scroll sideways only; the rest belongs to the transcript."""
+        sideways = abs(event.angleDelta().x()) > abs(event.angleDelta().y())
+        if sideways or event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            super().wheelEvent(event)
+        else:
+            event.ignore()
+
+
+class CodeBlock(QFrame):
+    """A frame with a head and the code."""
+
+    def __init__(self, theme: Theme, block: Block, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.setProperty("kind", "card")
+        self._language = block.language
+        self._complete = False
+        self._head = QFrame(self)
+        self._head.setProperty("kind", "card-head")
+        label = QLabel(language_title(block.language), self._head)
+        label.setProperty("kind", "notice")
+        self._copy = QToolButton(self._head)
+        self._copy.setProperty("kind", "quiet")
+        self._copy.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._copy.setAccessibleName("Copy code")
+        self._copy.clicked.connect(self._copy_code)
+        self._show_copied(False)
+        row = QHBoxLayout(self._head)
+        row.setContentsMargins(12, 0, 4, 0)
+        row.addWidget(label)
+        row.addStretch()
+        row.addWidget(self._copy)
+        self._text = CodeText(theme, self)
+        self._text.restyle()
+        self._highlighter = CodeHighlighter(self._text.document(), theme, block.language)
+        self._timer = QTimer(self, singleShot=True, interval=_COPIED_MS)
+        self._timer.timeout.connect(self._forget_copied)
+        self.set_block(block)
+
+    @property
+    def language(self) -> str:
+        """The word after the fence."""
+        return self._language
+
+    @property
+    def code(self) -> str:
+        """The code that is shown."""
+        return self._code
+
+    def set_block(self, block: Block, final: bool = False) -> None:
+        """Show more of the same code; ``final`` where nothing follows even though its fence is open."""
+        self._code = block.text
+        self._text.set_code(block.text)
+        if (block.closed or final) and not self._complete:
+            self._complete = True
+            self._highlighter.complete(block.text)
+
+    def fit(self, width: int) -> int:
+        """Height at a width, in px."""
+        lines = self._code.count("\n") + 1
+        body = lines * self.theme.type.line_height(TextStyle.CODE) + 2 * _PADDING_Y_PX
+        wide = self._text.document().idealWidth() > width - 2 - 2 * _PADDING_X_PX
+        return self._head_height() + body + (8 if wide else 0) + 2
+
+    def set_caret(self, lit: bool) -> None:
+        """Caret at the end of the code."""
+        self._text.set_caret(lit)
+
+    def restyle(self) -> None:
+        """Take the theme's colours and sizes again."""
+        self._text.restyle()
+        code, self._code = self._code, ""
+        self._text.clear()
+        self._text.set_code(code)
+        self._code = code
+        self._highlighter.rehighlight()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Place head and code."""
+        head = self._head_height()
+        self._head.setGeometry(1, 1, self.width() - 2, head)
+        self._text.setGeometry(
+            _PADDING_X_PX,
+            head + 1 + _PADDING_Y_PX - 1,
+            self.width() - 2 * _PADDING_X_PX,
+            self.height() - head - 2 - _PADDING_Y_PX - 2,
+        )
+
+    def _head_height(self) -> int:
+        return self.theme.type.px(_HEAD_PX)
+
+    @Slot()
+    def _copy_code(self) -> None:
+        QGuiApplication.clipboard().setText(self._code)
+        self._show_copied(True)
+        self._timer.start()
+
+    @Slot()
+    def _forget_copied(self) -> None:
+        self._show_copied(False)
+
+    def _show_copied(self, copied: bool) -> None:
+        self._copy.setText(" Copied" if copied else " Copy")
+        self._copy.setIcon(themed_icon(self.theme, "check" if copied else "copy"))

@@ -1,0 +1,123 @@
+"""What the strip under a reply says: a phrase while it waits, figures once there are some."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from app.chat.conversation import Message, MessageState, ReplyStatistics
+from app.chat.engine_state import EnginePhase, EngineState
+from app.ui import figures
+
+_MODES = {"plain": "Plain", "lookup": "Lookup", "auto": "Auto"}
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure of the strip.
+
+    Attributes:
+        before: Words before the value.
+        value: The value, which stands out.
+        after: Words after it.
+        widest: A value as wide as any that is likely, so that live figures do not jitter.
+    """
+
+    before: str
+    value: str
+    after: str
+    widest: str
+
+    @property
+    def text(self) -> str:
+        """The figure in words."""
+        return " ".join(part for part in (self.before, self.value, self.after) if part)
+
+
+@dataclass(frozen=True)
+class ReplyStatus:
+    """Everything the strip shows.
+
+    Attributes:
+        live: Whether the reply is still to come or coming.
+        dot: Role of the dot's colour, empty for none.
+        phrase: Words at the left.
+        figures: Figures after them.
+    """
+
+    live: bool
+    dot: str = ""
+    phrase: str = ""
+    figures: tuple[Figure, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The whole strip in words, for a screen reader."""
+        return ", ".join([self.phrase] * bool(self.phrase) + [figure.text for figure in self.figures])
+
+
+def mode_title(mode: str) -> str:
+    """What to show for a mode's name."""
+    return _MODES.get(mode, mode.capitalize())
+
+
+def reply_status(message: Message, engine: EngineState, prefill: float | None) -> ReplyStatus:
+    """The strip of a reply.
+
+    Args:
+        message: The reply.
+        engine: The engine's state now.
+        prefill: Share of the prompt that is read, None before it begins.
+    """
+    shown = live_figures(message.statistics) if message.statistics else ()
+    if message.state is MessageState.QUEUED:
+        return ReplyStatus(True, "hollow", "Waiting for the other reply")
+    if message.state is MessageState.WAITING:
+        return ReplyStatus(True, "acc", waiting_phrase(engine, prefill))
+    if message.state is MessageState.STREAMING:
+        return ReplyStatus(True, "acc", "" if shown else "Writing", shown)
+    quiet = finished_figures(message.statistics) if message.statistics else ()
+    if message.state is MessageState.STOPPED:
+        return ReplyStatus(False, "red", "Stopped", quiet)
+    if message.state is MessageState.INTERRUPTED:
+        return ReplyStatus(False, "red", "Interrupted", quiet)
+    return ReplyStatus(False, "", "", quiet)
+
+
+def waiting_phrase(engine: EngineState, prefill: float | None) -> str:
+    """What happens before the first token."""
+    if engine.phase in (EnginePhase.STARTING, EnginePhase.STOPPED):
+        return "Warming up"
+    if engine.phase is EnginePhase.LOADING:
+        if engine.fraction is None:
+            return "Loading the model"
+        return f"Loading the model, {figures.percent(engine.fraction)}"
+    if prefill is not None and prefill < 1.0:
+        return f"Reading the prompt, {figures.percent(prefill)}"
+    return "Reading the prompt"
+
+
+def live_figures(statistics: ReplyStatistics) -> tuple[Figure, ...]:
+    """Every figure there is."""
+    found = []
+    if statistics.tokens_per_second is not None:
+        found.append(Figure("", figures.speed(statistics.tokens_per_second), "", "00.0 tok/s"))
+    if statistics.time_to_first_token_ms is not None:
+        first = figures.duration(statistics.time_to_first_token_ms)
+        found.append(Figure("first token", first, "", first))
+    found.append(Figure("", figures.whole(statistics.tokens), "tokens", "000"))
+    if statistics.acceptance_rate is not None:
+        found.append(Figure("", figures.percent(statistics.acceptance_rate), "accepted", "00 %"))
+    if statistics.mean_acceptance_length is not None:
+        tau = figures.ratio(statistics.mean_acceptance_length)
+        found.append(Figure("", tau, "tokens/step", "0.0"))
+    if statistics.resident_bytes:
+        found.append(Figure("RAM", figures.size(statistics.resident_bytes), "", "000 MB"))
+    if statistics.mode:
+        found.append(Figure("", mode_title(statistics.mode), "", ""))
+    return tuple(found)
+
+
+def finished_figures(statistics: ReplyStatistics) -> tuple[Figure, ...]:
+    """The figures worth keeping under a finished reply, in boxes no wider than they are."""
+    kept = [figure for figure in live_figures(statistics) if figure.before != "RAM"]
+    return tuple(Figure(figure.before, figure.value, figure.after, "") for figure in kept)

@@ -1,0 +1,172 @@
+"""The status strip: painted, wraps by itself, and its figures do not jitter."""
+
+from __future__ import annotations
+
+import re
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+from app.ui.transcript.reply_status import Figure, ReplyStatus
+
+_ROW_PX = 28
+_PADDING_X_PX = 12
+_GAP_PX = 13
+_DOT_PX = 8
+_SPACE_PX = 4
+
+
+class StatusStrip(QWidget):
+    """One line of figures in a box while the reply runs, right-aligned and without a box when it is done."""
+
+    def __init__(self, theme: Theme, status: ReplyStatus, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._status = status
+        self._reserved: dict[int, float] = {}
+        self._rows: list[list[tuple[float, Figure | str, float]]] = []
+        self._describe()
+
+    @property
+    def status(self) -> ReplyStatus:
+        """What is shown."""
+        return self._status
+
+    def set_status(self, status: ReplyStatus) -> bool:
+        """Show something else; returns whether the strip may need another height."""
+        if status == self._status:
+            return False
+        before = self._status
+        self._status = status
+        self._describe()
+        self.update()
+        if before.live != status.live or len(before.figures) != len(status.figures):
+            self._reserved.clear()
+            return True
+        return len(self._rows) > 1 or bool(self._widened())
+
+    def fit(self, width: int) -> int:
+        """Lay the figures out in rows and return the height in px."""
+        padding = _PADDING_X_PX if self._status.live else 0
+        left = float(padding)
+        self._rows = [[]]
+        if self._status.dot:
+            left += _DOT_PX + 8
+        pieces: list[Figure | str] = [
+            *([self._status.phrase] if self._status.phrase else []),
+            *self._status.figures,
+        ]
+        for index, piece in enumerate(pieces):
+            needed = self._piece_width(index, piece)
+            if self._rows[-1] and left + needed > width - padding:
+                if not self._status.live:
+                    break  # a finished reply keeps to one line; the tool tip has the rest
+                self._rows.append([])
+                left = float(padding)
+            self._rows[-1].append((left, piece, needed))
+            left += needed + 2 * _GAP_PX
+        rows = self._theme.type.px(_ROW_PX) * len(self._rows)
+        return rows + (4 if self._status.live else 0)
+
+    def natural_width(self) -> int:
+        """Width of everything on one line, in px."""
+        self.fit(1 << 20)
+        left, _, needed = self._rows[0][-1] if self._rows[0] else (0.0, "", 0.0)
+        return round(left + needed + (_PADDING_X_PX if self._status.live else 0)) + 1
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the box, the dot and the figures."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if self._status.live:
+            painter.setPen(self._theme.color("line"))
+            painter.setBrush(self._theme.color("surf"))
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+        height = self._theme.type.px(_ROW_PX)
+        top = 2.0 if self._status.live else 0.0
+        self._paint_dot(painter, top + height / 2)
+        for row in self._rows:
+            for number, (left, piece, needed) in enumerate(row):
+                if number:
+                    rule = self._theme.color("line")
+                    painter.fillRect(QRectF(round(left - _GAP_PX), top + 7, 1, height - 14), rule)
+                self._paint_piece(painter, piece, QRectF(left, top, needed, height))
+            top += height
+
+    def _paint_dot(self, painter: QPainter, middle: float) -> None:
+        if not self._status.dot:
+            return
+        center = QPointF((_PADDING_X_PX if self._status.live else 0) + _DOT_PX / 2, middle)
+        if self._status.dot == "hollow":
+            painter.setPen(QPen(self._theme.color("acc"), 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawEllipse(center, _DOT_PX / 2 - 0.75, _DOT_PX / 2 - 0.75)
+        else:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._theme.color(self._status.dot))
+            painter.drawEllipse(center, _DOT_PX / 2, _DOT_PX / 2)
+
+    def _paint_piece(self, painter: QPainter, piece: Figure | str, box: QRectF) -> None:
+        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        if isinstance(piece, str):
+            painter.setFont(self._theme.font(TextStyle.SMALL_MEDIUM))
+            painter.setPen(self._theme.color("sub"))
+            painter.drawText(box, flags, piece)
+            return
+        words, value = self._fonts()
+        plain = QFontMetricsF(words)
+        painter.setFont(words)
+        painter.setPen(self._theme.color("sub"))
+        left = box.left()
+        if piece.before:
+            painter.drawText(box, flags, piece.before)
+            left += plain.horizontalAdvance(piece.before) + _SPACE_PX
+        right = box.right()
+        if piece.after:
+            right -= plain.horizontalAdvance(piece.after)
+            painter.drawText(
+                QRectF(right, box.top(), box.right() - right + 1, box.height()), flags, piece.after
+            )
+            right -= _SPACE_PX
+        painter.setFont(value)
+        painter.setPen(self._theme.color("text" if self._status.live else "sub"))
+        inner = QRectF(left, box.top(), right - left + 1, box.height())
+        if piece.after:  # the spare room of a changing figure stands before it, not between it and its word
+            flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        painter.drawText(inner, flags, piece.value)
+
+    def _fonts(self) -> tuple[QFont, QFont]:
+        return self._theme.font(TextStyle.SMALL), self._theme.font(TextStyle.SMALL_BOLD)
+
+    def _piece_width(self, index: int, piece: Figure | str) -> float:
+        words, value = self._fonts()
+        if isinstance(piece, str):
+            return QFontMetricsF(self._theme.font(TextStyle.SMALL_MEDIUM)).horizontalAdvance(piece)
+        plain, strong = QFontMetricsF(words), QFontMetricsF(value)
+        needed = strong.horizontalAdvance(piece.value)
+        if self._status.live:
+            texts = [_in_widest_digits(text, strong) for text in (piece.value, piece.widest) if text]
+            needed = max(needed, *(strong.horizontalAdvance(text) for text in texts))
+            needed = max(needed, self._reserved.get(index, 0.0))
+            self._reserved[index] = needed
+        for word in (piece.before, piece.after):
+            if word:
+                needed += plain.horizontalAdvance(word) + _SPACE_PX
+        return needed
+
+    def _widened(self) -> bool:
+        before = dict(self._reserved)
+        self.fit(self.width())
+        return before != self._reserved
+
+    def _describe(self) -> None:
+        self.setAccessibleName(f"Status: {self._status.text}" if self._status.text else "Status")
+        self.setToolTip(self._status.text if self._status.figures else "")
+
+
+def _in_widest_digits(text: str, metrics: QFontMetricsF) -> str:
+    widest = max("0123456789", key=metrics.horizontalAdvance)
+    return re.sub(r"\d", widest, text)

@@ -1,0 +1,76 @@
+"""What a model wrote between <think> and </think>: folded until asked for."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+from app.ui.transcript.blocks import Block
+from app.ui.transcript.prose import ProseBlock
+
+_INDENT_PX = 16
+_GAP_PX = 6
+
+
+class ThoughtBlock(QWidget):
+    """A button that unfolds the thoughts below it."""
+
+    height_changed = Signal()
+    link_activated = Signal(QUrl)
+
+    def __init__(self, theme: Theme, block: Block, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self._text = block.text
+        self._body: ProseBlock | None = None
+        self._button = QToolButton(self)
+        self._button.setProperty("kind", "thought")
+        self._button.setCheckable(True)
+        self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._button.setIconSize(QSize(14, 14))
+        self._button.toggled.connect(self._fold)
+        self.set_block(block)
+        self._fold(False)
+
+    def set_block(self, block: Block, final: bool = False) -> None:
+        """Show more of the same thoughts."""
+        self._text = block.text
+        self._button.setText("Thought" if block.closed or final else "Thinking")
+        self._button.setAccessibleName("Thoughts of the model")
+        if self._body is not None:
+            self._body.set_text(block.text)
+
+    def fit(self, width: int) -> int:
+        """Height at a width, in px."""
+        size = self._button.sizeHint()
+        self._button.setGeometry(0, 0, size.width(), size.height())
+        if self._body is None or not self._button.isChecked():
+            return size.height()
+        height = self._body.fit(width - _INDENT_PX)
+        self._body.setGeometry(_INDENT_PX, size.height() + _GAP_PX, width - _INDENT_PX, height)
+        return size.height() + _GAP_PX + height
+
+    def restyle(self) -> None:
+        """Take the theme's colours and sizes again."""
+        if self._body is not None:
+            self._body.restyle()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the line left of the thoughts."""
+        if self._body is not None and self._button.isChecked():
+            top = self._body.y()
+            QPainter(self).fillRect(3, top, 2, self.height() - top, self.theme.color("line"))
+
+    @Slot(bool)
+    def _fold(self, shown: bool) -> None:
+        self._button.setIcon(themed_icon(self.theme, "chevron-down" if shown else "chevron-right"))
+        self._button.setToolTip("Hide the thoughts" if shown else "Show the thoughts")
+        if shown and self._body is None:
+            self._body = ProseBlock(self.theme, self._text, muted=True, parent=self)
+            self._body.link_activated.connect(self.link_activated)
+        if self._body is not None:
+            self._body.setVisible(shown)
+            self.height_changed.emit()

@@ -1,0 +1,199 @@
+"""A workspace without an engine or a database, for the window's tests and pictures. A test plays the engine."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, Signal
+
+from app.chat.choices import MODES, ModeChoice, ModelChoice, model_choices
+from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
+from app.chat.engine_state import EnginePhase, EngineState
+from app.settings.settings import Settings
+from engine.errors import TenonError
+
+DAY_S = 86_400.0
+READY = EngineState(EnginePhase.READY, "guide", "Tenon guide", "fp32")
+
+
+def statistics(tokens: int = 120, **changes: object) -> ReplyStatistics:
+    """Plausible figures."""
+    usual = ReplyStatistics("lookup", tokens, 14.2, 940.0, 0.78, 4.1, 5_300_000_000, 2_540, 8_192)
+    return replace(usual, **changes)  # type: ignore[arg-type]
+
+
+class FakeWorkspace(QObject):
+    """The interface of `app.bridge.workspace.Workspace`, kept in memory."""
+
+    conversations_changed = Signal()
+    conversation_replaced = Signal(int)
+    message_added = Signal(object)
+    message_changed = Signal(object)
+    reply_text_added = Signal(int, int, str)
+    prefill_progress = Signal(int, int, float)
+    engine_changed = Signal(object)
+    notice = Signal(str)
+
+    def __init__(self, engine: EngineState = READY) -> None:
+        super().__init__()
+        self.settings = Settings()
+        self.calls: list[tuple[object, ...]] = []
+        self.send_error: TenonError | None = None
+        self._engine = engine
+        self._mode = "auto"
+        self._conversations: dict[int, Conversation] = {}
+        self._messages: dict[int, list[Message]] = {}
+        self._deleted: tuple[Conversation, list[Message]] | None = None
+        self._next_id = 1
+        self._active: int | None = None
+
+    # --- what a test does -------------------------------------------------------------------------------------
+
+    def add_conversation(self, title: str, age_s: float = 0.0, *turns: str) -> int:
+        """A stored conversation whose turns are a person's and the model's in alternation."""
+        moment = time.time() - age_s
+        conversation = Conversation(self._take_id(), title, moment, moment)
+        self._conversations[conversation.id] = conversation
+        self._messages[conversation.id] = []
+        for number, text in enumerate(turns):
+            self._store(conversation.id, "user" if number % 2 == 0 else "assistant", text)
+        self.conversations_changed.emit()
+        return conversation.id
+
+    def reply(self, conversation_id: int) -> Message:
+        """The last reply of a conversation."""
+        return next(m for m in reversed(self._messages[conversation_id]) if m.role == "assistant")
+
+    def change(self, conversation_id: int, **changes: object) -> Message:
+        """Change the last reply and tell it."""
+        message = replace(self.reply(conversation_id), **changes)  # type: ignore[arg-type]
+        rows = self._messages[conversation_id]
+        rows[:] = [message if row.id == message.id else row for row in rows]
+        if not message.state.unfinished and self._active == conversation_id:
+            self._active = None
+        self.message_changed.emit(message)
+        return message
+
+    def stream(self, conversation_id: int, text: str) -> None:
+        """More text of the last reply."""
+        message = self.reply(conversation_id)
+        if message.state is not MessageState.STREAMING:
+            message = self.change(conversation_id, state=MessageState.STREAMING)
+        rows = self._messages[conversation_id]
+        grown = replace(message, content=message.content + text)
+        rows[:] = [grown if row.id == grown.id else row for row in rows]
+        self.reply_text_added.emit(conversation_id, message.id, text)
+
+    def finish(self, conversation_id: int, figures: ReplyStatistics | None = None) -> None:
+        """The last reply is complete."""
+        self.change(conversation_id, state=MessageState.COMPLETE, statistics=figures or statistics())
+
+    def fail(self, conversation_id: int, sentence: str) -> None:
+        """The last reply failed."""
+        self.change(conversation_id, state=MessageState.FAILED, error=sentence)
+
+    def set_engine(self, engine: EngineState) -> None:
+        """Another state of the engine."""
+        self._engine = engine
+        self.engine_changed.emit(engine)
+
+    # --- what the window calls --------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        self.calls.append(("start",))
+
+    def conversations(self, contains: str = "") -> list[Conversation]:
+        found = [c for c in self._conversations.values() if contains.lower() in c.title.lower()]
+        return sorted(found, key=lambda c: c.updated_at, reverse=True)
+
+    def messages(self, conversation_id: int) -> list[Message]:
+        return list(self._messages[conversation_id])
+
+    def new_conversation(self) -> int | None:
+        return None
+
+    def send(self, conversation_id: int | None, text: str) -> int:
+        if self.send_error is not None:
+            raise self.send_error
+        self.calls.append(("send", conversation_id, text))
+        if conversation_id is None:
+            conversation_id = self.add_conversation(text)
+        busy = self._active is not None and self._active != conversation_id
+        self.message_added.emit(self._store(conversation_id, "user", text))
+        state = MessageState.QUEUED if busy else MessageState.WAITING
+        if not busy:
+            self._active = conversation_id
+        self.message_added.emit(self._store(conversation_id, "assistant", "", state))
+        self.conversations_changed.emit()
+        return conversation_id
+
+    def stop(self, conversation_id: int) -> None:
+        self.calls.append(("stop", conversation_id))
+        if self._messages.get(conversation_id) and self.reply(conversation_id).state.unfinished:
+            self.change(conversation_id, state=MessageState.STOPPED)
+
+    def retry(self, conversation_id: int) -> None:
+        self.calls.append(("retry", conversation_id))
+        rows = self._messages[conversation_id]
+        rows.remove(self.reply(conversation_id))
+        self._active = conversation_id
+        self._store(conversation_id, "assistant", "", MessageState.WAITING)
+        self.conversation_replaced.emit(conversation_id)
+
+    def rename(self, conversation_id: int, title: str) -> None:
+        self.calls.append(("rename", conversation_id, title))
+        self._conversations[conversation_id] = replace(self._conversations[conversation_id], title=title)
+        self.conversations_changed.emit()
+
+    def delete(self, conversation_id: int) -> None:
+        self.calls.append(("delete", conversation_id))
+        self._deleted = (self._conversations.pop(conversation_id), self._messages.pop(conversation_id))
+        self.conversations_changed.emit()
+
+    def undo_delete(self) -> int | None:
+        if self._deleted is None:
+            return None
+        conversation, messages = self._deleted
+        self._conversations[conversation.id] = conversation
+        self._messages[conversation.id] = messages
+        self.conversations_changed.emit()
+        return conversation.id
+
+    def engine_state(self) -> EngineState:
+        return self._engine
+
+    def models(self) -> list[ModelChoice]:
+        return model_choices(self.settings.recent_models)
+
+    def choose_model(self, ref: str) -> None:
+        self.calls.append(("choose_model", ref))
+
+    def mode(self) -> str:
+        return self._mode
+
+    def choose_mode(self, mode: str) -> None:
+        self._mode = mode
+        self.calls.append(("choose_mode", mode))
+
+    def modes(self) -> list[ModeChoice]:
+        return list(MODES)
+
+    def active_conversation(self) -> int | None:
+        return self._active
+
+    def close(self) -> None:
+        self.calls.append(("close",))
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    def _take_id(self) -> int:
+        self._next_id += 1
+        return self._next_id
+
+    def _store(
+        self, conversation_id: int, role: str, text: str, state: MessageState = MessageState.COMPLETE
+    ) -> Message:
+        message = Message(self._take_id(), conversation_id, role, text, time.time(), state)  # type: ignore[arg-type]
+        self._messages[conversation_id].append(message)
+        return message

@@ -1,0 +1,256 @@
+"""Pictures of the window with made-up chats: ``python -m tests.support.screenshots FOLDER``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QLocale, QSize
+from PySide6.QtGui import QFontDatabase
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.chat.conversation import MessageState
+from app.chat.engine_state import EnginePhase, EngineState
+from app.ui.main_window import MainWindow
+from app.ui.theme.theme import Theme
+from tests.support.fake_workspace import DAY_S, FakeWorkspace, statistics
+
+LLAMA = EngineState(EnginePhase.READY, "/models/llama", "Llama 3.1 8B Instruct", "bf16")
+QUESTION = "How do I read a 6 GB CSV on a laptop with 8 GB of RAM?"
+ANSWER = """### Read it in pieces
+
+A 6 GB file does not have to fit in 8 GB of RAM. Three things keep memory low:
+
+- **Choose columns** with `usecols`, so the rest is never read.
+- **Set types**: `category` for regions, `float32` for amounts.
+- **Work in chunks** and keep only the running totals.
+
+| Approach | Peak memory | Time |
+|:--|--:|--:|
+| pandas, all at once | 14.1 GB | does not finish |
+| pandas, in chunks | 0.6 GB | 94 s |
+| Polars, lazy | 1.2 GB | 21 s |
+
+```python
+import pandas as pd
+totals = {}
+for part in pd.read_csv("sales.csv", chunksize=200_000):
+    for region, amount in part.groupby("region")["amount"].sum().items():
+        totals[region] = totals.get(region, 0) + amount
+```
+"""
+FOLLOW_UP = "Can it pick up where it left off if the laptop sleeps?"
+TAIL = (
+    "Yes. Save the totals and the number of rows done after each chunk, then skip that many rows on the next "
+    "start. Write to a temporary file first and rename it, so a power cut never leaves half a checkpoint"
+)
+THOUGHT = "<think>\nThe person wants a plan, not code. Keep it short.\n</think>\n\n"
+LONG = (
+    THOUGHT
+    + """# A plan for the week
+
+Start with what cannot move, then fill the rest. [Time blocking](https://example.org/blocks) helps.
+
+1. Put the **fixed** dates in first.
+2. Give each large task one morning:
+   - writing on Monday and Tuesday
+   - reading on Wednesday
+3. Leave *one* afternoon empty.
+
+> A plan that has no empty hour is a wish.
+
+## What it costs
+
+| Day | Morning | Afternoon | Evening | Hours |
+|---|---|---|---|--:|
+| Monday | Write the first chapter, about 1,200 words | Answer mail | Walk | 8 |
+| Tuesday | Write on | Call the printer about `300 gsm` paper | Cook | 7.5 |
+
+---
+
+```sh
+cal -3 && printf 'a line that is much too long for the reading column, so that it has to scroll sideways: %s' "$HOME"
+```
+"""
+)
+
+
+def fill(workspace: FakeWorkspace) -> int:
+    """The chats of the pictures; returns the one to open."""
+    for title, age in (
+        ("Unit tests for the parser", 5.2), ("Notes from the parents’ evening", 5.1),
+        ("Garden plan, north balcony", 5.0), ("Regex for invoice numbers", 1.02),
+        ("Translate the lease to English", 1.01), ("Bicycle gear ratios", 1.0),
+        ("Why is the sky darker up high?", 0.0002), ("Cover letter, second draft", 0.0001),
+    ):  # fmt: skip
+        workspace.add_conversation(title, age * DAY_S, "A question", "An answer")
+    chat = workspace.add_conversation("Large CSV on a small laptop", 0, QUESTION, ANSWER)
+    workspace.change(chat, statistics=statistics(412, tokens_per_second=13.8, time_to_first_token_ms=1100.0))
+    return chat
+
+
+def open_window(theme: Theme, workspace: FakeWorkspace, size: QSize) -> MainWindow:
+    """A window of a size."""
+    window = MainWindow(theme, workspace)  # type: ignore[arg-type]
+    window.resize(size)
+    window.show()
+    return window
+
+
+def take(window: MainWindow, folder: Path, name: str) -> None:
+    """Save a picture of the window."""
+    QTest.qWait(400)
+    window.grab().save(str(folder / f"{name}.png"))
+
+
+def streaming(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """A finished reply and one under way."""
+    workspace = FakeWorkspace(LLAMA)
+    chat = fill(workspace)
+    window = open_window(theme, workspace, size)
+    window.page.open(chat)
+    workspace.send(chat, FOLLOW_UP)
+    workspace.stream(chat, TAIL)
+    workspace.change(chat, statistics=statistics(74))
+    take(window, folder, name)
+    window.close()
+
+
+def main() -> int:
+    """Take all pictures."""
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
+    folder.mkdir(parents=True, exist_ok=True)
+    app = QApplication([])
+    QLocale.setDefault(QLocale("en_US"))
+    families = QFontDatabase.families()
+    theme = Theme(
+        dark=False,
+        family="Inter" if "Inter" in families else "",
+        code_family="JetBrains Mono" if "JetBrains Mono" in families else "",
+    )
+    theme.apply()
+    wide, narrow = QSize(1280, 820), QSize(520, 820)
+    for dark in (False, True):
+        theme.set_dark(dark)
+        word = "dark" if dark else "light"
+        streaming(theme, folder, f"main-{word}", wide)
+        empty(theme, folder, f"empty-{word}", wide)
+        long_answer(theme, folder, f"long-{word}", wide)
+        trouble(theme, folder, f"error-{word}", wide)
+        queued(theme, folder, f"queued-{word}", wide)
+    streaming(theme, folder, "narrow-dark", narrow)
+    empty(theme, folder, "narrow-empty-dark", narrow)
+    theme.set_dark(False)
+    menus(theme, folder, wide)
+    sidebar_overlay(theme, folder, narrow)
+    theme.set_scale(1.5)
+    streaming(theme, folder, "scale-150-light", wide)
+    app.quit()
+    return 0
+
+
+def empty(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """A blank chat while the engine starts."""
+    workspace = FakeWorkspace(EngineState(EnginePhase.STARTING, "guide", "Tenon guide"))
+    fill(workspace)
+    window = open_window(theme, workspace, size)
+    take(window, folder, name)
+    window.close()
+
+
+def long_answer(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """Every kind of block, a line about the context, and the button that jumps to the end."""
+    workspace = FakeWorkspace(LLAMA)
+    chat = fill(workspace)
+    other = workspace.add_conversation("A plan for the week", 0, "Plan my week", LONG, "And then?", LONG)
+    workspace.change(
+        other,
+        statistics=statistics(530, acceptance_rate=None, mean_acceptance_length=None, mode="plain"),
+        notices=("The 4 oldest messages were left out, because the chat outgrew the context.",),
+    )
+    window = open_window(theme, workspace, size)
+    window.page.open(chat)
+    window.page.open(other)
+    QTest.qWait(100)
+    bar = window.page.transcript.verticalScrollBar()
+    bar.setValue(bar.maximum() - 330)
+    take(window, folder, name)
+    window.close()
+
+
+def trouble(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """The engine's process ended in mid-reply; a chat was just deleted."""
+    workspace = FakeWorkspace(LLAMA)
+    chat = fill(workspace)
+    window = open_window(theme, workspace, size)
+    window.page.open(chat)
+    workspace.send(chat, FOLLOW_UP)
+    workspace.stream(chat, TAIL)
+    sentence = "The engine stopped: it was ended from outside. It starts again with your next message."
+    workspace.set_engine(
+        EngineState(EnginePhase.STOPPED, "/models/llama", LLAMA.model_name, sentence=sentence)
+    )
+    workspace.fail(chat, sentence)
+    window.delete(workspace.conversations()[1].id)
+    take(window, folder, name)
+    window.close()
+
+
+def queued(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """A reply runs in one chat, a message waits in another."""
+    workspace = FakeWorkspace(LLAMA)
+    chat = fill(workspace)
+    window = open_window(theme, workspace, size)
+    window.page.open(chat)
+    workspace.send(chat, FOLLOW_UP)
+    workspace.stream(chat, TAIL)
+    other = workspace.conversations()[1].id
+    window.page.open(other)
+    workspace.send(other, "And make the second paragraph shorter.")
+    take(window, folder, name)
+    workspace.finish(chat)
+    workspace.change(other, state=MessageState.WAITING)
+    workspace.set_engine(EngineState(EnginePhase.LOADING, "/models/llama", LLAMA.model_name, fraction=0.38))
+    take(window, folder, name.replace("queued", "loading"))
+    window.close()
+
+
+def menus(theme: Theme, folder: Path, size: QSize) -> None:
+    """The two menus, each as its own picture."""
+    workspace = FakeWorkspace(LLAMA)
+    workspace.settings.recent_models = ("/models/llama", "/models/Qwen2.5 0.5B Instruct")
+    fill(workspace)
+    window = open_window(theme, workspace, size)
+    window.page.composer.mode_button.click()
+    popup = window.page.composer.mode_button.popup
+    assert popup is not None
+    QTest.qWait(100)
+    popup.grab().save(str(folder / "menu-mode-light.png"))
+    popup.close()
+    window.page.header.model_button.click()
+    popup = window.page.header.model_button.popup
+    assert popup is not None
+    QTest.qWait(100)
+    popup.grab().save(str(folder / "menu-model-light.png"))
+    popup.close()
+    window.close()
+
+
+def sidebar_overlay(theme: Theme, folder: Path, size: QSize) -> None:
+    """The chats over the page of a narrow window, one title being edited."""
+    workspace = FakeWorkspace(LLAMA)
+    chat = fill(workspace)
+    window = open_window(theme, workspace, size)
+    window.page.open(chat)
+    window.shell.show_sidebar()
+    window.sidebar.list.rename(workspace.conversations()[2].id)
+    take(window, folder, "narrow-sidebar-light")
+    window.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
