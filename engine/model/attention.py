@@ -14,7 +14,7 @@ from torch.nn import functional
 
 #: Up to this many new rows heads are folded; beyond it the repeated mask would cost more than it saves.
 FOLD_LIMIT_ROWS = 64
-#: Scores of the capped path held at a time.
+#: Scores of capped attention held at a time.
 SCORES_LIMIT_BYTES = 64 * 2**20
 
 
@@ -91,30 +91,26 @@ def attend(
     """
     count, heads, head_dim = queries.shape
     kv_heads = len(keys)
-    if mask.folded:
-        folded = (
-            queries.reshape(count, kv_heads, -1, head_dim).transpose(0, 1).reshape(kv_heads, -1, head_dim)
-        )
-        if soft_cap is not None:
-            mixed = _attend_capped(folded, keys, values, mask.additive, scale, soft_cap)
-        else:
-            mixed = functional.scaled_dot_product_attention(
-                folded[None], keys[None], values[None], attn_mask=mask.additive, scale=scale
-            )[0]
-        return mixed.reshape(kv_heads, count, -1, head_dim).transpose(0, 1).reshape(count, heads * head_dim)
-    by_head = queries.transpose(0, 1)
+    if not mask.folded:
+        return _attend_by_head(queries, keys, values, mask, scale, soft_cap)
+    folded = queries.reshape(count, kv_heads, -1, head_dim).transpose(0, 1).reshape(kv_heads, -1, head_dim)
     if soft_cap is not None:
-        additive = mask.additive if not mask.causal else _causal(count, queries)
-        group = heads // kv_heads
-        mixed = torch.cat(
-            [
-                _attend_capped(
-                    by_head[head : head + 1], keys[kv, None], values[kv, None], additive, scale, soft_cap
-                )
-                for head, kv in ((head, head // group) for head in range(heads))
-            ]
-        )
+        mixed = _attend_capped(folded, keys, values, mask.additive, scale, soft_cap)
     else:
+        mixed = functional.scaled_dot_product_attention(
+            folded[None], keys[None], values[None], attn_mask=mask.additive, scale=scale
+        )[0]
+    return mixed.reshape(kv_heads, count, -1, head_dim).transpose(0, 1).reshape(count, heads * head_dim)
+
+
+def _attend_by_head(
+    queries: Tensor, keys: Tensor, values: Tensor, mask: StepMask, scale: float, soft_cap: float | None
+) -> Tensor:
+    """The same for many rows, whose heads are not folded."""
+    count, heads, _ = queries.shape
+    kv_heads = len(keys)
+    by_head = queries.transpose(0, 1)
+    if soft_cap is None:
         mixed = functional.scaled_dot_product_attention(
             by_head[None],
             keys[None],
@@ -124,24 +120,44 @@ def attend(
             scale=scale,
             enable_gqa=heads != kv_heads,
         )[0]
-    return mixed.transpose(0, 1).reshape(count, heads * head_dim)
+    else:
+        additive = _causal(count, queries) if mask.causal else mask.additive
+        group = heads // kv_heads
+        mixed = torch.cat(
+            [
+                _attend_capped(
+                    by_head[kv * group : (kv + 1) * group],
+                    keys[kv].expand(group, -1, -1),
+                    values[kv].expand(group, -1, -1),
+                    additive,
+                    scale,
+                    soft_cap,
+                )
+                for kv in range(kv_heads)
+            ]
+        )
+    return mixed.transpose(0, 1).reshape(count, -1)
 
 
 def _causal(count: int, like: Tensor) -> Tensor:
-    return torch.full(
-        (count, count), torch.finfo(like.dtype).min, dtype=like.dtype, device=like.device
-    ).triu_(1)
+    lowest = torch.finfo(like.dtype).min
+    return torch.full((count, count), lowest, dtype=like.dtype, device=like.device).triu_(1)
 
 
 def _attend_capped(
-    queries: Tensor, keys: Tensor, values: Tensor, additive: Tensor | None, scale: float, soft_cap: float
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    additive: Tensor | None,
+    scale: float,
+    soft_cap: float,
 ) -> Tensor:
-    """Attention with capped scores, (kv_heads, m, head_dim), in blocks of rows that bound the memory."""
+    """Attention with capped scores, (heads, m, head_dim), in blocks of rows that bound the memory of the scores."""
     step = max(1, SCORES_LIMIT_BYTES // (4 * len(keys) * keys.shape[1]))
     blocks = []
     for start in range(0, queries.shape[1], step):
-        part = queries[:, start : start + step]
-        scores = torch.bmm(part, keys.transpose(1, 2)).float().mul_(scale / soft_cap).tanh_().mul_(soft_cap)
+        scores = torch.bmm(queries[:, start : start + step], keys.transpose(1, 2)).float()
+        scores = scores.mul_(scale / soft_cap).tanh_().mul_(soft_cap)
         if additive is not None:
             scores += additive[start : start + step]
         blocks.append(torch.bmm(scores.softmax(-1).to(values.dtype), values))

@@ -119,6 +119,7 @@ class KVCache:
         both = store[:, :, first_row:end]
         return both[0], both[1]
 
+    @torch.inference_mode()  # rows grown during a forward are inference tensors
     def commit(self, rows: Tensor) -> None:
         """Keep some of the uncommitted rows and forget the others.
 

@@ -6,7 +6,6 @@ from typing import Protocol
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 
 class LinearMap(Protocol):
@@ -30,11 +29,12 @@ class Linear:
         bias: (out,) or None.
     """
 
-    __slots__ = ("bias", "weight")
+    __slots__ = ("_transposed", "bias", "weight")
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
         self.weight = weight
         self.bias = bias
+        self._transposed = weight.t()
 
     @property
     def size_bytes(self) -> int:
@@ -43,7 +43,9 @@ class Linear:
 
     def __call__(self, rows: Tensor) -> Tensor:
         """Map (n, in) to (n, out)."""
-        return functional.linear(rows, self.weight, self.bias)
+        if self.bias is None:
+            return torch.mm(rows, self._transposed)
+        return torch.addmm(self.bias, rows, self._transposed)
 
 
 class ColumnLinear(Linear):
@@ -53,10 +55,8 @@ class ColumnLinear(Linear):
 
     def __call__(self, rows: Tensor) -> Tensor:
         """Map (n, in) to (n, out)."""
-        if len(rows) == 1:
-            mapped = torch.mv(self.weight, rows[0])[None]
-        else:
-            mapped = torch.mm(self.weight, rows.t()).t()
+        one = len(rows) == 1
+        mapped = torch.mv(self.weight, rows[0])[None] if one else torch.mm(self.weight, rows.t()).t()
         return mapped if self.bias is None else mapped + self.bias
 
 

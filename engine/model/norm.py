@@ -28,10 +28,11 @@ class Norm:
     @property
     def size_bytes(self) -> int:
         """Bytes of the weight in memory: always float32."""
-        return self._gain.nbytes
+        return int(self._gain.nbytes)
 
     def __call__(self, rows: Tensor) -> Tensor:
         """Normalise (..., s); the result has the type of ``rows``."""
         wide = rows.float()
         length = torch.hypot(torch.linalg.vector_norm(wide, dim=-1, keepdim=True), self._floor)
-        return (wide * self._gain / length).to(rows.dtype)
+        normalised: Tensor = (wide * self._gain).div_(length).to(rows.dtype)
+        return normalised

@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO
 
 import torch
 from torch import Tensor
@@ -108,11 +108,11 @@ class SafetensorsFile:
             )
         return found
 
-    def open(self) -> BinaryIO:
+    def open(self) -> BufferedReader:
         """The file, opened for `read_into`."""
         return self.path.open("rb")
 
-    def read_into(self, file: BinaryIO, name: str, target: Tensor, first_row: int) -> None:
+    def read_into(self, file: BufferedReader, name: str, target: Tensor, first_row: int) -> None:
         """Read whole rows of a tensor.
 
         Args:
@@ -127,7 +127,7 @@ class SafetensorsFile:
         """
         entry = self.entries[name]
         row_bytes = (entry.stop - entry.start) // max(1, entry.shape[0] if entry.shape else 1)
-        view = memoryview(target.reshape(-1).view(torch.uint8).numpy())
+        view = memoryview(target.view(-1).view(torch.uint8).numpy().data)
         file.seek(self._data_start + entry.start + first_row * row_bytes)
-        if file.readinto(view) != len(view):  # type: ignore[attr-defined]
+        if file.readinto(view) != len(view):
             raise WeightsCorrupt(f"{self.path.name} ended while {name} was read; download it again.")

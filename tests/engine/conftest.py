@@ -6,8 +6,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.support.checkpoints import write_checkpoint
+
+torch.set_num_threads(1)  # tiny models gain nothing from a second thread, and lose to whatever else runs
 
 
 @pytest.fixture(scope="session")

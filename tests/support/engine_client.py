@@ -9,7 +9,16 @@ from itertools import count
 from typing import Any, TypeVar
 
 from engine.engine import Engine
-from engine.messages import ChatMessage, Event, Failed, Finished, Generate, LoadOptions, Reply, SamplingOptions
+from engine.messages import (
+    ChatMessage,
+    Event,
+    Failed,
+    Finished,
+    Generate,
+    LoadOptions,
+    Reply,
+    SamplingOptions,
+)
 
 Kind = TypeVar("Kind")
 
@@ -25,8 +34,12 @@ class EngineClient:
 
     def request(self, prompt: str | list[ChatMessage], model: object, **values: Any) -> Generate:
         """A request: a text is a raw prompt, a list is a conversation; values go where they belong."""
-        options = {name: values.pop(name) for name in list(values) if name in LoadOptions.__dataclass_fields__}
-        sampling = {name: values.pop(name) for name in list(values) if name in SamplingOptions.__dataclass_fields__}
+        options = {
+            name: values.pop(name) for name in list(values) if name in LoadOptions.__dataclass_fields__
+        }
+        sampling = {
+            name: values.pop(name) for name in list(values) if name in SamplingOptions.__dataclass_fields__
+        }
         return Generate(
             request_id=str(next(self._ids)),
             options=LoadOptions(model=str(model), **options),

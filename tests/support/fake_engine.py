@@ -97,6 +97,12 @@ def serve_stubbornly(connection: Connection) -> None:
         time.sleep(1.0)
 
 
+def serve_after_a_while(connection: Connection) -> None:
+    """Like a computer on which the imports take long."""
+    time.sleep(0.6)
+    serve(connection)
+
+
 class FakeEngine:
     """Holds the name of a model and plays scripts."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from engine.model.decoder import Decoder
-from tests.support.checkpoints import VARIANTS
-from tests.support.decoders import greedy, load_decoder, load_reference
+from tests.support.checkpoints import VARIANTS, write_checkpoint
+from tests.support.decoders import greedy, load_decoder, load_reference, prefill
 
 PROMPT_LENGTH = 60
 TOKENS = 64
@@ -27,7 +28,7 @@ def decoder(variant: str, checkpoint_of: Callable[[str], Path]) -> Decoder:
 
 
 @pytest.fixture(scope="module")
-def reference(variant: str, checkpoint_of: Callable[[str], Path]) -> object:
+def reference(variant: str, checkpoint_of: Callable[[str], Path]) -> Any:
     return load_reference(checkpoint_of(variant))
 
 
@@ -36,7 +37,7 @@ def random_prompt(length: int = PROMPT_LENGTH) -> torch.Tensor:
 
 
 @torch.no_grad()
-def test_prefill_gives_the_logits_of_transformers(decoder: Decoder, reference: object) -> None:
+def test_prefill_gives_the_logits_of_transformers(decoder: Decoder, reference: Any) -> None:
     for length in (PROMPT_LENGTH, 200):
         prompt = random_prompt(length)
         ours = decoder.forward(prompt, torch.arange(length), prepared(decoder, length)).logits
@@ -44,7 +45,7 @@ def test_prefill_gives_the_logits_of_transformers(decoder: Decoder, reference: o
         torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
 
 
-def prepared(decoder: Decoder, length: int) -> object:
+def prepared(decoder: Decoder, length: int) -> Any:
     cache = decoder.new_cache(length)
     cache.begin(length)
     return cache
@@ -63,7 +64,7 @@ def test_prefill_in_pieces_gives_the_logits_of_one_piece(decoder: Decoder) -> No
     torch.testing.assert_close(torch.cat(rows), whole, atol=1e-4, rtol=1e-4)
 
 
-def test_greedy_text_is_that_of_transformers(decoder: Decoder, reference: object) -> None:
+def test_greedy_text_is_that_of_transformers(decoder: Decoder, reference: Any) -> None:
     prompt = random_prompt()
     theirs = reference.generate(
         prompt[None],
@@ -74,3 +75,31 @@ def test_greedy_text_is_that_of_transformers(decoder: Decoder, reference: object
         eos_token_id=None,
     )[0, PROMPT_LENGTH:]
     assert greedy(decoder, prompt, TOKENS) == theirs.tolist()
+
+
+@pytest.mark.parametrize("variant_name", ["llama", "mistral-window", "gemma2", "gemma3"])
+@torch.no_grad()
+def test_long_prompts_give_the_logits_of_transformers(variant_name: str, tmp_path: Path) -> None:
+    """Longer than the blocks in which attention is computed: whole blocks lie outside the window."""
+    length = 1500
+    folder = write_checkpoint(tmp_path, variant_name, tokenizer=False, max_position_embeddings=2048)
+    decoder, prompt = load_decoder(folder), random_prompt(length)
+    theirs = load_reference(folder)(prompt[None]).logits[0, -16:]
+    whole = decoder.forward(prompt, torch.arange(length), decoder.new_cache(length)).logits[-16:]
+    torch.testing.assert_close(whole, theirs, atol=1e-4, rtol=1e-4)
+    cache = prefill(decoder, prompt[:900], length)
+    decoder.forward(prompt[900:1484], torch.arange(900, 1484), cache)
+    cache.commit(torch.arange(584))
+    pieces = decoder.forward(prompt[1484:], torch.arange(1484, length), cache).logits
+    torch.testing.assert_close(pieces, theirs, atol=1e-4, rtol=1e-4)
+
+
+@torch.no_grad()
+def test_bf16_stays_close_to_transformers(decoder: Decoder, variant: str, checkpoint_of: Any) -> None:
+    prompt = random_prompt()
+    exact = decoder.forward(prompt, torch.arange(len(prompt)), prepared(decoder, len(prompt))).logits
+    ours_decoder = load_decoder(checkpoint_of(variant), torch.bfloat16)
+    ours = ours_decoder.forward(prompt, torch.arange(len(prompt)), prepared(ours_decoder, len(prompt))).logits
+    theirs = load_reference(checkpoint_of(variant), torch.bfloat16)(prompt[None]).logits[0].float()
+    # Both round in many places: what counts is that Tenon does not stray further than transformers does.
+    assert (ours - exact).std() <= 1.25 * (theirs - exact).std()

@@ -100,6 +100,21 @@ def test_commits_of_random_paths_equal_a_fresh_prefill(decoder: Decoder) -> None
     torch.testing.assert_close(ours, fresh, atol=1e-5, rtol=1e-4)
 
 
+def test_a_path_is_kept_when_the_cache_grew_for_its_tree(decoder: Decoder) -> None:
+    text, tree = random_tokens(250, 9), Tree(20, 8)
+    cache = prefill(decoder, text, CAPACITY)
+    allocated = cache.bytes
+    run(decoder, cache, tree)
+    assert cache.bytes > allocated
+    path = tree.path(19)
+    cache.commit(path)
+    text = torch.cat((text, tree.tokens[path]))
+    probe, position = torch.tensor([42]), torch.tensor([len(text)])
+    ours = decoder.forward(probe, position, cache).logits
+    fresh = decoder.forward(probe, position, prefill(decoder, text, CAPACITY)).logits
+    torch.testing.assert_close(ours, fresh, atol=1e-5, rtol=1e-4)
+
+
 def test_a_forward_without_commit_leaves_no_trace(decoder: Decoder) -> None:
     cache = prefill(decoder, random_tokens(COMMITTED, 9), CAPACITY)
     probe, position = torch.tensor([42]), torch.tensor([COMMITTED])

@@ -1,0 +1,104 @@
+"""The cache alone: rows are kept, moved, cut and grown without a mistake."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from engine.model.kv_cache import FIRST_ROWS, KVCache
+
+LAYERS, KV_HEADS, HEAD_DIM = 3, 2, 4
+
+
+def make(capacity: int = 1000, **options: int) -> KVCache:
+    return KVCache(LAYERS, KV_HEADS, HEAD_DIM, capacity, torch.float32, torch.device("cpu"), **options)
+
+
+def write(cache: KVCache, marks: list[int]) -> list[tuple[torch.Tensor, torch.Tensor]]:
+    """Append one row per mark; layer l's keys hold mark + l / 10 and its values the negative of that."""
+    cache.reserve(len(marks))
+    rows = torch.tensor(marks, dtype=torch.float32)[:, None, None].expand(-1, KV_HEADS, HEAD_DIM)
+    return [cache.append(layer, rows + layer / 10, -rows - layer / 10) for layer in range(LAYERS)]
+
+
+def committed(cache: KVCache) -> list[int]:
+    """The marks of the committed rows, the same in all layers, heads and channels."""
+    seen = write(cache, [0])
+    marks = seen[0][0][0, :-1, 0].round().long().tolist()
+    for layer, (keys, values) in enumerate(seen):
+        expected = torch.tensor(marks)[None, :, None].expand(KV_HEADS, -1, HEAD_DIM) + layer / 10
+        torch.testing.assert_close(keys[:, :-1], expected)
+        torch.testing.assert_close(values[:, :-1], -expected)
+    return [int(mark) for mark in marks]
+
+
+def test_only_committed_rows_stay() -> None:
+    cache = make()
+    write(cache, [1, 2, 3])
+    cache.commit(torch.tensor([0, 1, 2]))
+    write(cache, [4, 5, 6, 7])
+    assert committed(cache) == [1, 2, 3]
+    assert cache.length == 3
+
+
+@pytest.mark.parametrize("rows", [[], [0], [0, 1, 2], [0, 2, 3, 5], [0, 5], [0, 1, 3, 4, 5]])
+def test_a_path_moves_down_in_every_layer(rows: list[int]) -> None:
+    cache = make()
+    write(cache, [1, 2])
+    cache.commit(torch.arange(2))
+    write(cache, [10, 11, 12, 13, 14, 15])
+    cache.commit(torch.tensor(rows, dtype=torch.long))
+    assert committed(cache) == [1, 2] + [10 + row for row in rows]
+
+
+def test_rows_survive_growth() -> None:
+    cache = make(capacity=5000)
+    small = cache.bytes
+    write(cache, list(range(FIRST_ROWS)))
+    cache.commit(torch.arange(FIRST_ROWS))
+    write(cache, list(range(1000)))
+    cache.commit(torch.arange(1000))
+    assert committed(cache) == [*range(FIRST_ROWS), *range(1000)]
+    assert small < cache.bytes <= 2 * 4 * LAYERS * KV_HEADS * HEAD_DIM * 5000
+
+
+def test_there_is_room_up_to_the_capacity_and_not_beyond() -> None:
+    cache = make(capacity=10)
+    write(cache, list(range(10)))
+    cache.commit(torch.arange(9))
+    cache.reserve(1)
+    with pytest.raises(ValueError, match="10 rows"):
+        cache.reserve(2)
+
+
+def test_truncate_cuts_and_never_lengthens() -> None:
+    cache = make()
+    write(cache, [1, 2, 3])
+    cache.commit(torch.arange(3))
+    cache.truncate(2)
+    assert committed(cache) == [1, 2]
+    for length in (-1, 3):
+        with pytest.raises(ValueError, match="cannot cut"):
+            cache.truncate(length)
+
+
+def test_a_text_that_becomes_long_starts_anew() -> None:
+    cache = make(short_text_limit=8)
+    assert (cache.begin(5), cache.text_limit) == (0, 8)
+    write(cache, [1, 2, 3, 4, 5])
+    cache.commit(torch.arange(5))
+    assert cache.begin(8) == 5
+    assert cache.begin(9) == 0
+    assert cache.text_limit is None
+    write(cache, list(range(9)))
+    cache.commit(torch.arange(9))
+    assert cache.begin(12) == 9
+    assert cache.begin(4) == 0
+
+
+def test_other_models_keep_their_rows_at_any_length() -> None:
+    cache = make()
+    write(cache, [1, 2])
+    cache.commit(torch.arange(2))
+    assert cache.begin(900) == 2
+    assert cache.text_limit is None

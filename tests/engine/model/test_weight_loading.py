@@ -1,0 +1,142 @@
+"""Weights into memory: nothing missing passes, the bytes are as predicted, and a load can be cancelled."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from engine.errors import Cancelled, TensorMismatch
+from engine.model.config import read_config
+from engine.model.decoder import Decoder
+from engine.model.footprint import cache_bytes, weight_bytes
+from engine.model.layer import ModelWeights
+from engine.model.linear import ColumnLinear, Linear
+from engine.model.loader import load_weights, read_slots
+from engine.model.tensors import Slot, expected_tensors
+from engine.placement.resident import Resident
+from engine.weights.checkpoint import Checkpoint
+from tests.support.checkpoints import VARIANTS, write_checkpoint
+
+CPU = torch.device("cpu")
+
+
+def load(folder: Path, dtype: torch.dtype = torch.float32, **hooks: Any) -> ModelWeights:
+    checkpoint = Checkpoint(folder)
+    return load_weights(checkpoint, read_config(checkpoint), dtype, CPU, **hooks)
+
+
+def rewrite(folder: Path, change: Callable[[dict[str, torch.Tensor]], None]) -> Path:
+    """Change the tensors of a checkpoint with one weights file."""
+    tensors = load_file(folder / "model.safetensors")
+    change(tensors)
+    save_file(tensors, folder / "model.safetensors")
+    return folder
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_bytes_are_those_predicted_from_the_config(
+    variant: str, dtype: torch.dtype, checkpoint_of: Callable[[str], Path]
+) -> None:
+    checkpoint = Checkpoint(checkpoint_of(variant))
+    config = read_config(checkpoint)
+    weights = load_weights(checkpoint, config, dtype, CPU)
+    assert set(expected_tensors(config)) == checkpoint.names
+    assert weights.size_bytes == weight_bytes(config, dtype)
+    assert Resident(weights).bytes_by_device == {"cpu": weights.size_bytes}
+    assert weights.parameters == sum(checkpoint.tensor(name).numel() for name in checkpoint.names)
+    cache = Decoder(config, Resident(weights)).new_cache(200)
+    assert cache.bytes == cache_bytes(config, 200, dtype)
+
+
+@pytest.mark.parametrize(
+    "part", ["layers.1.self_attn.k_proj", "layers.2.mlp.down_proj", "norm", "embed_tokens"]
+)
+def test_a_missing_weight_is_named(tmp_path: Path, part: str) -> None:
+    name = f"model.{part}.weight"
+    folder = rewrite(write_checkpoint(tmp_path / "model", tokenizer=False), lambda tensors: tensors.pop(name))
+    with pytest.raises(TensorMismatch) as caught:
+        load(folder)
+    assert name in caught.value.message
+    assert "1 missing" in caught.value.message
+
+
+def test_a_missing_head_is_named_where_it_is_not_tied(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "model", tokenizer=False)
+    rewrite(folder, lambda tensors: tensors.pop("lm_head.weight"))
+    with pytest.raises(TensorMismatch, match=r"lm_head\.weight"):
+        load(folder)
+
+
+def test_unexpected_and_misshapen_tensors_are_named_and_counted(tmp_path: Path) -> None:
+    def change(tensors: dict[str, torch.Tensor]) -> None:
+        for index in range(5):
+            tensors[f"model.layers.{index}.adapter.weight"] = torch.zeros(1)
+        tensors["model.norm.weight"] = torch.zeros(7)
+
+    with pytest.raises(TensorMismatch) as caught:
+        load(rewrite(write_checkpoint(tmp_path / "model", tokenizer=False), change))
+    assert "5 unexpected (model.layers.0.adapter.weight" in caught.value.message
+    assert "model.norm.weight is (7,) and not (64,)" in caught.value.message
+    assert "model.layers.4.adapter.weight" in caught.value.details
+
+
+def test_known_extras_are_harmless(tmp_path: Path) -> None:
+    def change(tensors: dict[str, torch.Tensor]) -> None:
+        tensors["model.layers.0.self_attn.rotary_emb.inv_freq"] = torch.zeros(8)
+        tensors["lm_head.weight"] = tensors["model.embed_tokens.weight"].clone()
+
+    folder = write_checkpoint(tmp_path / "model", "llama-tied", tokenizer=False)
+    assert load(rewrite(folder, change)).tied
+
+
+def test_fused_rows_that_nothing_fills_are_a_mismatch(llama_folder: Path) -> None:
+    slots = [Slot("model.norm.weight", (64,), "norm"), Slot("model.norm.weight", (64,), "norm", 100)]
+    with pytest.raises(TensorMismatch, match="128 of 164"):
+        read_slots(Checkpoint(llama_folder), slots, torch.float32, CPU, lambda count: None, lambda: None)
+
+
+def test_progress_rises_from_nothing_to_all(llama_folder: Path) -> None:
+    steps: list[tuple[int, int]] = []
+    load(llama_folder, progress=lambda done_bytes, total_bytes: steps.append((done_bytes, total_bytes)))
+    assert steps[0][0] == 0
+    assert steps[-1][0] == steps[-1][1]
+    assert [done for done, _ in steps] == sorted({done for done, _ in steps})
+
+
+def test_a_load_is_cancelled_at_the_next_slice(llama_folder: Path) -> None:
+    looks: list[float] = []
+
+    def check() -> None:
+        looks.append(time.monotonic())
+        if len(looks) == 5:
+            raise Cancelled("")
+
+    with pytest.raises(Cancelled):
+        load(llama_folder, check=check)
+    assert len(looks) == 5
+
+
+@pytest.mark.parametrize("count", [1, 2, 16])
+@pytest.mark.parametrize("biased", [False, True])
+def test_activations_as_columns_give_the_same_rows(count: int, biased: bool) -> None:
+    generator = torch.Generator().manual_seed(0)
+    weight, bias = torch.randn(24, 16, generator=generator), torch.randn(24, generator=generator)
+    rows = torch.randn(count, 16, generator=generator)
+    plain = Linear(weight, bias if biased else None)
+    columns = ColumnLinear(weight, bias if biased else None)
+    torch.testing.assert_close(columns(rows), plain(rows))
+    assert columns.size_bytes == plain.size_bytes
+
+
+def test_a_released_placement_holds_nothing(llama_folder: Path) -> None:
+    placement = Resident(load(llama_folder))
+    placement.release()
+    with pytest.raises(AssertionError):
+        placement.layer(0)
