@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.bridge.engine_process import EngineProcess
 from app.bridge.engine_thread import EngineThread
-from engine.messages import Cancel, Command, Event, Failed, Finished
+from engine.messages import Cancel, Command, EngineReady, Event, Failed, Finished
 
 SERVE = "engine.process:serve"
 
@@ -40,6 +40,8 @@ class EngineClient(QObject):
         self._host: EngineProcess | EngineThread | None = None
         self._start_number = 0  # tells news of this engine from news of one before
         self.cancel_timeout_ms = 2000
+        self._closed = False
+        self._ready = False
         self._cancelled = ""
         self._killed_on_purpose = False
         self._cancel_timer = QTimer(self)
@@ -61,9 +63,10 @@ class EngineClient(QObject):
 
     def start(self) -> None:
         """Start an engine unless one runs; returns before it is ready."""
-        if self._host is not None:
+        if self._host is not None or self._closed:
             return
         self._start_number += 1
+        self._ready = False
         self._killed_on_purpose = False
         number = self._start_number
 
@@ -92,10 +95,12 @@ class EngineClient(QObject):
         """Stop a request. An engine that does not answer in `cancel_timeout_ms` is killed."""
         self.send(Cancel(request_id))
         self._cancelled = request_id
-        self._cancel_timer.start(self.cancel_timeout_ms)
+        if self._ready:  # else it is importing its libraries, and a new one would have to do the same again
+            self._cancel_timer.start(self.cancel_timeout_ms)
 
     def close(self) -> None:
         """End the engine, its process and its threads. May be called twice."""
+        self._closed = True
         self._start_number += 1  # what is still under way is of no interest
         self._cancel_timer.stop()
         if self._host is not None:
@@ -106,7 +111,12 @@ class EngineClient(QObject):
     def _receive(self, number: int, event: Event) -> None:
         if number != self._start_number:
             return
+        if isinstance(event, EngineReady):
+            self._ready = True
+            if self._cancelled:
+                self._cancel_timer.start(self.cancel_timeout_ms)
         if isinstance(event, (Finished, Failed)) and event.request_id == self._cancelled:
+            self._cancelled = ""
             self._cancel_timer.stop()
         self.event_received.emit(event)
 
@@ -115,6 +125,7 @@ class EngineClient(QObject):
         if number != self._start_number:
             return
         self._host = None
+        self._cancelled = ""
         self._cancel_timer.stop()
         self.stopped.emit("" if self._killed_on_purpose else sentence)
 

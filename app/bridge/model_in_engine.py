@@ -73,17 +73,15 @@ class ModelInEngine(QObject):
 
     def load_if_chosen(self) -> None:
         """Load the chosen model if that was asked for and has not been done."""
-        if not self._load_wanted:
+        wanted, self._load_wanted = self._load_wanted, False
+        if not wanted or self._settings.model == self._ref_in_memory:
             return
-        self._load_wanted = False
         self.cancel_load()
         self.ensure_engine()
         self._loads += 1
         self._load_id = f"load-{self._loads}"
         options = self._options(self._load_id)
-        self._show(EngineState(self.state.phase, options.model, model_name(options.model)))
-        if self.state.phase is not EnginePhase.STARTING:
-            self._show(self.state.loading())
+        self._expect(options.model)
         self._client.send(Load(self._load_id, options))
 
     def cancel_load(self) -> None:
@@ -95,8 +93,8 @@ class ModelInEngine(QObject):
         """The options of a reply that is about to be sent."""
         self._reply_id = reply_request_id
         options = self._options(reply_request_id)
-        if self.state.sentence or self.state.model_ref != options.model:
-            self._show(EngineState(self.state.phase, options.model, model_name(options.model)))
+        if options.model != self._ref_in_memory:
+            self._expect(options.model)
         return options
 
     def _options(self, request_id: str) -> LoadOptions:
@@ -123,7 +121,7 @@ class ModelInEngine(QObject):
             self.context = event.report.context
         chosen = not request_id or self._refs.get(request_id) == self.state.model_ref
         state = self.state.after(event) if chosen else self.state
-        if isinstance(event, EngineReady) and self._load_id:
+        if isinstance(event, EngineReady) and (self._load_id or self._reply_id):
             state = state.loading()
         if isinstance(event, (ModelLoaded, Finished, Failed)) and request_id == self._load_id:
             self._load_id = ""
@@ -137,6 +135,11 @@ class ModelInEngine(QObject):
     def _engine_stopped(self, sentence: str) -> None:
         self._load_id = self._reply_id = self._ref_in_memory = ""
         self._show(self.state.stopped(sentence))
+
+    def _expect(self, ref: str) -> None:
+        """Show that a model is about to be loaded, unless the engine itself is still starting."""
+        state = EngineState(self.state.phase, ref, model_name(ref))
+        self._show(state if state.phase is EnginePhase.STARTING else state.loading())
 
     def _show(self, state: EngineState) -> None:
         if state != self.state:

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.background_writer import BackgroundWriter
 from app.bridge.engine_client import EngineClient
+from app.bridge.garbage import GarbageInWindowThread
 from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
@@ -17,6 +18,7 @@ from app.chat.choices import GUIDE_REF, MODES, ModeChoice, ModelChoice, model_ch
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
+from app.chat.prompt_text import whole_characters
 from app.chat.reply_queue import Ticket
 from app.chat.title import title_of
 from app.settings.settings_file import SettingsFile
@@ -62,6 +64,7 @@ class Workspace(QObject):
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
+        self._garbage = GarbageInWindowThread(self)
         self._notices: list[str] = []
         self._settings_file = SettingsFile(config_folder or usual_config_folder())
         self.settings, problems = self._settings_file.read()
@@ -86,6 +89,7 @@ class Workspace(QObject):
         self._settings_timer.timeout.connect(self._save_settings)
         self._closed = False
 
+    @Slot()
     def start(self) -> None:
         """Start the engine and tell what opening the files brought up. Called once the window is shown."""
         for sentence in self._notices:
@@ -111,7 +115,7 @@ class Workspace(QObject):
         """Give a conversation a title of the person's own; a blank one changes nothing."""
         conversation = self._library.conversation(conversation_id)
         if conversation is not None and title.strip():
-            self._library.put_conversation(replace(conversation, title=title_of(_clean(title))))
+            self._library.put_conversation(replace(conversation, title=title_of(whole_characters(title))))
             self._journal.save(conversation_id)
             self.conversations_changed.emit()
 
@@ -148,7 +152,7 @@ class Workspace(QObject):
         Raises:
             EmptyPrompt: The text is blank.
         """
-        text = _clean(text)
+        text = whole_characters(text)
         if not text.strip():
             raise EmptyPrompt("Write a message first.")
         now = time.time()
@@ -234,6 +238,7 @@ class Workspace(QObject):
         self._database.reader.close()
         if self._database.presence is not None:
             self._database.presence.leave()
+        self._garbage.close()
 
     # --- inside -------------------------------------------------------------------------------------------
 
@@ -280,7 +285,8 @@ class Workspace(QObject):
             self._journal.erase(conversation_id)
 
     def _settings_changed(self) -> None:
-        self._settings_timer.start()
+        if not self._closed:
+            self._settings_timer.start()
 
     @Slot()
     def _save_settings(self) -> None:
@@ -289,10 +295,5 @@ class Workspace(QObject):
         self._writer.submit(lambda: self._settings_file.write(text), self._settings_saved)
 
     def _settings_saved(self, error: StorageError | None) -> None:
-        if error is not None:
+        if error:
             self.notice.emit(error.message)
-
-
-def _clean(text: str) -> str:
-    """Replace halves of characters (lone surrogates), which a paste can bring and no file can hold."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

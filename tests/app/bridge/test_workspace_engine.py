@@ -149,6 +149,49 @@ def test_a_model_chosen_during_a_reply_comes_after_it(desk: Desk) -> None:
     assert (workspace.engine_state().model_name, workspace.engine_state().sentence) == ("other", "")
 
 
+def test_a_model_chosen_during_a_reply_is_loaded_by_the_next_one_in_the_queue(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = workspace.send(None, "slow 20")
+    desk.wait_for_state(workspace, chat, MessageState.STREAMING)
+    workspace.choose_model(str(desk.folder / "other"))
+    desk.answer(workspace, "say 1")
+    desk.qtbot.wait(50)
+    assert workspace.engine_state().phase is EnginePhase.READY
+    assert workspace.engine_state().model_name == "other"
+
+
+@needs_signals
+def test_a_reply_loads_the_model_again_after_a_crash(desk: Desk) -> None:
+    workspace = desk.open()
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    os.kill(desk.client.process_id or 0, signal.SIGTERM)
+    desk.wait_for_phase(workspace, EnginePhase.STOPPED)
+    assert "(signal 15)" in workspace.engine_state().sentence
+    desk.recorder.states.clear()
+    desk.answer(workspace, "say 1")
+    phases = [state.phase for state in desk.recorder.states]
+    assert list(dict.fromkeys(phases)) == [EnginePhase.STARTING, EnginePhase.LOADING, EnginePhase.READY]
+
+
+def test_stopping_an_engine_that_still_starts_does_not_kill_it(desk: Desk) -> None:
+    workspace = desk.open(EngineClient("tests.support.fake_engine:serve_after_a_while", in_process=False))
+    desk.client.cancel_timeout_ms = 100
+    process_id = desk.client.process_id
+    chat = workspace.send(None, "say 1")
+    desk.qtbot.wait(50)
+    workspace.stop(chat)
+    desk.answer(workspace, "say 1", chat)
+    assert desk.client.process_id == process_id
+
+
+def test_a_closed_workspace_starts_nothing(desk: Desk) -> None:
+    workspace = desk.open()
+    workspace.close()
+    workspace.send(None, "say 1")
+    workspace.choose_model("other")
+    assert left_behind() == []
+
+
 def test_a_choice_taken_back_during_a_reply_changes_nothing(desk: Desk) -> None:
     workspace = desk.open()
     chat = workspace.send(None, "slow 30")
