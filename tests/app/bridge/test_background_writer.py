@@ -11,19 +11,22 @@ from engine.errors import StorageError
 
 def test_work_is_done_in_order_elsewhere_and_answered_here(qtbot: QtBot) -> None:
     writer = BackgroundWriter()
-    done: list[int] = []
-    threads: set[int] = set()
+    done: list[tuple[int, int]] = []
     answered: list[tuple[int, int]] = []
-    for number in range(20):
+
+    def submit(number: int) -> None:
         writer.submit(
-            lambda number=number: (done.append(number), threads.add(threading.get_ident()))[0],  # type: ignore[misc]
-            lambda error, number=number: answered.append((number, threading.get_ident())),  # type: ignore[misc]
+            lambda: done.append((number, threading.get_ident())),
+            lambda error: answered.append((number, threading.get_ident())),
         )
+
+    for number in range(20):
+        submit(number)
     qtbot.waitUntil(lambda: len(answered) == 20)
-    assert done == list(range(20))
     here = threading.get_ident()
+    assert [number for number, _ in done] == list(range(20))
+    assert here not in {thread for _, thread in done}
     assert answered == [(number, here) for number in range(20)]
-    assert threads.isdisjoint({here})
     writer.close()
 
 

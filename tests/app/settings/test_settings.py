@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from app.settings import settings_file
@@ -132,6 +133,7 @@ def test_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
         file.write(file.text_of(settings))
 
 
+@hypothesis_settings(deadline=None)
 @given(
     st.dictionaries(st.sampled_from([*Settings.declared(), "other"]), st.none() | st.integers() | st.text())
 )

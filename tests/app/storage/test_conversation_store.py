@@ -113,8 +113,14 @@ def test_ids_are_never_given_twice_even_past_a_block(tmp_path: Path) -> None:
 
 def test_a_thousand_conversations_and_a_thousand_messages_open_fast(tmp_path: Path) -> None:
     first = open_database(tmp_path)
-    for number in range(1000):
-        first.writer.save(Conversation(number + 1, f"Conversation {number}", 1.0, float(number)), [])
+    first.writer._connection.executescript(
+        "BEGIN;"
+        + "".join(
+            f"INSERT INTO conversations VALUES ({number}, 'Conversation {number}', 1.0, {number}.0, NULL);"
+            for number in range(1, 1001)
+        )
+        + "COMMIT;"
+    )
     words = "some words of a message " * 40
     first.writer.save(CHAT, [replace(PROMPT, id=5000 + number, content=words) for number in range(1000)])
     close(first)
