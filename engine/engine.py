@@ -30,7 +30,7 @@ from engine.messages import (
     Unload,
 )
 from engine.planning.planner import choose_plan
-from engine.reply import check_request, run_reply
+from engine.reply import ReplyRun, check_request
 
 _PROGRESS_EVERY_S = 0.05
 
@@ -96,7 +96,7 @@ class Engine:
             else:
                 check_request(command)
                 model, load_ms = self._load(command.request_id, command.options, check)
-                run_reply(model, command, load_ms, self._on_event, check)
+                ReplyRun(model, command, load_ms, self._on_event, check).run()
         except TenonError as error:
             self._fail(
                 command.request_id, type(error).__name__, error.message, error.details, error.exit_code

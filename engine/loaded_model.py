@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from engine.decoding.target import Target
-from engine.errors import InvalidOption
+from engine.errors import ConfigInvalid, InvalidOption
 from engine.hub.installed import find_model, model_name
 from engine.messages import LoadOptions, ModelReport, SamplingOptions
 from engine.model.config import read_config
@@ -22,6 +22,7 @@ from engine.model.sampling import Sampler
 from engine.placement.resident import Resident
 from engine.planning.fit import fit_model
 from engine.planning.hardware import usable_cores
+from engine.text.gate import Gate
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.weights.checkpoint import Checkpoint
 
@@ -34,6 +35,7 @@ class LoadedModel:
         report: What was loaded.
         tokenizer: Its tokenizer.
         target: Its decoder and cache.
+        gate: The bundled guide's confidence gate, None for every other model.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class LoadedModel:
         check()
         fit = fit_model(config, options)
         self.tokenizer = Tokenizer(folder, read_end_ids(folder))
+        self.gate = _read_gate(folder)
         check()
         weights = load_weights(checkpoint, config, fit.dtype, torch.device("cpu"), progress, check)
         self.target = Target(Decoder(config, Resident(weights)), fit.context)
@@ -114,6 +117,15 @@ def _set_threads(threads: int | None) -> None:
     if threads is not None and not 1 <= threads <= 1024:
         raise InvalidOption(f"The number of threads is {threads}, but it must be between 1 and 1024.")
     torch.set_num_threads(threads or usable_cores())
+
+
+def _read_gate(folder: Path) -> Gate | None:
+    try:
+        return Gate.read(folder)
+    except ValueError as error:
+        raise ConfigInvalid(
+            f"The guide's topics in {folder} cannot be read: install Tenon again.", details=str(error)
+        ) from error
 
 
 def _read_generation_config(folder: Path) -> dict[str, Any]:

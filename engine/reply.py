@@ -30,10 +30,14 @@ from engine.model.sampling import Sampler
 from engine.modes import MODES
 from engine.planning.planner import choose_plan
 from engine.text.context_window import check_length, fit_conversation
+from engine.text.gate import HeldReply
 from engine.text.stop import ReplyText
+from engine.verifying.confidence import ConfidenceRecord
 from engine.verifying.sample_and_match import SampleAndMatch
+from engine.verifying.verdict import Verifier
 
 _STATISTICS_EVERY_S = 0.25
+_UNSURE = "The guide was not sure of its answer, so it offers the nearest topics that it knows instead."
 _NO_TEMPLATE = "This model brings no chat template, so the conversation is given to it as plain text."
 
 
@@ -59,14 +63,8 @@ def check_request(request: Generate) -> None:
             ) from error
 
 
-def run_reply(
-    model: LoadedModel,
-    request: Generate,
-    load_ms: float | None,
-    emit: Callable[[Event], None],
-    check: Callable[[], None],
-) -> None:
-    """Answer a request that `check_request` has passed; ends with `Finished`, also when cancelled.
+class ReplyRun:
+    """Answers one request that `check_request` has passed.
 
     Args:
         model: The loaded model; its cache keeps what this reply adds.
@@ -74,63 +72,109 @@ def run_reply(
         load_ms: Time the load took, None when the model was in memory already.
         emit: Takes events.
         check: Raises `Cancelled` when the request is to stop.
-
-    Raises:
-        TenonError: the prompt does not fit, or a sampling value is out of range.
     """
-    clock = ReplyClock(load_ms=load_ms)
-    plan = choose_plan(request.options.mode)
-    sampler = model.sampler(request.sampling, fresh_seed=secrets.randbits(32))
-    prompt = _prompt(model, request, emit)
-    emit(PlanChosen(request.request_id, plan))
 
-    context = model.target.context
-    reply = ReplyText(model.tokenizer.decode, model.tokenizer.end_ids, request.stop, request.max_tokens)
-    last_update = time.perf_counter()
-
-    def update_statistics() -> None:
-        used = len(prompt) + len(reply.token_ids)
-        emit(StatisticsUpdated(request.request_id, plan.mode, clock.timings(), read_memory(), used, context))
-
-    def prefilled(done: int, total: int) -> None:
-        emit(PrefillProgress(request.request_id, done, total))
-
-    def emitted(tokens: Sequence[int]) -> None:
-        nonlocal last_update
-        emit(TokensAdded(request.request_id, reply.take_fresh(), tuple(tokens)))
-        now = time.perf_counter()
-        if now - last_update >= _STATISTICS_EVERY_S:
-            last_update = now
-            update_statistics()
-
-    recipe = MODES[plan.mode].recipe(SampleAndMatch(sampler))
-    try:
-        decode(model.target, recipe, prompt, reply, clock, Hooks(check, prefilled, emitted))
-    except Cancelled:
-        reply.close(None)
-    late_text = reply.take_fresh()
-    if late_text:
-        emit(TokensAdded(request.request_id, late_text, ()))
-    update_statistics()
-    emit(
-        Finished(
-            request.request_id,
-            Reply(
-                text=reply.text,
-                prompt_ids=tuple(prompt),
-                token_ids=tuple(reply.token_ids),
-                mode=plan.mode,
-                model=request.options.model,
-                draft=request.options.draft,
-                weights=model.report.weights,
-                devices={"target": "cpu", "draft": None},
-                stop_reason=reply.stop_reason or "cancelled",
-                plan=plan,
-                timings=clock.timings(),
-                memory=read_memory(),
-            ),
+    def __init__(
+        self,
+        model: LoadedModel,
+        request: Generate,
+        load_ms: float | None,
+        emit: Callable[[Event], None],
+        check: Callable[[], None],
+    ) -> None:
+        self._model = model
+        self._request = request
+        self._emit = emit
+        self._check = check
+        self._clock = ReplyClock(load_ms=load_ms)
+        self._plan = choose_plan(request.options.mode)
+        self._rule: Verifier = SampleAndMatch(model.sampler(request.sampling, secrets.randbits(32)))
+        self._reply = ReplyText(
+            model.tokenizer.decode, model.tokenizer.end_ids, request.stop, request.max_tokens
         )
-    )
+        self._held: HeldReply | None = None
+        self._confidence: ConfidenceRecord | None = None
+        if request.offer_topics and model.gate is not None and request.messages:
+            self._held = model.gate.hold(request.messages[-1].content)
+            self._rule = self._confidence = ConfidenceRecord(self._rule)
+        self._prompt: list[int] = []
+        self._shown = ""
+        self._last_update = time.perf_counter()
+
+    def run(self) -> None:
+        """Run the loop; ends with `Finished`, also when cancelled.
+
+        Raises:
+            TenonError: the prompt does not fit.
+        """
+        self._prompt = _fit_prompt(self._model, self._request, self._emit)
+        self._emit(PlanChosen(self._request.request_id, self._plan))
+        recipe = MODES[self._plan.mode].recipe(self._rule)
+        hooks = Hooks(self._check, self._prefilled, self._emitted)
+        try:
+            decode(self._model.target, recipe, self._prompt, self._reply, self._clock, hooks)
+        except Cancelled:
+            self._reply.close(None)
+        self._show((), self._reply.take_fresh())
+        if self._held is not None:
+            self._release(self._held)
+        self._update_statistics()
+        self._emit(Finished(self._request.request_id, self._finished()))
+
+    def _prefilled(self, done: int, total: int) -> None:
+        self._emit(PrefillProgress(self._request.request_id, done, total))
+
+    def _emitted(self, tokens: Sequence[int]) -> None:
+        self._show(tokens, self._reply.take_fresh())
+        now = time.perf_counter()
+        if now - self._last_update >= _STATISTICS_EVERY_S:
+            self._last_update = now
+            self._update_statistics()
+
+    def _show(self, tokens: Sequence[int], text: str) -> None:
+        """Send tokens with their text, or with as much of it as the gate lets through."""
+        if self._held is not None and self._confidence is not None:
+            text = self._held.feed(text, min(self._confidence.latest[: len(tokens)], default=1.0))
+        if tokens or text:
+            self._shown += text
+            self._emit(TokensAdded(self._request.request_id, text, tuple(tokens)))
+
+    def _release(self, held: HeldReply) -> None:
+        """Show what the gate held back, or what it puts in its place."""
+        verdict = held.finish(complete=self._reply.stop_reason is not None)
+        if verdict.replaced:
+            self._emit(Notice(self._request.request_id, _UNSURE))
+        if verdict.text:
+            self._shown += verdict.text
+            self._emit(TokensAdded(self._request.request_id, verdict.text, ()))
+
+    def _update_statistics(self) -> None:
+        self._emit(
+            StatisticsUpdated(
+                self._request.request_id,
+                self._plan.mode,
+                self._clock.timings(),
+                read_memory(),
+                context_used=len(self._prompt) + len(self._reply.token_ids),
+                context_limit=self._model.target.context,
+            )
+        )
+
+    def _finished(self) -> Reply:
+        return Reply(
+            text=self._shown,
+            prompt_ids=tuple(self._prompt),
+            token_ids=tuple(self._reply.token_ids),
+            mode=self._plan.mode,
+            model=self._request.options.model,
+            draft=self._request.options.draft,
+            weights=self._model.report.weights,
+            devices={"target": "cpu", "draft": None},
+            stop_reason=self._reply.stop_reason or "cancelled",
+            plan=self._plan,
+            timings=self._clock.timings(),
+            memory=read_memory(),
+        )
 
 
 def read_memory() -> Memory:
@@ -146,7 +190,7 @@ def read_memory() -> Memory:
     return Memory(resident_bytes=information.rss, resident_peak_bytes=max(peak, information.rss))
 
 
-def _prompt(model: LoadedModel, request: Generate, emit: Callable[[Event], None]) -> list[int]:
+def _fit_prompt(model: LoadedModel, request: Generate, emit: Callable[[Event], None]) -> list[int]:
     """Token ids of the prompt, cut to the context where it is a conversation."""
     context = model.target.context
     if request.raw_prompt is not None:

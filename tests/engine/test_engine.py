@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -47,7 +48,15 @@ def user(text: str) -> ChatMessage:
 def test_events_of_a_reply_come_in_order(client: EngineClient, llama_folder: Path) -> None:
     reply = client.answer([user("Hello")], llama_folder, max_tokens=20)
     order = [type(event) for event in client.events]
-    landmarks = [EngineReady, LoadProgress, ModelLoaded, PrefillProgress, TokensAdded, StatisticsUpdated, Finished]
+    landmarks = [
+        EngineReady,
+        LoadProgress,
+        ModelLoaded,
+        PrefillProgress,
+        TokensAdded,
+        StatisticsUpdated,
+        Finished,
+    ]
     assert sorted(landmarks, key=order.index) == landmarks
     assert order.count(Finished) == 1
     added = client.seen(TokensAdded)
@@ -199,7 +208,9 @@ def test_closing_cancels_what_runs_and_joins_the_thread(llama_folder: Path) -> N
     assert not [thread for thread in threading.enumerate() if thread.name == "tenon-engine"]
 
 
-def test_a_model_is_loaded_once_and_again_when_options_change(client: EngineClient, llama_folder: Path) -> None:
+def test_a_model_is_loaded_once_and_again_when_options_change(
+    client: EngineClient, llama_folder: Path
+) -> None:
     client.answer("a", llama_folder, mode="plain", max_tokens=2)
     client.answer("a", llama_folder, mode="lookup", max_tokens=2)
     assert len(client.seen(ModelLoaded)) == 1
@@ -212,7 +223,9 @@ def test_a_model_is_loaded_once_and_again_when_options_change(client: EngineClie
 def test_a_long_conversation_leaves_out_its_oldest_turns_and_says_so(
     client: EngineClient, llama_folder: Path
 ) -> None:
-    turns = [message for _ in range(12) for message in (user("hello " * 4), ChatMessage("assistant", "world " * 4))]
+    turns = [
+        message for _ in range(12) for message in (user("hello " * 4), ChatMessage("assistant", "world " * 4))
+    ]
     messages = [ChatMessage("system", "Be brief."), *turns, user("and now?")]
     reply = client.answer(messages, llama_folder, context=128, max_tokens=10)
     (trimmed,) = client.seen(ContextTrimmed)
@@ -294,3 +307,32 @@ def test_events_come_from_the_owner_thread() -> None:
     engine = Engine(lambda event: names.append(threading.current_thread().name))
     engine.close()
     assert names == ["tenon-engine"]
+
+
+@pytest.mark.parametrize(("threshold", "replaced"), [(0.0, False), (1.0, True)])
+def test_the_guide_s_gate_offers_topics_where_it_is_unsure(
+    threshold: float, replaced: bool, client: EngineClient, tmp_path: Path
+) -> None:
+    folder = write_checkpoint(tmp_path / "model")
+    question = [user("how fast is it")]
+    free = client.answer(question, folder, max_tokens=12)
+    topic = {
+        "name": "speed",
+        "title": "Speed",
+        "question": "How fast is it?",
+        "answer": free.text,
+        "words": {"fast": 1},
+    }
+    (folder / "guide.json").write_text(
+        json.dumps({"threshold": threshold, "topics": [topic]}), encoding="utf-8"
+    )
+    client.engine.submit(Unload())
+    client.events.clear()
+    gated = client.answer(question, folder, max_tokens=12, offer_topics=True)
+    assert gated.token_ids == free.token_ids
+    assert "".join(event.text for event in client.seen(TokensAdded)) == gated.text
+    assert ("How fast is it?" in gated.text) is replaced
+    assert bool(client.seen(Notice)) is replaced
+    assert (gated.text == free.text) is not replaced
+    # Nobody who did not ask for it meets the gate.
+    assert client.answer(question, folder, max_tokens=12).text == free.text

@@ -1,0 +1,188 @@
+"""The confidence gate of the bundled guide: a likely wrong answer becomes "Did you mean ..." with near topics.
+
+The guide knows a fixed set of answers, which ``guide.json`` in its folder lists together with the words that people
+ask for each with. The gate works on text and token probabilities alone, so it costs nothing and needs no torch.
+
+It only ever touches *guide replies*. A reply is one as long as it begins like a known answer: its first
+``HOLD_CHARACTERS`` characters, or all of it while it is shorter, are the start of one. Any other text (a playground
+text, a sum, whatever another model writes) is passed on at once and unchanged. Models without a ``guide.json`` have
+no gate.
+
+    gate = Gate.read(model_folder)            # None for every other model
+    held = gate.hold(question)
+    shown = held.feed(piece, probability)     # "" while the reply may still be a guide reply
+    verdict = held.finish()                   # what is left to show, and what the gate did
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+FILE_NAME = "guide.json"
+HOLD_CHARACTERS = 24
+SUGGESTIONS = 3
+UNSURE = "I am not sure what you mean. Did you mean:"
+_WORD = re.compile(r"[a-z0-9]+(?:[.'-][a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Topic:
+    """Something the guide knows.
+
+    Attributes:
+        name: the fact's id.
+        title: a few words.
+        question: an example question, as a person would write it.
+        answer: the guide's answer, in Markdown.
+        words: how strongly each word of a question speaks for this topic.
+    """
+
+    name: str
+    title: str
+    question: str
+    answer: str
+    words: Mapping[str, float] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the gate did with a reply.
+
+    Attributes:
+        text: what is still to be shown.
+        replaced: whether ``text`` stands in place of the model's reply.
+        confidence: the lowest probability among the reply's tokens; None where the gate did not apply.
+        topics: the topics offered instead, nearest first.
+    """
+
+    text: str
+    replaced: bool
+    confidence: float | None
+    topics: tuple[Topic, ...] = ()
+
+
+def question_words(text: str) -> list[str]:
+    """The words of a question as the gate compares them: lower case, plural endings off."""
+    words = _WORD.findall(text.lower().replace("\u2019", "'"))
+    return [
+        word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
+        for word in words
+    ]
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The gate of one guide model.
+
+    Attributes:
+        threshold: a guide reply whose lowest token probability is below this is replaced.
+        topics: everything the guide knows.
+    """
+
+    threshold: float
+    topics: tuple[Topic, ...]
+
+    @classmethod
+    def read(cls, folder: Path) -> Gate | None:
+        """The gate of the model in ``folder``, or None when it has none.
+
+        Raises:
+            ValueError: the folder's ``guide.json`` is damaged.
+        """
+        path = folder / FILE_NAME
+        if not path.is_file():
+            return None
+        try:
+            data: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+            return cls(float(data["threshold"]), tuple(Topic(**topic) for topic in data["topics"]))
+        except (KeyError, TypeError, json.JSONDecodeError) as error:
+            raise ValueError(f"{path} is damaged: {error!r}") from error
+
+    def nearest(self, question: str, number: int = SUGGESTIONS) -> tuple[Topic, ...]:
+        """The topics whose usual questions share most with ``question``, nearest first; none when nothing is shared.
+
+        Each word of the question adds the topic's weight for it. A word the topic does not know counts half when it
+        begins like one that it does, so that endings and typing mistakes matter little.
+        """
+        words = set(question_words(question))
+        scored = []
+        for topic in self.topics:
+            score = sum(_weight(word, topic.words) for word in words)
+            if score > 0:
+                scored.append((-score, topic.name, topic))
+        return tuple(topic for _, _, topic in sorted(scored, key=lambda entry: entry[:2])[:number])
+
+    def is_guide_reply(self, text: str) -> bool:
+        """Whether ``text`` begins like a known answer; an empty text does."""
+        start = text[:HOLD_CHARACTERS]
+        return any(topic.answer.startswith(start) for topic in self.topics)
+
+    def judge(self, question: str, reply: str, confidence: float) -> Verdict:
+        """What to show for a whole reply.
+
+        Args:
+            question: the user's last message.
+            reply: all that the model wrote.
+            confidence: the lowest probability, from 0 to 1, that the model gave to one of the reply's tokens.
+        """
+        if not self.is_guide_reply(reply):
+            return Verdict(reply, replaced=False, confidence=None)
+        if confidence >= self.threshold:
+            return Verdict(reply, replaced=False, confidence=confidence)
+        topics = self.nearest(question)
+        if not topics:
+            return Verdict(reply, replaced=False, confidence=confidence)
+        lines = [UNSURE, "", *(f"- {topic.question}" for topic in topics)]
+        return Verdict("\n".join(lines), replaced=True, confidence=confidence, topics=topics)
+
+    def hold(self, question: str) -> HeldReply:
+        """Begin a reply to ``question``."""
+        return HeldReply(self, question)
+
+
+class HeldReply:
+    """A reply on its way through the gate, fed piece by piece."""
+
+    def __init__(self, gate: Gate, question: str) -> None:
+        self._gate, self._question = gate, question
+        self._text = ""
+        self._confidence = 1.0
+        self._released = False
+
+    def feed(self, piece: str, probability: float) -> str:
+        """Add a piece of text and the probability of its least likely token; gives what may be shown now."""
+        if self._released:
+            return piece
+        self._text += piece
+        if not math.isnan(probability):
+            self._confidence = min(self._confidence, probability)
+        if len(self._text) <= HOLD_CHARACTERS and not self._gate.is_guide_reply(self._text):
+            self._released = True
+        elif len(self._text) - len(piece) < HOLD_CHARACTERS < len(self._text):
+            self._released = not self._gate.is_guide_reply(self._text)
+        return self._text if self._released else ""
+
+    def finish(self, complete: bool = True) -> Verdict:
+        """End the reply; ``complete`` is False when it was stopped, and what was held is then shown as it is."""
+        if self._released:
+            return Verdict("", replaced=False, confidence=None)
+        if not complete:
+            return Verdict(self._text, replaced=False, confidence=self._confidence)
+        return self._gate.judge(self._question, self._text, self._confidence)
+
+
+def _weight(word: str, weights: Mapping[str, float]) -> float:
+    if word in weights:
+        return weights[word]
+    if len(word) < 5:
+        return 0.0
+    return max(
+        (0.5 * weight for known, weight in weights.items() if len(known) > 4 and known[:4] == word[:4]),
+        default=0.0,
+    )
