@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot
@@ -41,9 +42,10 @@ class MainWindow(QMainWindow):
         self.shell = Shell(theme, self.sidebar, self.page, workspace.settings.sidebar_shown)
         self.setCentralWidget(self.shell)
         self.toast = Toast(theme, self)
-        self._ring = FocusRing(self, theme)
+        self.ring = FocusRing(self, theme)
         self._connect()
         self._add_shortcuts()
+        self._order_tabs()
         self._restore_geometry()
         self._show_conversations()
         self.page.composer.setFocus()
@@ -87,6 +89,26 @@ class MainWindow(QMainWindow):
             ("Ctrl+Q", self.close),
         ):
             QShortcut(QKeySequence(keys), self, slot)
+
+    def _order_tabs(self) -> None:
+        """From the left to the right; buttons inside replies come last, the latest at the very end."""
+        header, composer = self.page.header, self.page.composer
+        order = [
+            self.sidebar.new_button,
+            self.sidebar.search,
+            self.sidebar.list,
+            header.sidebar_button,
+            header.model_button,
+            header.new_button,
+            header.menu_button,
+            *self.page.empty_state.buttons,
+            self.page.transcript,
+            composer.prompt,
+            composer.mode_button,
+            composer.send_button,
+        ]
+        for before, after in pairwise(order):
+            self.setTabOrder(before, after)
 
     # --- conversations ----------------------------------------------------------------------------------------
 
@@ -193,6 +215,11 @@ class MainWindow(QMainWindow):
     @Slot(str, bool)
     def _say(self, sentence: str, lasting: bool) -> None:
         self.toast.say(sentence, lasting=lasting)
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab ends up here whichever widget has the focus."""
+        with self.ring.move_by_keyboard():
+            return super().focusNextPrevChild(forward)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape closes the overlay, else it stops the reply."""

@@ -58,6 +58,11 @@ class Toast(QFrame):
         return self._label.text()
 
     @property
+    def fades(self) -> bool:
+        """Whether it goes away by itself."""
+        return self._timer.isActive()
+
+    @property
     def action_button(self) -> QPushButton:
         """The button that undoes or mends."""
         return self._action

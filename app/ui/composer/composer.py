@@ -26,7 +26,6 @@ class Composer(QWidget):
     ) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._focused = False
         self.prompt = PromptEdit(theme, self)
         self.mode_button = ModeButton(theme, modes, mode, self)
         self.meter = ContextMeter(theme, self)
@@ -34,7 +33,7 @@ class Composer(QWidget):
         self.prompt.submitted.connect(self._submit)
         self.prompt.cancelled.connect(self._cancel)
         self.prompt.textChanged.connect(self._enable)
-        self.prompt.focus_changed.connect(self._show_focus)
+        self.prompt.focus_changed.connect(self.update)
         self.send_button.clicked.connect(self._clicked)
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 0)
@@ -88,17 +87,13 @@ class Composer(QWidget):
         """Paint fill and edge; the edge is 2 px in the accent while the field has the focus."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        edge = "acc" if self._focused else "sub" if self.underMouse() else "ctl"
-        width = 2 if self._focused else 1
+        focused = self.prompt.hasFocus()
+        edge = "acc" if focused else "sub" if self.underMouse() else "ctl"
+        width = 2 if focused else 1
         painter.setPen(QPen(self._theme.color(edge), width))
         painter.setBrush(self._theme.color("raised"))
         inset = width / 2
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), 10, 10)
-
-    @Slot(bool)
-    def _show_focus(self, focused: bool) -> None:
-        self._focused = focused
-        self.update()
 
     @Slot()
     def _clicked(self) -> None:

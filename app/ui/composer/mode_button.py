@@ -39,7 +39,7 @@ class ModeButton(QAbstractButton):
 
     @property
     def words(self) -> str:
-        """ "Auto", or "Auto: Lookup" once it is known what auto took."""
+        """The title of the chosen mode, as in ``Auto: Lookup`` once it is known what auto took."""
         title = self._title(self._mode)
         if self._running and self._running != self._mode:
             return f"{title}: {self._title(self._running)}"

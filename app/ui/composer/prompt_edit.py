@@ -22,7 +22,7 @@ class PromptEdit(QPlainTextEdit):
     cancelled = Signal()
     page_requested = Signal(int)
     height_changed = Signal()
-    focus_changed = Signal(bool)
+    focus_changed = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -69,13 +69,12 @@ class PromptEdit(QPlainTextEdit):
     def focusInEvent(self, event: QFocusEvent) -> None:
         """The frame shows the focus."""
         super().focusInEvent(event)
-        self.focus_changed.emit(True)
+        self.focus_changed.emit()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         """The frame shows the focus."""
         super().focusOutEvent(event)
-        if event.reason() != Qt.FocusReason.PopupFocusReason:
-            self.focus_changed.emit(False)
+        self.focus_changed.emit()
 
     def changeEvent(self, event: QEvent) -> None:
         """A new font needs a new height."""

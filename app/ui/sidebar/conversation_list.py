@@ -54,6 +54,8 @@ class ConversationList(QListView):
     def select_conversation(self, conversation_id: int | None) -> None:
         """Mark the conversation that is shown, without choosing it again."""
         self._current = conversation_id
+        if self.state() == QAbstractItemView.State.EditingState:
+            return  # moving the current row would end the editing
         row = self._conversations.row_of(conversation_id)
         selection = self.selectionModel()
         blocked = self.blockSignals(True)

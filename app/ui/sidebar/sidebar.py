@@ -63,7 +63,8 @@ class Sidebar(QWidget):
         self.search.setAccessibleName("Search chats")
         self.search.setClearButtonEnabled(False)
         self.search.addAction(
-            QAction(themed_icon(theme, "search"), "", self.search), QLineEdit.ActionPosition.LeadingPosition
+            QAction(themed_icon(theme, "search"), "Search chats", self.search),
+            QLineEdit.ActionPosition.LeadingPosition,
         )
         self._search_hint = KeyHint("Ctrl K", self.search)
         self.search.textChanged.connect(self._search_changed)

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, Slot
-from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 
 from app.ui.theme.theme import Theme
 
-_KEYBOARD = frozenset(
-    {
-        Qt.FocusReason.TabFocusReason,
-        Qt.FocusReason.BacktabFocusReason,
-        Qt.FocusReason.ShortcutFocusReason,
-    }
-)
 _GAP_PX = 2
 _WIDTH_PX = 2
 
@@ -22,36 +18,38 @@ _WIDTH_PX = 2
 class FocusRing(QWidget):
     """One per window: follows the focused button, transparent to the mouse.
 
-    Fields show focus by their own edge and lists by their rows, so only buttons and widgets with the
-    property ``ring`` get it, and only when the focus came by the keyboard.
+    Fields show focus by their own edge and lists by their rows, so only buttons get it, and only when the focus
+    came by Tab. The window says so by calling `move_by_keyboard` from its focusNextPrevChild.
     """
 
     def __init__(self, window: QWidget, theme: Theme) -> None:
         super().__init__(window)
         self._theme = theme
         self._target: QWidget | None = None
+        self._by_keyboard = False
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.hide()
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        app.focusChanged.connect(self._leave)
-        app.installEventFilter(self)
+        app.focusChanged.connect(self._focus_changed)
+
+    @contextmanager
+    def move_by_keyboard(self) -> Iterator[None]:
+        """Focus that changes inside this context came by Tab."""
+        self._by_keyboard = True
+        try:
+            yield
+        finally:
+            self._by_keyboard = False
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """See keyboard focus arrive, and the target move or vanish."""
+        """Follow the target; a click on it takes the ring away."""
         kind = event.type()
-        if kind == QEvent.Type.FocusIn and isinstance(watched, QWidget):
-            assert isinstance(event, QFocusEvent)
-            if event.reason() in _KEYBOARD and watched.window() is self.window() and _takes_ring(watched):
-                self._target = watched
-                self._place()
-        elif watched is self._target:
-            if kind in (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show):
-                self._place()
-            elif kind in (QEvent.Type.Hide, QEvent.Type.FocusOut, QEvent.Type.MouseButtonPress):
-                self._target = None
-                self.hide()
+        if kind in (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show):
+            self._place()
+        elif kind in (QEvent.Type.Hide, QEvent.Type.MouseButtonPress):
+            self._leave()
         return False
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -63,10 +61,18 @@ class FocusRing(QWidget):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), 10, 10)
 
     @Slot("QWidget*", "QWidget*")
-    def _leave(self, old: QWidget | None, now: QWidget | None) -> None:
-        if now is not self._target:
+    def _focus_changed(self, old: QWidget | None, now: QWidget | None) -> None:
+        self._leave()
+        if self._by_keyboard and isinstance(now, QAbstractButton) and now.window() is self.window():
+            self._target = now
+            now.installEventFilter(self)
+            self._place()
+
+    def _leave(self) -> None:
+        if self._target is not None:
+            self._target.removeEventFilter(self)
             self._target = None
-            self.hide()
+        self.hide()
 
     def _place(self) -> None:
         target = self._target
@@ -78,7 +84,3 @@ class FocusRing(QWidget):
         self.setGeometry(QRect(corner, target.size()).adjusted(-margin, -margin, margin, margin))
         self.raise_()
         self.show()
-
-
-def _takes_ring(widget: QWidget) -> bool:
-    return isinstance(widget, QAbstractButton) or bool(widget.property("ring"))

@@ -73,11 +73,14 @@ class Theme(QObject):
         if app.style().objectName().lower() != "fusion":
             app.setStyle(QStyleFactory.create("Fusion"))
         palette = self._qt_palette()
-        app.setPalette(palette)
+        if app.palette() != palette:
+            app.setPalette(palette)
         app.setFont(self.font(TextStyle.UI))
         QToolTip.setPalette(palette)
         QToolTip.setFont(self.font(TextStyle.SMALL))
-        app.setStyleSheet(stylesheet(self.palette, self.type))
+        sheet = stylesheet(self.palette, self.type)
+        if app.styleSheet() != sheet:  # setting it polishes every widget there is
+            app.setStyleSheet(sheet)
         self.changed.emit()
 
     @Slot()

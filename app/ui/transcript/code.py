@@ -141,6 +141,15 @@ class CodeBlock(QFrame):
         """The code that is shown."""
         return self._code
 
+    def colors(self) -> set[str]:
+        """The colours in use, as ``#rrggbb``."""
+        block = self._text.document().begin()
+        found = set()
+        while block.isValid():
+            found |= {span.format.foreground().color().name() for span in block.layout().formats()}
+            block = block.next()
+        return found
+
     def set_block(self, block: Block, final: bool = False) -> None:
         """Show more of the same code; ``final`` where nothing follows even though its fence is open."""
         self._code = block.text

@@ -51,6 +51,11 @@ class ErrorNotice(QFrame):
         row.addLayout(words, 1)
         self.restyle()
 
+    @property
+    def retry_button(self) -> QPushButton:
+        """The button that tries again."""
+        return self._retry
+
     def set_error(self, sentence: str, has_text: bool, can_retry: bool) -> None:
         """Say what happened.
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from time import perf_counter
-
 from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
@@ -12,29 +10,21 @@ from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EngineState
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
-from app.ui.transcript.block_widgets import BlockWidget, gap_px, make_block_widget, show_in_place
-from app.ui.transcript.blocks import Block, BlockKind, BlockSplitter
-from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.error_notice import ErrorNotice
-from app.ui.transcript.prose import ProseBlock
+from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.reply_status import reply_status
 from app.ui.transcript.strip import StatusStrip
-from app.ui.transcript.thought import ThoughtBlock
 
-_REFRESH_MS = 33
 _STRIP_GAP_PX = 10
+_FOOTER_GAP_PX = 7
 _FOOTER_PX = 28
-_EMPTY = Block(BlockKind.PARAGRAPH, "")
+_COPIED_MS = 1_500
 _WRITING = (MessageState.WAITING, MessageState.STREAMING)
-_BESIDE = Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+_CUT = (MessageState.STOPPED, MessageState.INTERRUPTED)
 
 
 class ReplyView(QWidget):
-    """Shows a reply while it is written and after.
-
-    Finished blocks are made once; only the tail is made again, at most every 33 ms and less often when one pass
-    takes long, so that the window stays free for the person.
-    """
+    """Shows a reply while it is written and after."""
 
     height_changed = Signal()
     retry_requested = Signal()
@@ -46,27 +36,21 @@ class ReplyView(QWidget):
         super().__init__(parent)
         self.theme = theme
         self.message = message
+        self.error: ErrorNotice | None = None
         self._engine = engine
         self._prefill: float | None = None
         self._last = False
         self._caret_lit = True
-        self._splitter = BlockSplitter()
-        self._text = ""
-        self._blocks: list[Block] = []
-        self._widgets: list[BlockWidget] = []
-        self._frozen = 0
         self._notices: list[QLabel] = []
-        self._error: ErrorNotice | None = None
         self._copy: QToolButton | None = None
         self._retry: QToolButton | None = None
-        self._strip = StatusStrip(theme, reply_status(message, engine, None), self)
         self._fitted: tuple[int, int] | None = None
-        self._refreshed_at = 0.0
-        self._cost_ms = 0.0
-        self._timer = QTimer(self, singleShot=True)
-        self._timer.timeout.connect(self._refresh)
         self.setAccessibleName("Reply")
-        self._take_text(message.content)
+        self.blocks = ReplyBlocks(theme, self)
+        self.blocks.set_text(message.content)
+        self.blocks.height_changed.connect(self._changed)
+        self.blocks.link_activated.connect(self.link_activated)
+        self.strip = StatusStrip(theme, reply_status(message, engine, None), self)
         self._show_state()
 
     # --- content ----------------------------------------------------------------------------------------------
@@ -74,26 +58,28 @@ class ReplyView(QWidget):
     @property
     def text(self) -> str:
         """The reply's Markdown so far."""
-        return self._text
+        return self.blocks.text
+
+    @property
+    def status_text(self) -> str:
+        """What the strip says."""
+        return self.strip.status.text
+
+    @property
+    def notice_texts(self) -> list[str]:
+        """The sentences beside the reply."""
+        return [label.text() for label in self._notices]
 
     def append_text(self, text: str) -> None:
         """More of the reply has come."""
-        self._text += text
-        self._splitter.feed(text)
-        waited_ms = (perf_counter() - self._refreshed_at) * 1000
-        pause_ms = max(_REFRESH_MS, 3 * self._cost_ms)
-        if waited_ms >= pause_ms:
-            self._refresh()
-        elif not self._timer.isActive():
-            self._timer.start(int(pause_ms - waited_ms))
+        self.blocks.append_text(text)
 
     def set_message(self, message: Message) -> None:
         """The reply's state, figures, notices or whole text changed."""
         self.message = message
-        if message.content != self._text and (not message.state.unfinished or not self._text):
-            self._take_text(message.content)
-        elif not message.state.unfinished or not self._text:
-            self._refresh()
+        # While it is written the text comes by `append_text`; the whole of it is taken once, at the end.
+        if message.content != self.text and not message.state.unfinished:
+            self.blocks.set_text(message.content)
         self._show_state()
 
     def set_engine(self, engine: EngineState) -> None:
@@ -120,10 +106,9 @@ class ReplyView(QWidget):
 
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
-        for widget in self._widgets:
-            widget.restyle()
-        if self._error is not None:
-            self._error.restyle()
+        self.blocks.restyle()
+        if self.error is not None:
+            self.error.restyle()
         self._changed()
 
     # --- layout -----------------------------------------------------------------------------------------------
@@ -132,139 +117,77 @@ class ReplyView(QWidget):
         """Place everything at a width and return the height, in px."""
         if self._fitted is not None and self._fitted[0] == width:
             return self._fitted[1]
-        top, before = 0, None
-        for block, widget in zip(self._blocks, self._widgets, strict=True):
-            top += gap_px(before, block.kind)
-            height = widget.fit(width)
-            widget.setGeometry(0, top, width, height)
-            top += height
-            before = block.kind
+        top = self.blocks.fit(width)
+        self.blocks.setGeometry(0, 0, width, top)
         for notice in self._notices:
             height = notice.heightForWidth(width)
             notice.setGeometry(0, top + 8, width, height)
             top += height + 8
-        if self._error is not None and not self._error.isHidden():
-            height = self._error.fit(width)
+        if self.error is not None and not self.error.isHidden():
+            height = self.error.fit(width)
             top += 12 if top else 0
-            self._error.setGeometry(0, top, width, height)
+            self.error.setGeometry(0, top, width, height)
             top += height
-        top = self._fit_foot(width, top)
+        top = self._fit_strip(width, top) if self.message.state.unfinished else self._fit_footer(width, top)
         self._fitted = (width, top)
         return top
 
-    def sizeHint(self) -> QSize:
-        """Size as laid out last."""
-        width, height = self._fitted or (0, 0)
-        return QSize(width, height)
+    def _fit_strip(self, width: int, top: int) -> int:
+        top += _STRIP_GAP_PX if top else 0
+        height = self.strip.fit(width)
+        self.strip.setGeometry(0, top, width, height)
+        return top + height
 
-    def _fit_foot(self, width: int, top: int) -> int:
-        if self.message.state.unfinished:
-            top += _STRIP_GAP_PX if top else 0
-            height = self._strip.fit(width)
-            self._strip.setGeometry(0, top, width, height)
-            return top + height
+    def _fit_footer(self, width: int, top: int) -> int:
+        buttons = [
+            button for button in (self._copy, self._retry) if button is not None and not button.isHidden()
+        ]
+        if not buttons and not self.status_text:
+            return top
+        top += _FOOTER_GAP_PX
+        height = self.theme.type.px(_FOOTER_PX)
         left = 0
-        footer = self.theme.type.px(_FOOTER_PX)
-        top += 7
-        for button in (self._copy, self._retry):
-            if button is not None and not button.isHidden():
-                size = button.sizeHint()
-                button_width = footer if button is self._copy else size.width()
-                button.setGeometry(left - (6 if button is self._copy else 0), top, button_width, footer)
-                left += button_width + 4
-        natural = self._strip.natural_width()
-        room = width - left - 8
-        strip_width = min(natural, room)
-        height = self._strip.fit(strip_width)
-        self._strip.setGeometry(width - strip_width, top, strip_width, height)
-        return top + max(height, footer)
+        for button in buttons:
+            button_width = height if button is self._copy else button.sizeHint().width()
+            # The icon, not the button's edge, stands in line with the text.
+            button.setGeometry(left - (6 if button is self._copy else 0), top, button_width, height)
+            left += button_width + 4
+        strip_width = min(self.strip.natural_width(), width - left - 8)
+        strip_height = self.strip.fit(strip_width)
+        self.strip.setGeometry(width - strip_width, top, strip_width, strip_height)
+        return top + max(height, strip_height)
 
+    @Slot()
     def _changed(self) -> None:
         self._fitted = None
         self.height_changed.emit()
 
-    # --- blocks -----------------------------------------------------------------------------------------------
-
-    def _take_text(self, text: str) -> None:
-        if not text.startswith(self._text) or not self._text:
-            self._splitter = BlockSplitter()
-            self._frozen = 0
-            self._text = ""
-        self._splitter.feed(text[len(self._text) :])
-        self._text = text
-        self._refresh()
-
-    @Slot()
-    def _refresh(self) -> None:
-        begun = perf_counter()
-        self._timer.stop()
-        final = not self.message.state.unfinished
-        tail = self._splitter.tail()
-        blocks = self._splitter.frozen[self._frozen :] + tail
-        if not blocks and not self._frozen and self.message.state in _WRITING:
-            blocks = [_EMPTY]  # for the caret to stand in
-        first = self._frozen
-        for offset, block in enumerate(blocks):
-            self._show_block(first + offset, block, final)
-        for widget in self._widgets[first + len(blocks) :]:
-            widget.hide()
-            widget.deleteLater()
-        del self._widgets[first + len(blocks) :]
-        del self._blocks[first + len(blocks) :]
-        self._frozen = len(self._splitter.frozen)
-        self._show_caret()
-        self._changed()
-        self._refreshed_at = perf_counter()
-        self._cost_ms = (self._refreshed_at - begun) * 1000
-
-    def _show_block(self, index: int, block: Block, final: bool) -> None:
-        if index < len(self._widgets):
-            self._blocks[index] = block
-            if show_in_place(self._widgets[index], block, final):
-                return
-            self._widgets[index].hide()
-            self._widgets[index].deleteLater()
-            self._widgets[index] = self._make(block, final)
-        else:
-            self._blocks.append(block)
-            self._widgets.append(self._make(block, final))
-
-    def _make(self, block: Block, final: bool) -> BlockWidget:
-        widget = make_block_widget(self.theme, block, self)
-        if isinstance(widget, ProseBlock):
-            widget.link_activated.connect(self.link_activated)
-        elif isinstance(widget, ThoughtBlock):
-            widget.height_changed.connect(self._changed)
-            widget.link_activated.connect(self.link_activated)
-        if final:
-            show_in_place(widget, block, final)
-        widget.show()
-        return widget
-
     # --- state ------------------------------------------------------------------------------------------------
 
     def _show_state(self) -> None:
-        self._show_notices()
         state = self.message.state
+        self.blocks.set_complete(not state.unfinished)
+        self._show_notices()
         # A reply that failed or was cut off with a reason says it in red; a plain stop needs no alarm.
         sentence = self.message.error if state in (MessageState.FAILED, MessageState.INTERRUPTED) else ""
         if state is MessageState.FAILED and not sentence:
             sentence = "The reply failed."
-        if sentence:
-            if self._error is None:
-                self._error = ErrorNotice(self.theme, self)
-                self._error.retry_requested.connect(self.retry_requested)
-            self._error.set_error(sentence, bool(self._text), self._last)
-        if self._error is not None:
-            self._error.setVisible(bool(sentence))
-        self._show_buttons(retry=self._last and not sentence)
+        self._show_error(sentence)
+        self._show_buttons(retry=self._last and not sentence and state in _CUT)
         self._show_strip()
         self._show_caret()
         self._changed()
 
+    def _show_error(self, sentence: str) -> None:
+        if sentence and self.error is None:
+            self.error = ErrorNotice(self.theme, self)
+            self.error.retry_requested.connect(self.retry_requested)
+        if self.error is not None:
+            self.error.set_error(sentence, bool(self.text), self._last)
+            self.error.setVisible(bool(sentence))
+
     def _show_notices(self) -> None:
-        texts = [label.text() for label in self._notices]
-        if texts == list(self.message.notices):
+        if self.notice_texts == list(self.message.notices):
             return
         for label in self._notices:
             label.hide()
@@ -273,22 +196,23 @@ class ReplyView(QWidget):
         for text in self.message.notices:
             label = QLabel(text, self)
             label.setProperty("kind", "notice")
+            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
             label.show()
             self._notices.append(label)
 
     def _show_buttons(self, retry: bool) -> None:
-        finished = not self.message.state.unfinished
-        if finished and self._text and self._copy is None:
+        copies = bool(self.text) and not self.message.state.unfinished
+        if copies and self._copy is None:
             self._copy = self._footer_button("copy", "Copy reply")
             self._copy.clicked.connect(self._copy_reply)
         if self._copy is not None:
-            self._copy.setVisible(finished and bool(self._text))
-        retry = retry and self.message.state in (MessageState.STOPPED, MessageState.INTERRUPTED)
+            self._copy.setVisible(copies)
         if retry and self._retry is None:
             self._retry = self._footer_button("rotate-ccw", "Try again")
             self._retry.setText(" Try again")
             self._retry.setProperty("kind", "quiet")
+            self._retry.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             self._retry.clicked.connect(self.retry_requested)
         if self._retry is not None:
             self._retry.setVisible(retry)
@@ -299,28 +223,21 @@ class ReplyView(QWidget):
         button.setIconSize(QSize(16, 16))
         button.setAccessibleName(name)
         button.setToolTip(name)
-        if icon != "copy":
-            button.setToolButtonStyle(_BESIDE)
         return button
 
     def _show_strip(self) -> None:
-        if self._strip.set_status(reply_status(self.message, self._engine, self._prefill)):
+        if self.strip.set_status(reply_status(self.message, self._engine, self._prefill)):
             self._changed()
 
     def _show_caret(self) -> None:
-        waiting = self.message.state in _WRITING
-        for widget in self._widgets[:-1]:
-            if isinstance(widget, (ProseBlock, CodeBlock)):
-                widget.set_caret(False)
-        if self._widgets and isinstance(self._widgets[-1], (ProseBlock, CodeBlock)):
-            self._widgets[-1].set_caret(waiting and self._caret_lit)
+        self.blocks.set_caret(self._caret_lit if self.message.state in _WRITING else None)
 
     @Slot()
     def _copy_reply(self) -> None:
-        QGuiApplication.clipboard().setText(self._text)
+        QGuiApplication.clipboard().setText(self.text)
         if self._copy is not None:
             self._copy.setIcon(themed_icon(self.theme, "check", "acc"))
-            QTimer.singleShot(1_500, self, self._forget_copied)
+            QTimer.singleShot(_COPIED_MS, self, self._forget_copied)
 
     @Slot()
     def _forget_copied(self) -> None:

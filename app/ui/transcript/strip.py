@@ -71,6 +71,10 @@ class StatusStrip(QWidget):
         rows = self._theme.type.px(_ROW_PX) * len(self._rows)
         return rows + (4 if self._status.live else 0)
 
+    def places(self) -> list[tuple[float, float]]:
+        """Left edge and width of each figure as laid out, in px."""
+        return [(left, width) for row in self._rows for left, _, width in row]
+
     def natural_width(self) -> int:
         """Width of everything on one line, in px."""
         self.fit(1 << 20)

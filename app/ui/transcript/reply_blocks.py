@@ -1,0 +1,164 @@
+"""The blocks of one reply, as widgets, made once each while the reply streams in."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from PySide6.QtCore import QTimer, QUrl, Signal, Slot
+from PySide6.QtWidgets import QWidget
+
+from app.ui.theme.theme import Theme
+from app.ui.transcript.block_widgets import BlockWidget, gap_px, make_block_widget, show_in_place
+from app.ui.transcript.blocks import Block, BlockKind, BlockSplitter
+from app.ui.transcript.code import CodeBlock
+from app.ui.transcript.prose import ProseBlock
+from app.ui.transcript.thought import ThoughtBlock
+
+_REFRESH_MS = 33
+_EMPTY = Block(BlockKind.PARAGRAPH, "")
+
+
+class ReplyBlocks(QWidget):
+    """Finished blocks are parsed once; only the tail is parsed again.
+
+    That happens at most every 33 ms, and less often when one pass takes long, so that the window stays free for
+    the person.
+    """
+
+    height_changed = Signal()
+    link_activated = Signal(QUrl)
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.theme = theme
+        self.widgets: list[BlockWidget] = []
+        self._splitter = BlockSplitter()
+        self._text = ""
+        self._blocks: list[Block] = []
+        self._frozen = 0
+        self._complete = False
+        self._caret: bool | None = None
+        self._fitted: tuple[int, int] | None = None
+        self._refreshed_at = 0.0
+        self._cost_ms = 0.0
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self.refresh)
+
+    @property
+    def text(self) -> str:
+        """The Markdown so far."""
+        return self._text
+
+    def append_text(self, text: str) -> None:
+        """More has come: shown at once when the last time is long enough ago."""
+        self._text += text
+        self._splitter.feed(text)
+        waited_ms = (perf_counter() - self._refreshed_at) * 1000
+        pause_ms = max(_REFRESH_MS, 3 * self._cost_ms)
+        if waited_ms >= pause_ms:
+            self.refresh()
+        elif not self._timer.isActive():
+            self._timer.start(int(pause_ms - waited_ms))
+
+    def set_text(self, text: str) -> None:
+        """Show a whole text; what it only adds to is kept."""
+        if not text.startswith(self._text):
+            self._splitter = BlockSplitter()
+            self._frozen = 0
+            self._text = ""
+        self._splitter.feed(text[len(self._text) :])
+        self._text = text
+        self.refresh()
+
+    def set_complete(self, complete: bool) -> None:
+        """Nothing follows any more: an open code fence counts as closed."""
+        if complete != self._complete:
+            self._complete = complete
+            self.refresh()
+
+    def set_caret(self, lit: bool | None) -> None:
+        """A caret at the end, lit or in the dark half of its blinking; None takes it away."""
+        changed = (lit is None) != (self._caret is None)
+        self._caret = lit
+        if changed and not self._text:
+            self.refresh()
+        else:
+            self._show_caret()
+
+    def restyle(self) -> None:
+        """Take the theme's colours and sizes again."""
+        for widget in self.widgets:
+            widget.restyle()
+        self._fitted = None
+
+    def fit(self, width: int) -> int:
+        """Place the blocks at a width and return the height, in px."""
+        if self._fitted is not None and self._fitted[0] == width:
+            return self._fitted[1]
+        top, before = 0, None
+        for block, widget in zip(self._blocks, self.widgets, strict=True):
+            top += gap_px(before, block.kind)
+            height = widget.fit(width)
+            widget.setGeometry(0, top, width, height)
+            top += height
+            before = block.kind
+        self._fitted = (width, top)
+        return top
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show what has come since the last time."""
+        begun = perf_counter()
+        self._timer.stop()
+        blocks = self._splitter.frozen[self._frozen :] + self._splitter.tail()
+        if not blocks and not self._frozen and self._caret is not None:
+            blocks = [_EMPTY]  # for the caret to stand in
+        first = self._frozen
+        for offset, block in enumerate(blocks):
+            self._show_block(first + offset, block)
+        for widget in self.widgets[first + len(blocks) :]:
+            _discard(widget)
+        del self.widgets[first + len(blocks) :]
+        del self._blocks[first + len(blocks) :]
+        self._frozen = len(self._splitter.frozen)
+        self._show_caret()
+        self._forget_height()
+        self._refreshed_at = perf_counter()
+        self._cost_ms = (self._refreshed_at - begun) * 1000
+
+    def _show_block(self, index: int, block: Block) -> None:
+        if index == len(self.widgets):
+            self._blocks.append(block)
+            self.widgets.append(self._make(block))
+            return
+        self._blocks[index] = block
+        if not show_in_place(self.widgets[index], block, self._complete):
+            _discard(self.widgets[index])
+            self.widgets[index] = self._make(block)
+
+    def _make(self, block: Block) -> BlockWidget:
+        widget = make_block_widget(self.theme, block, self)
+        if isinstance(widget, ProseBlock):
+            widget.link_activated.connect(self.link_activated)
+        elif isinstance(widget, ThoughtBlock):
+            widget.height_changed.connect(self._forget_height)
+            widget.link_activated.connect(self.link_activated)
+        if self._complete:
+            show_in_place(widget, block, True)
+        widget.show()
+        return widget
+
+    def _show_caret(self) -> None:
+        for widget in self.widgets[-2:]:
+            if isinstance(widget, (ProseBlock, CodeBlock)):
+                widget.set_caret(widget is self.widgets[-1] and bool(self._caret))
+
+    @Slot()
+    def _forget_height(self) -> None:
+        self._fitted = None
+        self.height_changed.emit()
+
+
+def _discard(widget: QWidget) -> None:
+    widget.hide()
+    widget.deleteLater()

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from app.ui.display import _missing
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_the_window_opens_before_torch_is_imported() -> None:
+    done = python(
+        "import sys, app.bootstrap; print([m for m in ('torch', 'transformers') if m in sys.modules])"
+    )
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_version_needs_no_qt() -> None:
+    code = (
+        "import sys; from app.__main__ import main; main(['--version']); assert 'PySide6' not in sys.modules"
+    )
+    done = python(code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("tenon ")
+
+
+def test_a_subcommand_goes_to_the_command_line_without_qt() -> None:
+    code = (
+        "import sys, types\n"
+        "fake = types.ModuleType('engine.cli')\n"
+        "fake.main = lambda argv: print(argv) or 7\n"
+        "sys.modules['engine.cli'] = fake\n"
+        "from app.__main__ import main\n"
+        "assert main(['ask', 'hi']) == 7\n"
+        "assert 'PySide6' not in sys.modules\n"
+    )
+    done = python(code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "['ask', 'hi']"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems always have a display")
+@pytest.mark.parametrize("display", ["", ":987"])
+def test_no_display_is_one_sentence(display: str) -> None:
+    environment = {"QT_QPA_PLATFORM": "", "DISPLAY": display, "WAYLAND_DISPLAY": ""}
+    done = python("import sys\nfrom app.__main__ import main\nsys.exit(main([]))", **environment)
+    assert done.returncode == 2
+    assert done.stderr.startswith("tenon: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_missing_libraries_are_named() -> None:
+    assert _missing({"libnothing.so.9": "libnothing9"}) == ["libnothing9"]
+    assert _missing({"libc.so.6": "libc6"}) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_closes_in_order(tmp_path: Path, number: signal.Signals) -> None:
+    environment = {
+        **os.environ,
+        "QT_QPA_PLATFORM": "offscreen",
+        "TENON_DATA_DIR": str(tmp_path / "data"),
+        "TENON_CONFIG_DIR": str(tmp_path / "config"),
+    }
+    process = subprocess.Popen(
+        [sys.executable, "-m", "app"],
+        cwd=ROOT,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    time.sleep(2.5)
+    assert process.poll() is None
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=20)
+    assert process.returncode == 0, errors
+    complaints = [line for line in errors.splitlines() if "plugin does not support" not in line]
+    assert complaints == []

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from app.chat.conversation import MessageState
+from app.chat.engine_state import EnginePhase, EngineState
+from app.ui.main_window import MainWindow
+from engine.errors import StorageError
+from tests.support.fake_workspace import FakeWorkspace, statistics
+
+
+def type_and_send(qtbot: QtBot, window: MainWindow, text: str) -> int:
+    prompt = window.page.composer.prompt
+    qtbot.keyClicks(prompt, text)
+    qtbot.keyClick(prompt, Qt.Key.Key_Return)
+    assert window.page.current is not None
+    return window.page.current
+
+
+def test_enter_sends_and_empties_the_field(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    chat = type_and_send(qtbot, window, "Hello")
+    assert ("send", None, "Hello") in workspace.calls
+    assert window.page.composer.text == ""
+    assert [view.message.role for view in window.page.transcript.views] == ["user", "assistant"]
+    assert window.page.composer.send_button.stops
+    assert window.page.current == chat
+
+
+def test_shift_enter_breaks_the_line(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    prompt = window.page.composer.prompt
+    before = prompt.height()
+    qtbot.keyClicks(prompt, "a")
+    qtbot.keyClick(prompt, Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+    qtbot.keyClicks(prompt, "b")
+    assert window.page.composer.text == "a\nb"
+    assert workspace.calls == []
+    assert prompt.height() > before
+
+
+def test_the_field_grows_to_eight_lines(window: MainWindow) -> None:
+    prompt = window.page.composer.prompt
+    heights = []
+    for lines in (1, 8, 9, 40):
+        prompt.setPlainText("\n".join("x" * lines))
+        heights.append(prompt.height())
+    assert heights[0] < heights[1] == heights[2] == heights[3]
+
+
+@pytest.mark.parametrize("blank", ["", "   ", "\n\n"])
+def test_nothing_to_send(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, blank: str) -> None:
+    window.page.composer.set_text(blank)
+    assert not window.page.composer.send_button.isEnabled()
+    qtbot.keyClick(window.page.composer.prompt, Qt.Key.Key_Return)
+    assert workspace.calls == []
+
+
+@pytest.mark.parametrize("way", ["escape", "button", "escape elsewhere"])
+def test_stop(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, way: str) -> None:
+    chat = type_and_send(qtbot, window, "Hello")
+    workspace.stream(chat, "Some text")
+    if way == "escape":
+        qtbot.keyClick(window.page.composer.prompt, Qt.Key.Key_Escape)
+    elif way == "button":
+        window.page.composer.send_button.click()
+    else:
+        window.page.transcript.setFocus()
+        qtbot.keyClick(window.page.transcript, Qt.Key.Key_Escape)
+    assert ("stop", chat) in workspace.calls
+    assert not window.page.composer.send_button.stops
+    reply = window.page.transcript.views[-1]
+    assert "Stopped" in reply.status_text  # type: ignore[union-attr]
+    assert reply.text == "Some text"
+
+
+def test_a_second_message_is_kept_while_the_reply_runs(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    type_and_send(qtbot, window, "Hello")
+    type_and_send(qtbot, window, "More")
+    assert window.page.composer.text == "More"
+    assert [call[0] for call in workspace.calls] == ["send"]
+    assert "kept" in window.toast.text
+
+
+def test_a_refused_message_comes_back(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    workspace.send_error = StorageError("The disk is full: free some space.")
+    qtbot.keyClicks(window.page.composer.prompt, "Precious")
+    qtbot.keyClick(window.page.composer.prompt, Qt.Key.Key_Return)
+    assert window.page.composer.text == "Precious"
+    assert window.toast.text == "The disk is full: free some space."
+
+
+def test_what_is_typed_stays_with_its_chat(window: MainWindow, workspace: FakeWorkspace) -> None:
+    first, second = (
+        workspace.add_conversation("One", 0, "a", "b"),
+        workspace.add_conversation("Two", 0, "a", "b"),
+    )
+    window.page.open(first)
+    window.page.composer.set_text("unsent")
+    window.page.open(second)
+    assert window.page.composer.text == ""
+    window.page.open(first)
+    assert window.page.composer.text == "unsent"
+
+
+def test_the_meter_shows_the_context(window: MainWindow, workspace: FakeWorkspace) -> None:
+    chat = workspace.add_conversation("One", 0, "a", "b")
+    workspace.change(chat, statistics=statistics(context_used=500, context_limit=1000))
+    window.page.open(chat)
+    meter = window.page.composer.meter
+    assert meter.isVisible()
+    assert (
+        meter.text == "500 of 1,000 tokens".replace(",", meter.locale().groupSeparator())
+        or "500 of" in meter.text
+    )
+    window.new_chat()
+    assert not meter.isVisible()
+
+
+def test_the_mode_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    button = window.page.composer.mode_button
+    assert button.words == "Auto"
+    qtbot.keyClick(button, Qt.Key.Key_Space)
+    assert button.popup is not None
+    assert [choice.title for choice in button.popup.choices] == ["Auto", "Plain", "Lookup"]
+    assert all(choice.detail for choice in button.popup.choices)
+    button.popup.choose("plain")
+    assert ("choose_mode", "plain") in workspace.calls
+    assert button.words == "Plain"
+
+
+def test_auto_says_what_it_took(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    chat = type_and_send(qtbot, window, "Hello")
+    workspace.stream(chat, "x")
+    workspace.change(chat, statistics=statistics())
+    assert window.page.composer.mode_button.words == "Auto: Lookup"
+
+
+def test_typing_and_sending_while_the_engine_starts(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    workspace.set_engine(EngineState(EnginePhase.STARTING, "guide", "Tenon guide"))
+    type_and_send(qtbot, window, "Hello")
+    reply = window.page.transcript.views[-1]
+    assert reply.status_text == "Warming up"  # type: ignore[union-attr]
+    assert reply.message.state is MessageState.WAITING
+
+
+def test_an_example_is_sent(window: MainWindow, workspace: FakeWorkspace) -> None:
+    window.page.empty_state.buttons[0].click()
+    assert workspace.calls == [("send", None, window.page.empty_state.buttons[0].text())]

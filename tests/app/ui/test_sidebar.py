@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit, QListView
+from pytestqt.qtbot import QtBot
+
+from app.ui.main_window import MainWindow
+from app.ui.sidebar.age_groups import age_group
+from app.ui.sidebar.conversation_model import BUSY_ROLE
+from tests.support.fake_workspace import DAY_S, FakeWorkspace
+
+
+def titles(window: MainWindow) -> list[str]:
+    model = window.sidebar.model
+    return [model.data(model.index(row)) for row in range(model.rowCount())]
+
+
+def edit_title(qtbot: QtBot, window: MainWindow, title: str) -> None:
+    editor = window.sidebar.list.findChild(QLineEdit)
+    assert editor is not None
+    editor.setText(title)
+    qtbot.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: window.sidebar.list.state() != QListView.State.EditingState)
+
+
+@pytest.mark.parametrize(
+    ("days", "group"),
+    [
+        (0, "Today"),
+        (1, "Yesterday"),
+        (2, "Previous 7 days"),
+        (7, "Previous 7 days"),
+        (8, "Older"),
+        (-1, "Today"),
+    ],
+)
+def test_groups(days: int, group: str) -> None:
+    today = date(2025, 3, 30)
+    moment = datetime(2025, 3, 30, 12) - timedelta(days=days)
+    assert age_group(moment.timestamp(), today) == group
+
+
+def test_chats_stand_in_groups_of_days(window: MainWindow, workspace: FakeWorkspace) -> None:
+    workspace.add_conversation("old", 40 * DAY_S)
+    workspace.add_conversation("new", 0)
+    assert titles(window) == ["Today", "new", "Older", "old"]
+
+
+def test_choosing_a_chat_opens_it(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    first = workspace.add_conversation("first", 60, "a", "b")
+    second = workspace.add_conversation("second", 0, "c", "d")
+    view = window.sidebar.list
+    for chat in (first, second):
+        row = window.sidebar.model.row_of(chat)
+        assert row is not None
+        place = view.visualRect(window.sidebar.model.index(row)).center()
+        qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        assert window.page.current == chat
+    view.setFocus()
+    qtbot.keyClick(view, Qt.Key.Key_Down)
+    assert window.page.current == first
+
+
+@pytest.mark.parametrize("way", ["f2", "menu"])
+def test_rename(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, way: str) -> None:
+    chat = workspace.add_conversation("Before", 0, "a", "b")
+    window.page.open(chat)
+    if way == "f2":
+        qtbot.keyClick(window, Qt.Key.Key_F2)
+    else:
+        menu = window.sidebar.list.menu(chat)
+        menu.actions()[0].trigger()
+    edit_title(qtbot, window, "After")
+    assert ("rename", chat, "After") in workspace.calls
+    assert "After" in titles(window)
+    assert window.page.header.title.toolTip() == "After"
+
+
+def test_a_blank_title_changes_nothing(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    chat = workspace.add_conversation("Before", 0)
+    window.sidebar.list.rename(chat)
+    edit_title(qtbot, window, "   ")
+    assert titles(window) == ["Today", "Before"]
+
+
+def test_renaming_another_chat_does_not_open_it(window: MainWindow, workspace: FakeWorkspace) -> None:
+    shown = workspace.add_conversation("Shown", 0)
+    other = workspace.add_conversation("Other", 0)
+    window.page.open(shown)
+    window.sidebar.list.rename(other)
+    assert window.page.current == shown
+
+
+def test_the_list_waits_while_a_title_is_edited(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    chat = workspace.add_conversation("Before", 0)
+    window.sidebar.list.rename(chat)
+    workspace.add_conversation("Another", 0)
+    edit_title(qtbot, window, "After")
+    qtbot.waitUntil(lambda: "Another" in titles(window))
+    assert "After" in titles(window)
+
+
+@pytest.mark.parametrize("way", ["key", "menu"])
+def test_delete_and_undo(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, way: str) -> None:
+    chat = workspace.add_conversation("Chat", 0, "a", "b")
+    window.page.open(chat)
+    if way == "key":
+        window.sidebar.list.setFocus()
+        qtbot.keyClick(window.sidebar.list, Qt.Key.Key_Delete)
+    else:
+        window.sidebar.list.menu(chat).actions()[1].trigger()
+    assert titles(window) == []
+    assert window.page.current is None
+    assert "Chat" in window.toast.text
+    assert window.toast.isVisible()
+    qtbot.mouseClick(window.toast.action_button, Qt.MouseButton.LeftButton)
+    assert titles(window) == ["Today", "Chat"]
+    assert window.page.current == chat
+    assert not window.toast.isVisible()
+
+
+def test_search_filters_titles(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    workspace.add_conversation("Garden plan", 0)
+    workspace.add_conversation("Cover letter", 0)
+    qtbot.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    assert window.sidebar.search.hasFocus()
+    qtbot.keyClicks(window.sidebar.search, "gar")
+    assert titles(window) == ["Today", "Garden plan"]
+    qtbot.keyClick(window.sidebar.search, Qt.Key.Key_Escape)
+    assert len(titles(window)) == 3
+    assert window.page.composer.prompt.hasFocus()
+
+
+def test_running_and_queued_replies_are_marked(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    first = workspace.add_conversation("first", 0, "a", "b")
+    second = workspace.add_conversation("second", 0, "a", "b")
+    window.page.open(first)
+    workspace.send(first, "Go")
+    window.page.open(second)
+    workspace.send(second, "Wait")
+    model = window.sidebar.model
+
+    def mark(chat: int) -> str:
+        row = model.row_of(chat)
+        assert row is not None
+        return str(model.index(row).data(BUSY_ROLE))
+
+    assert (mark(first), mark(second)) == ("running", "queued")
+    assert window.page.transcript.views[-1].status_text == "Waiting for the other reply"  # type: ignore[union-attr]
+    assert window.page.composer.send_button.stops
+    workspace.finish(first)
+    assert mark(first) == ""
+
+
+def test_switching_while_a_reply_runs_loses_no_text(window: MainWindow, workspace: FakeWorkspace) -> None:
+    first = workspace.add_conversation("first", 0, "a", "b")
+    second = workspace.add_conversation("second", 0, "a", "b")
+    window.page.open(first)
+    workspace.send(first, "Go")
+    workspace.stream(first, "One ")
+    window.page.open(second)
+    workspace.stream(first, "two ")
+    window.page.open(first)
+    workspace.stream(first, "three")
+    workspace.finish(first)
+    assert window.page.transcript.views[-1].text == "One two three"

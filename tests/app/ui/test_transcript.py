@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from time import perf_counter
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QToolButton
+from pytestqt.qtbot import QtBot
+
+from app.chat.conversation import Message, MessageState
+from app.chat.engine_state import EnginePhase, EngineState
+from app.ui.main_window import MainWindow
+from app.ui.theme.theme import Theme
+from app.ui.transcript.code import CodeBlock
+from app.ui.transcript.prose import ProseBlock
+from app.ui.transcript.reply import ReplyView
+from app.ui.transcript.table import TableBlock
+from app.ui.transcript.thought import ThoughtBlock
+from tests.support.fake_workspace import READY, FakeWorkspace, statistics
+
+ANSWER = """Two **bold** words and `code`.
+
+- one
+- two
+
+| a | b |
+|---|--:|
+| 1 | 2 |
+
+```python
+def f(x):
+    return "text"  # note
+```
+
+The end."""
+
+
+def make_reply(
+    qtbot: QtBot, theme: Theme, text: str, state: MessageState = MessageState.COMPLETE
+) -> ReplyView:
+    view = ReplyView(theme, Message(1, 1, "assistant", text, 0.0, state), READY)
+    qtbot.addWidget(view)
+    view.fit(600)
+    return view
+
+
+def open_chat(window: MainWindow, workspace: FakeWorkspace, *turns: str) -> int:
+    chat = workspace.add_conversation("Chat", 0, *turns)
+    window.page.open(chat)
+    return chat
+
+
+def test_each_block_has_its_widget(qtbot: QtBot, theme: Theme) -> None:
+    view = make_reply(qtbot, theme, "<think>hm</think>\n" + ANSWER)
+    assert [type(widget) for widget in view.blocks.widgets] == [
+        ThoughtBlock, ProseBlock, ProseBlock, TableBlock, CodeBlock, ProseBlock,
+    ]  # fmt: skip
+
+
+def test_streaming_ends_in_the_same_widgets_as_the_whole(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    chat = open_chat(window, workspace, "Hello")
+    workspace.send(chat, "And?")
+    for start in range(0, len(ANSWER), 7):
+        workspace.stream(chat, ANSWER[start : start + 7])
+    workspace.finish(chat)
+    streamed = window.page.transcript.views[-1]
+    assert isinstance(streamed, ReplyView)
+    window.page.open(None)
+    window.page.open(chat)
+    whole = window.page.transcript.views[-1]
+    assert isinstance(whole, ReplyView)
+    assert [type(w) for w in streamed.blocks.widgets] == [type(w) for w in whole.blocks.widgets]
+    assert streamed.text == whole.text == ANSWER
+
+
+def test_finished_blocks_are_not_touched_again(
+    qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = make_reply(qtbot, theme, "", MessageState.STREAMING)
+    view.append_text("First paragraph.\n\nSecond")
+    view.blocks.refresh()
+    first = view.blocks.widgets[0]
+    assert isinstance(first, ProseBlock)
+    monkeypatch.setattr(ProseBlock, "set_text", _refuse_first(first))
+    for _ in range(20):
+        view.append_text(" more")
+        view.blocks.refresh()
+    assert view.blocks.widgets[0] is first
+    assert first.toPlainText() == "First paragraph."
+
+
+def _refuse_first(first: ProseBlock):  # type: ignore[no-untyped-def]
+    original = ProseBlock.set_text
+
+    def set_text(self: ProseBlock, text: str) -> None:
+        assert self is not first
+        original(self, text)
+
+    return set_text
+
+
+def test_the_first_token_shows_at_once(qtbot: QtBot, theme: Theme) -> None:
+    view = make_reply(qtbot, theme, "", MessageState.STREAMING)
+    qtbot.wait(40)
+    view.append_text("Now")
+    widget = view.blocks.widgets[0]
+    assert isinstance(widget, ProseBlock)
+    assert widget.toPlainText() == "Now"
+
+
+def test_html_is_shown_as_text(qtbot: QtBot, theme: Theme) -> None:
+    view = make_reply(qtbot, theme, 'a <b>b</b> <img src="https://example.org/x.png">')
+    widget = view.blocks.widgets[0]
+    assert isinstance(widget, ProseBlock)
+    assert "<b>b</b>" in widget.toPlainText()
+    assert "<img" in widget.toPlainText()
+
+
+def test_code_is_coloured_labelled_and_copied(qtbot: QtBot, theme: Theme) -> None:
+    view = make_reply(qtbot, theme, ANSWER)
+    code = next(widget for widget in view.blocks.widgets if isinstance(widget, CodeBlock))
+    roles = {theme.palette.keyword, theme.palette.string, theme.palette.comment, theme.palette.call}
+    assert roles <= {color.lower() for color in code.colors()} or roles <= {c.upper() for c in code.colors()}
+    copy = next(b for b in code.findChildren(QToolButton) if b.accessibleName() == "Copy code")
+    copy.click()
+    assert QGuiApplication.clipboard().text() == 'def f(x):\n    return "text"  # note'
+
+
+def test_a_table_is_copied_as_tab_separated_text(qtbot: QtBot, theme: Theme) -> None:
+    view = make_reply(qtbot, theme, ANSWER)
+    table = next(widget for widget in view.blocks.widgets if isinstance(widget, TableBlock))
+    table.copy()
+    assert QGuiApplication.clipboard().text() == "a\tb\n1\t2"
+
+
+def test_thoughts_are_folded(qtbot: QtBot, theme: Theme) -> None:
+    view = make_reply(qtbot, theme, "<think>deep\n\nthoughts</think>\n\nHello")
+    view.show()
+    thought = view.blocks.widgets[0]
+    assert isinstance(thought, ThoughtBlock)
+    folded = view.fit(600)
+    thought.findChildren(QToolButton)[0].click()
+    assert view.fit(600) > folded + 30
+
+
+def test_the_copy_button_copies_the_markdown(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    open_chat(window, workspace, "Hello", ANSWER)
+    view = window.page.transcript.views[-1]
+    button = next(b for b in view.findChildren(QToolButton) if b.accessibleName() == "Copy reply")
+    button.click()
+    assert QGuiApplication.clipboard().text() == ANSWER
+
+
+def test_following_the_end(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    chat = open_chat(window, workspace, "Hello", "Line.\n\n" * 80)
+    workspace.send(chat, "More")
+    transcript = window.page.transcript
+    bar = transcript.verticalScrollBar()
+    workspace.stream(chat, "Text.\n\n" * 20)
+    qtbot.waitUntil(lambda: bar.value() == bar.maximum())
+    bar.setValue(bar.maximum() - 300)
+    assert not transcript.follows
+    jump = next(b for b in transcript.findChildren(QToolButton) if b.accessibleName() == "Jump to latest")
+    assert jump.isVisible()
+    held = bar.value()
+    workspace.stream(chat, "Text.\n\n" * 20)
+    qtbot.wait(80)
+    assert bar.value() == held
+    qtbot.mouseClick(jump, Qt.MouseButton.LeftButton)
+    assert bar.value() == bar.maximum()
+    assert not jump.isVisible()
+    workspace.stream(chat, "Text.\n\n" * 20)
+    qtbot.waitUntil(lambda: bar.value() == bar.maximum())
+
+
+def test_a_long_chat_opens_fast_and_fills_upwards(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    chat = workspace.add_conversation("Long", 0, *["Question?", ANSWER] * 500)
+    begun = perf_counter()
+    window.page.open(chat)
+    window.repaint()
+    assert perf_counter() - begun < 1.0  # the goal is 0.3 s; a busy machine gets some room
+    transcript = window.page.transcript
+    assert transcript.unbuilt > 900
+    assert transcript.verticalScrollBar().value() == transcript.verticalScrollBar().maximum()
+    before = transcript.unbuilt
+    top = transcript.views[0]
+    transcript.verticalScrollBar().setValue(0)
+    qtbot.waitUntil(lambda: transcript.unbuilt < before - 4)
+    assert abs(top.y() - transcript.verticalScrollBar().value() - 24) < 30
+
+
+@pytest.mark.parametrize(
+    ("state", "engine", "prefill", "words"),
+    [
+        (MessageState.QUEUED, READY, None, "Waiting for the other reply"),
+        (MessageState.WAITING, replace(READY, phase=EnginePhase.STARTING), None, "Warming up"),
+        (
+            MessageState.WAITING,
+            replace(READY, phase=EnginePhase.LOADING, fraction=0.38),
+            None,
+            "Loading the model, 38 %",
+        ),
+        (MessageState.WAITING, READY, 0.4, "Reading the prompt, 40 %"),
+        (MessageState.STOPPED, READY, None, "Stopped"),
+        (MessageState.INTERRUPTED, READY, None, "Interrupted"),
+    ],
+)
+def test_the_strip_says_what_happens(
+    qtbot: QtBot, theme: Theme, state: MessageState, engine: EngineState, prefill: float | None, words: str
+) -> None:
+    view = ReplyView(theme, Message(1, 1, "assistant", "", 0.0, state), engine)
+    qtbot.addWidget(view)
+    if prefill is not None:
+        view.set_prefill(prefill)
+    assert view.status_text == words
+
+
+def test_the_strip_shows_figures_that_do_not_jitter(qtbot: QtBot, theme: Theme) -> None:
+    message = Message(1, 1, "assistant", "x", 0.0, MessageState.STREAMING, statistics())
+    view = ReplyView(theme, message, READY)
+    qtbot.addWidget(view)
+    assert "14.2 tok/s" in view.status_text
+    assert "78 % accepted" in view.status_text
+    view.fit(744)
+    places = view.strip.places()
+    for speed in (11.1, 88.8, 9.4):
+        view.set_message(replace(message, statistics=statistics(tokens=111, tokens_per_second=speed)))
+        view.fit(744)
+        assert view.strip.places() == places
+
+
+def test_a_failed_reply_says_so_and_can_be_tried_again(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    chat = open_chat(window, workspace, "Hello")
+    workspace.send(chat, "And?")
+    workspace.stream(chat, "Half a")
+    workspace.fail(chat, "The engine stopped: out of memory.")
+    view = window.page.transcript.views[-1]
+    assert isinstance(view, ReplyView)
+    assert view.error is not None
+    assert view.error.isVisible()
+    assert "out of memory" in view.error.accessibleName()
+    assert view.text == "Half a"
+    view.error.retry_button.click()
+    assert ("retry", chat) in workspace.calls
+
+
+def test_only_the_last_reply_offers_to_try_again(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    chat = open_chat(window, workspace, "Hello")
+    workspace.send(chat, "And?")
+    workspace.fail(chat, "It failed.")
+    first = window.page.transcript.views[-1]
+    assert isinstance(first, ReplyView)
+    assert first.error is not None
+    assert first.error.retry_button.isVisible()
+    workspace.send(chat, "Again?")
+    assert not first.error.retry_button.isVisible()
+
+
+def test_a_notice_stands_beside_the_reply(window: MainWindow, workspace: FakeWorkspace) -> None:
+    chat = open_chat(window, workspace, "Hello", "Hi")
+    workspace.change(chat, notices=("The 2 oldest messages were left out.",))
+    view = window.page.transcript.views[-1]
+    assert isinstance(view, ReplyView)
+    assert view.notice_texts == ["The 2 oldest messages were left out."]

@@ -1,0 +1,178 @@
+from __future__ import annotations
+
+import sys
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.chat.engine_state import EnginePhase, EngineState
+from app.ui.main_window import MainWindow
+from app.ui.theme.theme import Theme
+from tests.support.fake_workspace import FakeWorkspace, statistics
+
+
+def press(qtbot: QtBot, window: MainWindow, key: Qt.Key) -> None:
+    qtbot.keyClick(window, key, Qt.KeyboardModifier.ControlModifier)
+
+
+def test_new_chat(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    window.page.open(workspace.add_conversation("Chat", 0, "a", "b"))
+    press(qtbot, window, Qt.Key.Key_N)
+    assert window.page.current is None
+    assert window.page.empty_state.isVisible()
+    assert window.page.composer.prompt.hasFocus()
+
+
+def test_the_sidebar_is_toggled_and_remembered(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    assert window.sidebar.isVisible()
+    press(qtbot, window, Qt.Key.Key_B)
+    qtbot.waitUntil(lambda: not window.sidebar.isVisible())
+    assert workspace.settings.sidebar_shown is False
+    qtbot.mouseClick(window.page.header.sidebar_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.sidebar.x() == 0)
+    assert workspace.settings.sidebar_shown is True
+
+
+def test_a_narrow_window(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    chat = workspace.add_conversation("Chat", 0, "a", "b")
+    workspace.change(chat, statistics=statistics())
+    window.page.open(chat)
+    workspace.send(chat, "More")
+    wide_stop = window.page.composer.send_button.sizeHint().width()
+    window.resize(520, 820)
+    qtbot.waitUntil(lambda: not window.sidebar.isVisible())
+    header = window.page.header
+    assert header.model_button.y() > header.title.y() + 10
+    assert window.page.composer.send_button.sizeHint().width() < wide_stop
+    assert window.page.composer.meter.text == "31 %"
+    qtbot.mouseClick(header.sidebar_button, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: window.sidebar.isVisible() and window.sidebar.x() == 0)
+    assert window.page.width() == 520
+    assert workspace.settings.sidebar_shown is True
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: not window.sidebar.isVisible())
+    assert ("stop", chat) not in workspace.calls
+
+
+def test_dark_and_light(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, theme: Theme) -> None:
+    window.page.open(workspace.add_conversation("Chat", 0, "Hello", "Text with `code`\n\n```py\nx = 1\n```"))
+    for dark, color in ((True, "#191C1B"), (False, "#FFFFFF")):
+        theme.set_dark(dark)
+        qtbot.wait(10)
+        picture = window.grab().toImage()
+        assert picture.pixelColor(window.page.x() + 5, 300) == QColor(color)
+
+
+def test_font_size(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, theme: Theme) -> None:
+    window.page.open(workspace.add_conversation("Chat", 0, "Hello", "Text " * 200))
+    before = window.page.transcript.views[-1].height()
+    press(qtbot, window, Qt.Key.Key_Plus)
+    assert workspace.settings.font_scale == 110
+    assert window.page.transcript.views[-1].height() > before
+    for _ in range(9):
+        press(qtbot, window, Qt.Key.Key_Plus)
+    assert workspace.settings.font_scale == 150
+    press(qtbot, window, Qt.Key.Key_0)
+    assert workspace.settings.font_scale == 100
+
+
+def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    chat = workspace.add_conversation("Chat", 0, "a", "b")
+    window.page.open(chat)
+    window.page.composer.set_text("typed")
+    window.sidebar.new_button.setFocus()
+    seen: list[str] = []
+    for _ in range(12):
+        widget = QApplication.focusWidget()
+        assert widget is not None
+        seen.append(widget.accessibleName())
+        qtbot.keyClick(widget, Qt.Key.Key_Tab)
+    wanted = ["New chat", "Search chats", "Chats", "Show or hide the chats (Ctrl+B)", "Model: Tenon guide, fp32",
+              "Transcript", "Message", "Mode: Auto", "Send", "Copy reply"]  # fmt: skip
+    assert seen[: len(wanted)] == wanted
+
+
+def test_everything_to_press_has_a_name(window: MainWindow, workspace: FakeWorkspace) -> None:
+    chat = workspace.add_conversation("Chat", 0, "a", "<think>t</think>\nb\n```\nx\n```\n| a |\n|---|")
+    window.page.open(chat)
+    window.toast.say("Said", "Undo")
+    pressable: list[QWidget] = [*window.findChildren(QAbstractButton), *window.findChildren(QLineEdit)]
+    for widget in pressable:
+        if widget.focusPolicy() == Qt.FocusPolicy.NoFocus:
+            continue  # part of a field, like its magnifying glass
+        name = widget.accessibleName() or (widget.text() if isinstance(widget, QAbstractButton) else "")
+        assert name.strip(), widget
+    for name in ("Chats", "Transcript", "Message"):
+        assert [w for w in window.findChildren(QWidget) if w.accessibleName() == name]
+
+
+def test_the_focus_ring_follows_the_keyboard_only(qtbot: QtBot, window: MainWindow) -> None:
+    ring = window.ring
+    window.sidebar.search.setFocus()
+    qtbot.keyClick(window.sidebar.search, Qt.Key.Key_Backtab)
+    assert window.sidebar.new_button.hasFocus()
+    assert ring.isVisible()
+    target = window.sidebar.new_button
+    assert ring.geometry().contains(target.geometry().translated(target.parentWidget().pos()))
+    qtbot.keyClick(target, Qt.Key.Key_Tab)
+    assert not ring.isVisible()
+    window.sidebar.new_button.setFocus(Qt.FocusReason.MouseFocusReason)
+    assert not ring.isVisible()
+
+
+def test_the_model_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    workspace.settings.recent_models = ("/somewhere/Qwen",)
+    button = window.page.header.model_button
+    button.click()
+    assert button.popup is not None
+    assert [choice.title for choice in button.popup.choices] == [
+        "Tenon guide",
+        "Qwen",
+        "Open model folder...",
+    ]
+    button.popup.choose("/somewhere/Qwen")
+    assert ("choose_model", "/somewhere/Qwen") in workspace.calls
+
+
+@pytest.mark.parametrize(
+    ("state", "words"),
+    [
+        (EngineState(EnginePhase.STARTING, "guide", "Guide"), "Model: Guide, warming up"),
+        (EngineState(EnginePhase.LOADING, "guide", "Guide", fraction=0.5), "Model: Guide, loading, 50 %"),
+        (EngineState(EnginePhase.READY, "guide", "Guide", "fp32"), "Model: Guide, fp32"),
+        (EngineState(EnginePhase.STOPPED, "guide", "Guide", sentence="It stopped."), "Model: Guide, stopped"),
+    ],
+)
+def test_the_model_button_follows_the_engine(
+    window: MainWindow, workspace: FakeWorkspace, state: EngineState, words: str
+) -> None:
+    workspace.set_engine(state)
+    assert window.page.header.model_button.accessibleName() == words
+
+
+def test_an_app_wide_notice_stays(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    workspace.notice.emit("The database was damaged; it is kept aside.")
+    assert window.toast.isVisible()
+    assert "kept aside" in window.toast.text
+    assert not window.toast.fades
+
+
+def test_closing_saves_the_geometry(window: MainWindow, workspace: FakeWorkspace) -> None:
+    window.close()
+    assert workspace.settings.window_geometry
+    assert workspace.calls[-1] == ("close",)
+
+
+def test_void_calls_lose_no_reference_to_none(qtbot: QtBot) -> None:
+    """PySide6 6.12.0 on Python 3.11 did, and aborted after a few thousand calls."""
+    label = QLabel()
+    qtbot.addWidget(label)
+    before = sys.getrefcount(None)
+    for number in range(10_000):
+        label.setText("a" if number % 2 else "b")
+    assert abs(sys.getrefcount(None) - before) < 1_000
