@@ -1,0 +1,38 @@
+"""Playground grammars: generated stories, letters, plans, tables, JSON and code, one kind in each file."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+from engine.training.guide.playground import (
+    checklist,
+    code,
+    commentary,
+    continuation,
+    letter,
+    plan,
+    record,
+    rewriting,
+    story,
+    table,
+)
+from engine.training.guide.playground.grammar import Exchange
+
+KINDS: dict[str, Callable[[random.Random], Exchange]] = {
+    "story": story.write,
+    "letter": letter.write,
+    "plan": plan.write,
+    "checklist": checklist.write,
+    "table": table.write,
+    "record": record.write,
+    "code": code.write,
+    "continuation": continuation.write,
+    "commentary": commentary.write,
+    "rewriting": rewriting.write,
+}
+
+
+def write(rng: random.Random, kind: str | None = None) -> Exchange:
+    """A request and a reply of one kind, or of a random kind."""
+    return KINDS[kind or rng.choice(list(KINDS))](rng)

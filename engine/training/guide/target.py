@@ -1,0 +1,40 @@
+"""Trains the target: the guide model itself."""
+
+from __future__ import annotations
+
+import random
+
+import torch
+
+from engine.training.guide import recipe
+from engine.training.guide.corpus import Supply
+from engine.training.guide.dialogue import Source
+from engine.training.guide.evaluation import development_score
+from engine.training.guide.fact import read_facts
+from engine.training.guide.vocabulary import Encoder, corpus_texts, learn
+from engine.training.network import Network
+from engine.training.trainer import Schedule, Trainer, answer_loss
+
+
+def make_tokenizer(work: recipe.Work) -> None:
+    """Learn the vocabulary, unless the work folder has one: it must not change under a checkpoint."""
+    if work.tokenizer.exists():
+        return
+    source, rng = Source(*read_facts(problems=[])), random.Random(recipe.SEED)
+    work.folder.mkdir(parents=True, exist_ok=True)
+    learn(corpus_texts(source, rng, guide=30_000, playground=15_000), recipe.VOCABULARY_SIZE).save(
+        str(work.tokenizer)
+    )
+
+
+def train_target(work: recipe.Work, minutes: float, threads: int) -> Network:
+    """Train the target for ``minutes`` in all, going on from a checkpoint if there is one."""
+    torch.manual_seed(recipe.SEED)
+    network = Network(recipe.TARGET)
+    trainer = Trainer(network, Schedule(minutes), answer_loss, recipe.LOSS_SHARES, work.target, threads)
+    supply = Supply(work.tokenizer, recipe.TOKENS_PER_BATCH, recipe.SEED + trainer.progress.step)
+    try:
+        trainer.run(supply, development_score(Encoder(work.tokenizer)))
+    finally:
+        supply.close()
+    return network

@@ -1,0 +1,183 @@
+"""The training loop: a schedule by time, checkpoints, and a line of progress now and then."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.training.guide.corpus import Batch, Supply
+from engine.training.network import Network
+from engine.training.optimizer import optimizers
+
+Loss = Callable[[Network, Batch], Tensor]
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """How long and how fast to learn: rates rise over the warm-up, then fall to zero by a cosine of time."""
+
+    minutes: float
+    matrix_rate: float = 0.02
+    other_rate: float = 0.004
+    warmup_share: float = 0.02
+    hold_share: float = 0.3
+    checkpoint_s: float = 180.0
+    log_s: float = 20.0
+    evaluate_s: float = 300.0
+
+    def factor(self, elapsed_s: float) -> float:
+        """The share of the full rate after ``elapsed_s`` seconds of training."""
+        progress = elapsed_s / (self.minutes * 60)
+        if progress < self.warmup_share:
+            return 0.05 + 0.95 * progress / self.warmup_share
+        if progress < self.hold_share:
+            return 1.0
+        return 0.5 + 0.5 * math.cos(math.pi * min(1.0, (progress - self.hold_share) / (1 - self.hold_share)))
+
+
+def answer_loss(network: Network, batch: Batch) -> Tensor:
+    """Mean cross-entropy, in nats, of the tokens that are to be predicted."""
+    tokens = torch.from_numpy(batch.tokens)
+    learn = torch.from_numpy(batch.learn)
+    hidden = network(tokens[:, :-1])[learn]
+    return functional.cross_entropy(network.logits(hidden).float(), tokens[:, 1:][learn])
+
+
+@dataclass
+class Progress:
+    """What a checkpoint must remember beside the weights."""
+
+    step: int = 0
+    elapsed_s: float = 0.0
+    tokens: int = 0
+
+
+class Trainer:
+    """Trains one network, and can stop and resume.
+
+    Args:
+        network: trained in place.
+        schedule: times and rates.
+        loss: the loss of one batch.
+        shares: the weight of each batch's loss, by kind.
+        checkpoint: where to keep the state; an existing file is resumed from.
+        threads: how many batches of a step are worked on at once, each by one thread. Threads that share a batch
+            wait for each other at every operation, which is far slower when other programs are busy too.
+    """
+
+    def __init__(
+        self,
+        network: Network,
+        schedule: Schedule,
+        loss: Loss,
+        shares: dict[str, float],
+        checkpoint: Path | None,
+        threads: int = 1,
+    ) -> None:
+        self.network, self.schedule, self.loss, self.shares = network, schedule, loss, shares
+        self.checkpoint = checkpoint
+        self.progress = Progress()
+        torch.set_num_threads(1)
+        self._workers = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
+        self._optimizers = optimizers(network, schedule.matrix_rate, schedule.other_rate)
+        self._rates = [optimizer.param_groups[0]["lr"] for optimizer in self._optimizers]
+        if checkpoint is not None and checkpoint.exists():
+            self._resume(checkpoint)
+
+    def step(self, batches: list[Batch]) -> dict[str, float]:
+        """Learn from one batch of each kind; gives the loss of each."""
+        factor = self.schedule.factor(self.progress.elapsed_s)
+        losses: dict[str, float] = {}
+        weights = list(self.network.parameters())
+        for batch, (loss, gradients) in zip(
+            batches, self._workers.map(self._gradients, batches), strict=True
+        ):
+            losses[batch.kind] = loss
+            self.progress.tokens += batch.tokens.size
+            for weight, gradient in zip(weights, gradients, strict=True):
+                weight.grad = gradient if weight.grad is None else weight.grad.add_(gradient)
+        torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
+        for optimizer, rate in zip(self._optimizers, self._rates, strict=True):
+            for group in optimizer.param_groups:
+                group["lr"] = rate * factor
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+        self.progress.step += 1
+        return losses
+
+    def _gradients(self, batch: Batch) -> tuple[float, tuple[Tensor, ...]]:
+        with torch.autocast("cpu", torch.bfloat16):
+            loss = self.loss(self.network, batch)
+        share = self.shares[batch.kind]
+        return loss.item(), torch.autograd.grad(loss * share, list(self.network.parameters()))
+
+    def run(self, supply: Supply, evaluate: Callable[[Network], str] | None = None) -> None:
+        """Learn until the schedule's time is up."""
+        last_log = last_save = last_evaluation = last = time.monotonic()
+        means: dict[str, float] = {}
+        tokens_before = self.progress.tokens
+        while self.progress.elapsed_s < self.schedule.minutes * 60:
+            for kind, value in self.step(supply.next()).items():
+                means[kind] = value if kind not in means else 0.95 * means[kind] + 0.05 * value
+            now = time.monotonic()
+            self.progress.elapsed_s += now - last
+            last = now
+            if now - last_log > self.schedule.log_s:
+                rate = (self.progress.tokens - tokens_before) / (now - last_log)
+                losses = " ".join(f"{kind} {value:.3f}" for kind, value in means.items())
+                print(
+                    f"step {self.progress.step} "
+                    f"{self.progress.elapsed_s / 60:.1f}/{self.schedule.minutes:g} min "
+                    f"{self.progress.tokens / 1e6:.2f} M tokens {rate:.0f}/s loss {losses}",
+                    flush=True,
+                )
+                last_log, tokens_before = now, self.progress.tokens
+                give_back_memory()
+            if evaluate is not None and now - last_evaluation > self.schedule.evaluate_s:
+                print(f"  {evaluate(self.network)}", flush=True)
+                last_evaluation = last = last_log = time.monotonic()
+                tokens_before = self.progress.tokens
+            if now - last_save > self.schedule.checkpoint_s:
+                self.save()
+                last_save = now
+        self.save()
+
+    def save(self) -> None:
+        """Write the checkpoint, whole or not at all."""
+        if self.checkpoint is None:
+            return
+        state: dict[str, Any] = {
+            "network": self.network.state_dict(),
+            "optimizers": [optimizer.state_dict() for optimizer in self._optimizers],
+            "progress": vars(self.progress),
+        }
+        temporary = self.checkpoint.with_suffix(".tmp")
+        torch.save(state, temporary)
+        os.replace(temporary, self.checkpoint)
+
+    def _resume(self, checkpoint: Path) -> None:
+        state = torch.load(checkpoint, weights_only=True)
+        self.network.load_state_dict(state["network"])
+        for optimizer, saved in zip(self._optimizers, state["optimizers"], strict=True):
+            optimizer.load_state_dict(saved)
+        self.progress = Progress(**state["progress"])
+        print(f"resumed at {self.progress.elapsed_s / 60:.1f} min, step {self.progress.step}", flush=True)
+
+
+def give_back_memory() -> None:
+    """Hand freed memory back to the system, where the C library is glibc: batches of many sizes leave gaps."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:
+        trim(0)
