@@ -92,10 +92,13 @@ class Engine:
         try:
             check()
             if isinstance(command, Load):
-                self._load(command.request_id, command.options, check)
+                model, _ = self._load(command.request_id, command.options, check)
+                self._on_event(ModelLoaded(command.request_id, model.report))
             else:
                 check_request(command)
                 model, load_ms = self._load(command.request_id, command.options, check)
+                if load_ms is not None:
+                    self._on_event(ModelLoaded(command.request_id, model.report))
                 ReplyRun(model, command, load_ms, self._on_event, check).run()
         except TenonError as error:
             self._fail(
@@ -136,7 +139,6 @@ class Engine:
                 self._on_event(LoadProgress(request_id, done, total))
 
         self._model = LoadedModel(options, progress, check)
-        self._on_event(ModelLoaded(request_id, self._model.report))
         return self._model, self._model.report.load_ms
 
     def _unload(self) -> None:

@@ -144,6 +144,7 @@ class Replies(QObject):
             messages=history_for(ticket.reply_id, messages, self._settings.system_prompt),
             max_tokens=self._settings.max_tokens or None,
             sampling=SamplingOptions(temperature=self._settings.temperature),
+            offer_topics=True,
         )
         self._client.send(request)
         self._save_timer.start()

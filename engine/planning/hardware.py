@@ -28,7 +28,7 @@ def usable_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         cores = min(cores, len(os.sched_getaffinity(0)))
     for group in _control_groups():
-        quota, _, period = _read(group / "cpu.max").partition(" ")
+        quota, _, period = _read(group / "cpu.max").strip().partition(" ")
         if quota.isdecimal() and period.isdecimal():
             cores = min(cores, int(quota) // int(period))
     return max(cores, 1)

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from transformers import AutoTokenizer
+
 from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.messages import ChatMessage
 
@@ -35,8 +37,6 @@ class Tokenizer:
             raise TokenizerInvalid(
                 f"The model folder {folder} has no tokenizer: copy tokenizer.json there, or download the model again."
             )
-        from transformers import AutoTokenizer
-
         try:
             self._tokenizer: Any = AutoTokenizer.from_pretrained(
                 str(folder),

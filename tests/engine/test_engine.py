@@ -214,8 +214,11 @@ def test_a_model_is_loaded_once_and_again_when_options_change(
     client.answer("a", llama_folder, mode="plain", max_tokens=2)
     client.answer("a", llama_folder, mode="lookup", max_tokens=2)
     assert len(client.seen(ModelLoaded)) == 1
+    client.engine.submit(Load("again", LoadOptions(model=str(llama_folder), mode="lookup")))
+    client.wait_for(ModelLoaded)
+    assert len(client.seen(LoadProgress)) == 2  # the beginning and the end of the one load
     client.answer("a", llama_folder, weights="bf16", max_tokens=2)
-    assert len(client.seen(ModelLoaded)) == 2
+    assert len(client.seen(ModelLoaded)) == 3
     client.engine.submit(Unload())
     client.wait_for(ModelUnloaded)
 
