@@ -1,0 +1,154 @@
+"""Builds the kernel library with the system's C compiler: ``python -m engine.kernels.build``.
+
+Nothing here needs a package from outside the standard library, so that the package's own build can use it.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+SOURCES = Path(__file__).resolve().parent / "csrc"
+
+# Without contraction the same source gives the same bits with every compiler.
+COMMON_FLAGS = ("-std=gnu11", "-O2", "-ftree-vectorize", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra")
+
+_COMMON: dict[str, str] = {"dispatch": "", "matmul": "", "pool": "", "portable": ""}
+_AVX2 = "-mavx2 -mfma -mf16c"
+_AVX512 = f"{_AVX2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mprefer-vector-width=512"
+_FILES: dict[str, dict[str, str]] = {
+    "x86_64": {
+        "x86": "",
+        "avx2": _AVX2,
+        "avxvnni": f"{_AVX2} -mavxvnni",
+        "avx512vnni": _AVX512,
+        "avx512bf16": f"{_AVX512} -mavx512bf16",
+        "amx": f"{_AVX512} -mamx-tile -mamx-int8",
+    },
+    "aarch64": {
+        "arm": "",
+        "neon": "",
+        "dotprod": "-march=armv8.2-a+dotprod",
+        "i8mm": "-march=armv8.2-a+dotprod+i8mm",
+    },
+}
+# What a compiler may not know yet; absent.c stands in for it.
+_OPTIONAL = {"avxvnni", "avx512vnni", "avx512bf16", "amx", "dotprod", "i8mm"}
+
+
+class BuildFailed(Exception):
+    """The library could not be built; the message is one sentence."""
+
+
+def library_name() -> str:
+    """The shared library's file name on this system."""
+    suffix = {"win32": "dll", "darwin": "dylib"}.get(sys.platform, "so")
+    return f"tenon_kernels.{suffix}"
+
+
+def find_compiler() -> list[str]:
+    """The C compiler's command: the variable CC, else cc, gcc or clang.
+
+    Raises:
+        BuildFailed: there is none.
+    """
+    if named := os.environ.get("CC"):
+        return shlex.split(named)
+    # GCC for Windows misaligns vectors on the stack (its bug 54412).
+    for name in ("clang",) if sys.platform == "win32" else ("cc", "gcc", "clang"):
+        if found := shutil.which(name):
+            return [found]
+    raise BuildFailed("There is no C compiler on this machine.")
+
+
+def normalized_machine(machine: str = "") -> str:
+    """The processor architecture (default: this machine's) by the name that the sources go by."""
+    machine = (machine or platform.machine()).lower()
+    return {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
+
+
+def _compile(command: Sequence[str], folder: Path) -> str:
+    """Run a compiler; its complaint, or nothing when it succeeded."""
+    try:
+        done = subprocess.run(list(command), cwd=folder, capture_output=True, text=True, timeout=600)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return "" if done.returncode == 0 else done.stderr.strip() or f"exit status {done.returncode}"
+
+
+def compile_objects(folder: Path, compiler: Sequence[str], flags: Sequence[str] = (), machine: str = "") -> list[Path]:
+    """Compile every source of an architecture, each with its instruction set's flags.
+
+    Args:
+        folder: where the object files go.
+        compiler: the command.
+        flags: further flags for every file.
+        machine: architecture, this machine's by default; on an unknown one only portable code is built.
+
+    Raises:
+        BuildFailed: a file that every machine needs does not compile.
+    """
+
+    def build(item: tuple[str, str]) -> Path:
+        name, own = item
+        target = folder / f"{name}.o"
+        every = [*compiler, *COMMON_FLAGS, *flags]
+        complaint = _compile([*every, *own.split(), "-c", str(SOURCES / f"{name}.c"), "-o", str(target)], folder)
+        if complaint and name in _OPTIONAL:
+            stand_in = [f"-DABSENT={name}_set", "-c", str(SOURCES / "absent.c"), "-o", str(target)]
+            complaint = _compile([*every, *stand_in], folder)
+        if complaint:
+            raise BuildFailed(f"{name}.c does not compile with {compiler[0]}: {complaint.splitlines()[-1]}")
+        return target
+
+    files = _COMMON | _FILES.get(normalized_machine(machine), {})
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(build, files.items()))
+
+
+def build_library(target: Path) -> None:
+    """Build the shared library and put it in place whole: a process that has the old one mapped keeps it.
+
+    Raises:
+        BuildFailed: there is no compiler, or it fails.
+    """
+    compiler = find_compiler()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        position = [] if sys.platform == "win32" else ["-fPIC", "-pthread"]
+        objects = compile_objects(folder, compiler, position)
+        linked = folder / target.name
+        complaint = _compile(
+            [*compiler, "-shared", *position, *map(str, objects), "-o", str(linked)],
+            folder,
+        )
+        if complaint:
+            raise BuildFailed(f"The kernels do not link with {compiler[0]}: {complaint.splitlines()[-1]}")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        beside = target.with_name(f"{target.name}.{os.getpid()}")
+        shutil.copyfile(linked, beside)
+        os.replace(beside, target)
+
+
+def main() -> int:
+    """Build the library beside this file; the exit code."""
+    target = Path(__file__).resolve().parent / library_name()
+    try:
+        build_library(target)
+    except BuildFailed as failure:
+        print(failure, file=sys.stderr)
+        return 1
+    print(target)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

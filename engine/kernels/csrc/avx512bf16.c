@@ -1,0 +1,36 @@
+/* AVX-512 with VNNI and bfloat16 products; activations are rounded to bfloat16 for the latter. */
+#include "vector512.h"
+
+#include "quantize.h"
+#include "x86.h"
+
+extern kernel avx512vnni_int8, avx512vnni_int4;
+
+#define BF16_COLUMNS 12
+#define BF16_X uint16_t
+
+struct bf16_weights { ivec pairs; };
+
+INLINE struct bf16_weights bf16_prepare(ivec w)
+{
+    return (struct bf16_weights){w};
+}
+
+INLINE fvec bf16_dot(fvec sum, struct bf16_weights w, const uint16_t *x)
+{
+    return _mm512_dpbf16_ps(sum, (__m512bh)broadcast4(x), (__m512bh)w.pairs);
+}
+
+#include "bf16_tile.h"
+
+const struct instruction_set avx512bf16_set = {
+    .name = "avx512bf16",
+    .usable = x86_has_avx512bf16,
+    .quantize = quantize_token,
+    .int8_flip = ZERO_POINT,
+    .int8 = avx512vnni_int8,
+    .int4 = avx512vnni_int4,
+    .bf16 = bf16_panel,
+    .convert = convert_to_bfloat16,
+    .converted_bytes = sizeof(uint16_t),
+};

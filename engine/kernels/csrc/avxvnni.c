@@ -1,0 +1,54 @@
+/* AVX-VNNI: four byte products and their sum in one instruction, on processors without AVX-512. */
+#include "vector256.h"
+
+#include "quantize.h"
+#include "x86.h"
+
+extern kernel avx2_bf16;
+
+#define INT8_COLUMNS 6
+#define INT8_UNSIGNED 1
+#define INT4_COLUMNS 4
+
+struct int8_weights { ivec bytes; };
+
+INLINE struct int8_weights int8_prepare(ivec w)
+{
+    return (struct int8_weights){w};
+}
+
+INLINE ivec int8_dot(ivec sum, struct int8_weights w, ivec x)
+{
+    return _mm256_dpbusd_avx_epi32(sum, x, w.bytes);
+}
+
+INLINE ivec int4_begin(int32_t start)
+{
+    return broadcast_int(start);
+}
+
+INLINE ivec int4_dot(ivec sum, ivec nibbles, ivec x)
+{
+    return _mm256_dpbusd_avx_epi32(sum, nibbles, x);
+}
+
+INLINE fvec int4_total(ivec sum, int32_t start)
+{
+    (void)start;
+    return to_float(sum);
+}
+
+#include "int4_tile.h"
+#include "int8_tile.h"
+
+const struct instruction_set avxvnni_set = {
+    .name = "avxvnni",
+    .usable = x86_has_avxvnni,
+    .quantize = quantize_token,
+    .int8_flip = ZERO_POINT,
+    .int8 = int8_panel,
+    .int4 = int4_panel,
+    .bf16 = avx2_bf16,
+    .convert = convert_to_float,
+    .converted_bytes = sizeof(float),
+};

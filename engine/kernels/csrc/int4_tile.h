@@ -1,0 +1,116 @@
+/* The int4 kernel of the x86 instruction sets. Before including this, a file brings a vector header and defines
+ *
+ *   INT4_COLUMNS                    columns per tile
+ *   int4_begin(start)               accumulators for a group; `start` is minus eight times the activations' sum
+ *   int4_dot(sum, nibbles, x)       adds products of groups of four bytes, weights 0..15
+ *   int4_total(sum, start)          the group's sums as floats */
+
+#include "output.h"
+#include "prefetch.h"
+
+/* One group of 32 inner elements: eight products per accumulator, then one fused multiply-add by the scale. */
+INLINE void int4_group(const uint8_t *w, const void *scales, const int8_t *x, int64_t x_stride, const int32_t *start,
+                       int64_t start_stride, struct prefetch *ahead, fvec value[][INT4_COLUMNS], const int vectors,
+                       const int columns)
+{
+    ivec sum[32 / LANES][INT4_COLUMNS];
+    UNROLL
+    for (int c = 0; c < columns; c++)
+        UNROLL
+        for (int v = 0; v < vectors; v++)
+            sum[v][c] = int4_begin(start[c * start_stride]);
+
+    for (int step = 0; step < GROUP / 8; step++) {
+        ivec low[32 / LANES], high[32 / LANES];
+        UNROLL
+        for (int v = 0; v < vectors; v++) {
+            const ivec packed = load_bytes(w + STEP_BYTES * step + 4 * LANES * v);
+            low[v] = low_nibbles(packed);
+            high[v] = high_nibbles(packed);
+        }
+        prefetch_step(ahead);
+        UNROLL
+        for (int c = 0; c < columns; c++) {
+            const ivec even = broadcast4(x + c * x_stride + 8 * step);
+            UNROLL
+            for (int v = 0; v < vectors; v++)
+                sum[v][c] = int4_dot(sum[v][c], low[v], even);
+            const ivec odd = broadcast4(x + c * x_stride + 8 * step + 4);
+            UNROLL
+            for (int v = 0; v < vectors; v++)
+                sum[v][c] = int4_dot(sum[v][c], high[v], odd);
+        }
+    }
+
+    UNROLL
+    for (int v = 0; v < vectors; v++) {
+        const fvec scale = load_bfloat16((const uint8_t *)scales + 2 * LANES * v);
+        UNROLL
+        for (int c = 0; c < columns; c++)
+            value[v][c] = fused(int4_total(sum[v][c], start[c * start_stride]), scale, value[v][c]);
+    }
+}
+
+INLINE void int4_tile(const struct job *job, int64_t panel, int row, int64_t token, struct prefetch ahead,
+                      const int vectors, const int columns)
+{
+    const uint8_t *block = job->weights + panel * job->panel_bytes + 4 * row;
+    const uint8_t *scales = job->weights + panel * job->panel_bytes + 1024 + 2 * row;
+    const int8_t *x = (const int8_t *)job->x + token * job->k;
+    const int64_t groups = job->k / GROUP;
+    const int32_t *start = job->group_start + token * groups;
+    fvec value[32 / LANES][INT4_COLUMNS];
+
+    UNROLL
+    for (int v = 0; v < vectors; v++)
+        UNROLL
+        for (int c = 0; c < columns; c++)
+            value[v][c] = float_zero();
+
+    for (int64_t k = 0; k < job->k; k += BLOCK, block += BLOCK_BYTES, scales += BLOCK_BYTES, start += 2) {
+        for (int group = 0; group < 2; group++)
+            int4_group(block + 512 * group, scales + 64 * group, x + k + GROUP * group, job->k, start + group, groups,
+                       &ahead, value, vectors, columns);
+        prefetch_step(&ahead);      /* the block's scales are one step's worth of bytes */
+    }
+
+    UNROLL
+    for (int v = 0; v < vectors; v++)
+        UNROLL
+        for (int c = 0; c < columns; c++)
+            store_rows(job, panel * PANEL_ROWS + row + LANES * v, token + c,
+                       multiply_floats(value[v][c], broadcast_float(job->x_scale[token + c])));
+}
+
+static void int4_columns(const struct job *job, int64_t panel, int row, int64_t token, int64_t count,
+                         struct prefetch ahead)
+{
+#define INT4_CASE(count) COLUMN_CASE(count, int4_tile(job, panel, row, token, ahead, 2, columns))
+    switch (count) {
+        INT4_CASE(1) INT4_CASE(2) INT4_CASE(3) INT4_CASE(4)
+#if INT4_COLUMNS > 4
+        INT4_CASE(5) INT4_CASE(6)
+#endif
+#if INT4_COLUMNS > 6
+        INT4_CASE(7) INT4_CASE(8) INT4_CASE(9) INT4_CASE(10) INT4_CASE(11) INT4_CASE(12)
+#endif
+    }
+#undef INT4_CASE
+}
+
+static void int4_panel(const struct job *job, int64_t panel)
+{
+    const uint8_t *w = job->weights + panel * job->panel_bytes;
+    const int64_t blocks = (job->m + INT4_COLUMNS - 1) / INT4_COLUMNS;
+    const int parts = PANEL_ROWS / (2 * LANES);
+    if (job->m == 1) {
+        int4_tile(job, panel, 0, 0, prefetch_pass(w, job->panel_bytes, 0, 1), 2 * parts, 1);
+        return;
+    }
+    for (int part = 0; part < parts; part++)
+        for (int64_t block = 0; block < blocks; block++) {
+            const int64_t token = job->m * block / blocks, end = job->m * (block + 1) / blocks;
+            int4_columns(job, panel, 2 * LANES * part, token, end - token,
+                         prefetch_pass(w, job->panel_bytes, part * blocks + block, parts * blocks));
+        }
+}

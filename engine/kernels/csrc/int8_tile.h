@@ -1,0 +1,89 @@
+/* The int8 kernel of the x86 instruction sets. Before including this, a file brings a vector header and defines
+ *
+ *   INT8_COLUMNS            columns per tile, as many as the registers hold
+ *   INT8_UNSIGNED           1 when activations are unsigned bytes with zero point 128
+ *   struct int8_weights     a vector of weights in the form that the product wants
+ *   int8_prepare(ivec)      makes it
+ *   int8_dot(sum, w, x)     adds products of groups of four bytes
+ *
+ * Sums are exact in 32 bits: at most 127 * 255 * k, and the wrap of an intermediate sum does no harm. */
+
+#include "output.h"
+#include "prefetch.h"
+
+OUTLINE void int8_store(const struct job *job, int64_t row, int64_t token, ivec sum)
+{
+    if (INT8_UNSIGNED)
+        sum = subtract_zero_point(sum, load_ints(job->row_sum + row));
+    fvec value = multiply_floats(to_float(sum), load_floats(job->row_scale + row));
+    store_rows(job, row, token, multiply_floats(value, broadcast_float(job->x_scale[token])));
+}
+
+/* `vectors` * LANES rows, from `row` within the panel, by `columns` tokens. */
+INLINE void int8_tile(const struct job *job, int64_t panel, int row, int64_t token, struct prefetch ahead,
+                      const int vectors, const int columns)
+{
+    const uint8_t *w = job->weights + panel * job->panel_bytes + 4 * row;
+    const uint8_t *x = (const uint8_t *)job->x + token * job->k;
+    ivec sum[32 / LANES][INT8_COLUMNS];
+
+    UNROLL
+    for (int v = 0; v < vectors; v++)
+        UNROLL
+        for (int c = 0; c < columns; c++)
+            sum[v][c] = int_zero();
+
+    for (int64_t k = 0; k < job->k; k += 4, w += STEP_BYTES) {
+        struct int8_weights prepared[32 / LANES];
+        UNROLL
+        for (int v = 0; v < vectors; v++)
+            prepared[v] = int8_prepare(load_bytes(w + 4 * LANES * v));
+        prefetch_step(&ahead);
+        UNROLL
+        for (int c = 0; c < columns; c++) {
+            const ivec activations = broadcast4(x + c * job->k + k);
+            UNROLL
+            for (int v = 0; v < vectors; v++)
+                sum[v][c] = int8_dot(sum[v][c], prepared[v], activations);
+        }
+    }
+
+    UNROLL
+    for (int v = 0; v < vectors; v++)
+        UNROLL
+        for (int c = 0; c < columns; c++)
+            int8_store(job, panel * PANEL_ROWS + row + LANES * v, token + c, sum[v][c]);
+}
+
+static void int8_columns(const struct job *job, int64_t panel, int row, int64_t token, int64_t count,
+                         struct prefetch ahead)
+{
+#define INT8_CASE(count) COLUMN_CASE(count, int8_tile(job, panel, row, token, ahead, 2, columns))
+    switch (count) {
+        INT8_CASE(1) INT8_CASE(2) INT8_CASE(3) INT8_CASE(4)
+#if INT8_COLUMNS > 4
+        INT8_CASE(5) INT8_CASE(6)
+#endif
+#if INT8_COLUMNS > 6
+        INT8_CASE(7) INT8_CASE(8) INT8_CASE(9) INT8_CASE(10) INT8_CASE(11) INT8_CASE(12)
+#endif
+    }
+#undef INT8_CASE
+}
+
+static void int8_panel(const struct job *job, int64_t panel)
+{
+    const uint8_t *w = job->weights + panel * job->panel_bytes;
+    const int64_t blocks = (job->m + INT8_COLUMNS - 1) / INT8_COLUMNS;
+    const int parts = PANEL_ROWS / (2 * LANES);
+    if (job->m == 1) {
+        int8_tile(job, panel, 0, 0, prefetch_pass(w, job->panel_bytes, 0, 1), 2 * parts, 1);
+        return;
+    }
+    for (int part = 0; part < parts; part++)
+        for (int64_t block = 0; block < blocks; block++) {
+            const int64_t token = job->m * block / blocks, end = job->m * (block + 1) / blocks;
+            int8_columns(job, panel, 2 * LANES * part, token, end - token,
+                         prefetch_pass(w, job->panel_bytes, part * blocks + block, parts * blocks));
+        }
+}

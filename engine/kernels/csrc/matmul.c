@@ -1,0 +1,140 @@
+/* The three products: activations are brought into form, then panels are shared out among the threads. */
+#include <stdlib.h>
+
+#include "dispatch.h"
+#include "pool.h"
+#include "tenon.h"
+
+struct product {
+    struct job job;
+    const struct instruction_set *set;
+    kernel *kernel;
+    const float *x;
+    int64_t k;                  /* as given, unpadded */
+    int8_t *quantized;          /* integer formats */
+    float *x_scale;
+    int32_t *group_start;
+    uint8_t flip;
+    uint8_t *converted;         /* bf16 */
+    struct shares tokens, panels;
+};
+
+static int64_t round_up(int64_t value, int64_t multiple)
+{
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+static void *aligned_memory(int64_t bytes, void **base)
+{
+    *base = malloc((size_t)bytes + 63);
+    return *base ? (void *)(((uintptr_t)*base + 63) & ~(uintptr_t)63) : NULL;
+}
+
+static void prepare_token(const struct product *p, int64_t token)
+{
+    const float *x = p->x + token * p->k;
+    const int64_t padded = p->job.k;
+    if (p->converted)
+        p->set->convert(x, p->k, padded, p->converted + token * padded * p->set->converted_bytes);
+    else
+        p->set->quantize(x, p->k, padded, p->flip, p->quantized + token * padded, p->x_scale + token,
+                         p->group_start ? p->group_start + token * (padded / GROUP) : NULL);
+}
+
+static void multiply(void *context, int32_t thread)
+{
+    struct product *p = context;
+    int64_t item;
+    while ((item = shares_take(&p->tokens, thread)) >= 0) {
+        prepare_token(p, item);
+        shares_finish(&p->tokens);
+    }
+    shares_wait(&p->tokens);
+    while ((item = shares_take(&p->panels, thread)) >= 0)
+        p->kernel(&p->job, item);
+}
+
+/* Below this many activations the caller prepares them alone: waking others costs more. */
+enum { SHARED_PREPARATION = 32768 };
+
+static void run(struct product *p, int32_t threads)
+{
+    const struct job *job = &p->job;
+    threads = threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
+    shares_init(&p->panels, round_up(job->n, PANEL_ROWS) / PANEL_ROWS, threads);
+    if (job->m * job->k < SHARED_PREPARATION) {
+        for (int64_t token = 0; token < job->m; token++)
+            prepare_token(p, token);
+        shares_init(&p->tokens, 0, threads);
+    } else {
+        shares_init(&p->tokens, job->m, threads);
+    }
+    pool_run(multiply, p, threads);
+}
+
+static int32_t integer_matmul(struct product *p, int64_t groups, int32_t threads)
+{
+    struct job *job = &p->job;
+    void *base;
+    const int64_t q_bytes = job->m * job->k, starts = job->m * groups;
+    uint8_t *memory = aligned_memory(q_bytes + 4 * (starts + job->m), &base);
+    if (!memory)
+        return TENON_NO_MEMORY;
+    p->quantized = (int8_t *)memory;
+    p->group_start = groups ? (int32_t *)(memory + q_bytes) : NULL;
+    p->x_scale = (float *)(memory + q_bytes + 4 * starts);
+    job->x = p->quantized;
+    job->x_scale = p->x_scale;
+    job->group_start = p->group_start;
+    run(p, threads);
+    free(base);
+    return 0;
+}
+
+int32_t tenon_int8_matmul(const void *packed, int64_t n, int64_t k, const float *x, int64_t m, const float *bias,
+                          float *out, int32_t threads)
+{
+    const struct instruction_set *set = dispatch_current();
+    const int64_t padded_k = round_up(k, BLOCK), padded_n = round_up(n, PANEL_ROWS);
+    const uint8_t *weights = packed;
+    const float *row_scale = (const float *)(weights + padded_n * padded_k);
+    struct product p = {
+        .job = {.weights = weights, .row_scale = row_scale, .row_sum = (const int32_t *)(row_scale + padded_n),
+                .bias = bias, .out = out, .m = m, .n = n, .k = padded_k, .panel_bytes = PANEL_ROWS * padded_k},
+        .set = set, .kernel = set->int8, .flip = set->int8_flip, .x = x, .k = k,
+    };
+    return integer_matmul(&p, 0, threads);
+}
+
+int32_t tenon_int4_matmul(const void *packed, int64_t n, int64_t k, const float *x, int64_t m, const float *bias,
+                          float *out, int32_t threads)
+{
+    const struct instruction_set *set = dispatch_current();
+    const int64_t padded_k = round_up(k, BLOCK);
+    struct product p = {
+        .job = {.weights = packed, .bias = bias, .out = out, .m = m, .n = n, .k = padded_k,
+                .panel_bytes = padded_k / BLOCK * BLOCK_BYTES},
+        .set = set, .kernel = set->int4, .x = x, .k = k,
+    };
+    return integer_matmul(&p, padded_k / GROUP, threads);
+}
+
+int32_t tenon_bf16_matmul(const void *packed, int64_t n, int64_t k, const float *x, int64_t m, const float *bias,
+                          float *out, int32_t threads)
+{
+    const struct instruction_set *set = dispatch_current();
+    const int64_t padded_k = round_up(k, BF16_PAD);
+    void *base;
+    struct product p = {
+        .job = {.weights = packed, .bias = bias, .out = out, .m = m, .n = n, .k = padded_k,
+                .panel_bytes = 2 * PANEL_ROWS * padded_k},
+        .set = set, .kernel = set->bf16, .x = x, .k = k,
+    };
+    p.converted = aligned_memory(m * padded_k * set->converted_bytes, &base);
+    if (!p.converted)
+        return TENON_NO_MEMORY;
+    p.job.x = p.converted;
+    run(&p, threads);
+    free(base);
+    return 0;
+}

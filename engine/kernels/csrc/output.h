@@ -1,0 +1,24 @@
+/* Finished sums into the output matrix. Included after a vector header. */
+#ifndef TENON_OUTPUT_H
+#define TENON_OUTPUT_H
+
+OUTLINE void store_partial(const struct job *job, int64_t row, int64_t token, fvec value)
+{
+    float lanes[LANES];
+    store_floats(lanes, value);
+    for (int64_t i = 0; i < LANES && row + i < job->n; i++)
+        job->out[token * job->n + row + i] = lanes[i] + (job->bias ? job->bias[row + i] : 0.0f);
+}
+
+OUTLINE void store_rows(const struct job *job, int64_t row, int64_t token, fvec value)
+{
+    if (row + LANES > job->n) {
+        store_partial(job, row, token, value);
+        return;
+    }
+    if (job->bias)
+        value = add_floats(value, load_floats(job->bias + row));
+    store_floats(job->out + token * job->n + row, value);
+}
+
+#endif

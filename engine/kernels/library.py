@@ -1,0 +1,153 @@
+"""Finds and loads the kernel library, and says which instruction set it uses."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.kernels.build import library_name
+
+CAP_VARIABLE = "TENON_CPU_CAP"
+"""Environment variable with the name of the highest instruction set that may be used."""
+
+_VERSION = 1  # TENON_VERSION in csrc/tenon.h
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    functions: ctypes.CDLL | None
+    reason: str  # why there is none
+
+
+def _declare(functions: ctypes.CDLL) -> None:
+    functions.tenon_version.restype = ctypes.c_int32
+    functions.tenon_select.argtypes = [ctypes.c_char_p]
+    functions.tenon_select.restype = ctypes.c_char_p
+    functions.tenon_instruction_set.argtypes = [ctypes.c_int32, ctypes.POINTER(ctypes.c_int32)]
+    functions.tenon_instruction_set.restype = ctypes.c_char_p
+    functions.tenon_set_spin.argtypes = [ctypes.c_int64]
+    functions.tenon_set_spin.restype = None
+    pointer, size = ctypes.c_void_p, ctypes.c_int64
+    for name in ("tenon_int8_matmul", "tenon_int4_matmul", "tenon_bf16_matmul"):
+        function = getattr(functions, name)
+        function.argtypes = [pointer, size, size, pointer, size, pointer, pointer, ctypes.c_int32]
+        function.restype = ctypes.c_int32
+
+
+@cache
+def _load() -> _Loaded:
+    path = Path(__file__).with_name(library_name())
+    if not path.exists():
+        return _Loaded(None, f"{path.name} was not built; `python -m engine.kernels.build` builds it.")
+    try:
+        functions = ctypes.CDLL(str(path))
+        _declare(functions)
+    except (OSError, AttributeError) as error:
+        return _Loaded(None, f"{path.name} cannot be loaded: {error}.")
+    if functions.tenon_version() != _VERSION:
+        return _Loaded(None, f"{path.name} is from another version; `python -m engine.kernels.build` rebuilds it.")
+    cap = os.environ.get(CAP_VARIABLE) or None
+    if functions.tenon_select(cap.encode() if cap else None) is None:
+        return _Loaded(None, f"{CAP_VARIABLE} names no instruction set of this architecture: {cap}.")
+    return _Loaded(functions, "")
+
+
+def available() -> str | None:
+    """The instruction set in use, or None when only torch's own operators are (see `reason`)."""
+    functions = _load().functions
+    return None if functions is None else str(functions.tenon_select(_cap).decode())
+
+
+def reason() -> str:
+    """Why the library is not in use, as a sentence; empty when it is."""
+    return _load().reason
+
+
+_cap: bytes | None = (os.environ.get(CAP_VARIABLE) or "").encode() or None
+
+
+def select(cap: str | None) -> str:
+    """Use the best instruction set up to `cap` (None: without limit) from now on, and name it.
+
+    Raises:
+        ValueError: no such instruction set on this architecture, or no library.
+    """
+    global _cap
+    functions = _load().functions
+    chosen = None if functions is None else functions.tenon_select(cap.encode() if cap else None)
+    if chosen is None:
+        raise ValueError(f"no such instruction set: {cap}" if functions is not None else reason())
+    _cap = cap.encode() if cap else None
+    return str(chosen.decode())
+
+
+def instruction_sets() -> dict[str, bool]:
+    """Names from the lowest to the highest, and whether each can run on this machine."""
+    functions = _load().functions
+    usable = ctypes.c_int32()
+    found: dict[str, bool] = {}
+    while functions is not None:
+        name = functions.tenon_instruction_set(len(found), ctypes.byref(usable))
+        if name is None:
+            break
+        found[name.decode()] = bool(usable.value)
+    return found
+
+
+def set_spin(microseconds: int) -> None:
+    """How long an idle worker thread waits awake for the next product before it sleeps (50 by default)."""
+    functions = _load().functions
+    if functions is not None:
+        functions.tenon_set_spin(microseconds)
+
+
+def multiply(
+    name: str, packed: Tensor, rows: int, columns: int, x: Tensor, bias: Tensor | None, threads: int | None
+) -> Tensor | None:
+    """Call one of the library's products.
+
+    Args:
+        name: int8, int4 or bf16.
+        packed: the packed weights' bytes.
+        rows: output size.
+        columns: input size.
+        x: (m, columns) float32.
+        bias: (rows,) float32 or None.
+        threads: how many threads share the work; torch's number by default.
+
+    Returns:
+        (m, rows) float32, or None when there is no library.
+
+    Raises:
+        ValueError: a shape or a type does not fit.
+        MemoryError: no scratch memory.
+    """
+    if x.dtype != torch.float32 or x.dim() != 2 or x.shape[1] != columns:
+        raise ValueError(f"activations must be float32 (m, {columns}), not {x.dtype} {tuple(x.shape)}")
+    if bias is not None and (bias.dtype != torch.float32 or bias.shape != (rows,)):
+        raise ValueError(f"the bias must be float32 ({rows},), not {bias.dtype} {tuple(bias.shape)}")
+    functions = _load().functions
+    if functions is None:
+        return None
+    x = x.contiguous()
+    bias = None if bias is None else bias.contiguous()
+    out = torch.empty(x.shape[0], rows)
+    failed = getattr(functions, f"tenon_{name}_matmul")(
+        packed.data_ptr(),
+        rows,
+        columns,
+        x.data_ptr(),
+        x.shape[0],
+        None if bias is None else bias.data_ptr(),
+        out.data_ptr(),
+        threads or torch.get_num_threads(),
+    )
+    if failed:
+        raise MemoryError("no memory for the activations of a matrix product")
+    return out

@@ -1,0 +1,192 @@
+"""A file of packed weights: named sections on page boundaries, each with its checksum, mapped and not copied.
+
+Layout, little-endian:
+
+    section 0, section 1, ...        each begins on a multiple of 4096, so that it can be mapped or read directly
+    index                            JSON: version, source, format, sections (name, offset, size, CRC-32, layout)
+    trailer, 24 bytes                offset of the index, its size (uint64 each), b"TENONPK1"
+
+The index stands at the end because the checksums are known only when the data is written, so a file that was cut
+short has no trailer and is known for what it is. A file is written under another name and renamed when it is whole:
+two processes that pack the same model do the work twice and both find a good file.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import struct
+import warnings
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+VERSION = 1
+ALIGNMENT_BYTES = 4096
+_MAGIC = b"TENONPK1"
+_TRAILER = struct.Struct("<QQ8s")
+# Bytes written or checked between two looks at the cancel flag.
+_SLICE_BYTES = 16 << 20
+
+
+class PackedFileUnusable(Exception):
+    """The file is cut short, damaged, or not of this version: pack again. Never shown."""
+
+
+@dataclass(frozen=True)
+class Section:
+    """One packed tensor.
+
+    Attributes:
+        name: What it is.
+        offset: Of its first byte; a multiple of 4096.
+        size_bytes: Its length.
+        checksum: CRC-32 of its bytes.
+        layout: What its reader must know: shapes and element types.
+    """
+
+    name: str
+    offset: int
+    size_bytes: int
+    checksum: int
+    layout: Mapping[str, Any]
+
+
+class PackedFile:
+    """A packed file that was opened and mapped.
+
+    Args:
+        path: The file.
+        source: Digest of the checkpoint it must come from.
+        weights: The format it must hold.
+
+    Attributes:
+        sections: By name.
+
+    Raises:
+        PackedFileUnusable: It is not there, cut short, of another version, source or format.
+    """
+
+    def __init__(self, path: Path, source: str, weights: str) -> None:
+        self.path = path
+        try:
+            with path.open("rb") as handle:
+                index = _read_index(handle.read, handle.seek, path.stat().st_size)
+                self._map = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError, struct.error) as error:
+            raise PackedFileUnusable(str(error)) from error
+        if (index.get("version"), index.get("source"), index.get("format")) != (VERSION, source, weights):
+            raise PackedFileUnusable("it belongs to another version, model or format")
+        try:
+            self.sections = {entry["name"]: Section(**entry) for entry in index["sections"]}
+        except (KeyError, TypeError) as error:
+            raise PackedFileUnusable(f"its index is damaged: {error!r}") from error
+        size = len(self._map)
+        for section in self.sections.values():
+            if section.offset % ALIGNMENT_BYTES or section.offset + section.size_bytes > size:
+                raise PackedFileUnusable(f"{section.name} lies outside the file")
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all sections."""
+        return sum(section.size_bytes for section in self.sections.values())
+
+    def bytes_of(self, name: str) -> Tensor:
+        """(size,) uint8 over the mapped pages of a section: no copy, and not to be written to."""
+        section = self.sections[name]
+        if section.size_bytes == 0:
+            return torch.empty(0, dtype=torch.uint8)
+        with warnings.catch_warnings():
+            # torch cannot mark a tensor as read-only and says so.
+            warnings.simplefilter("ignore", UserWarning)
+            return torch.frombuffer(
+                self._map, dtype=torch.uint8, count=section.size_bytes, offset=section.offset
+            )
+
+    def check(self, progress: Callable[[int, int], None], check: Callable[[], None]) -> None:
+        """Read every section once and compare its checksum: it warms the pages that are about to be used anyway.
+
+        Args:
+            progress: Called with bytes checked, and in all.
+            check: Called often; raises to cancel.
+
+        Raises:
+            PackedFileUnusable: naming the section that is damaged.
+        """
+        done = 0
+        view = memoryview(self._map)
+
+        def checksum(section: Section) -> int:
+            value = 0
+            for start in range(section.offset, section.offset + section.size_bytes, _SLICE_BYTES):
+                stop = min(start + _SLICE_BYTES, section.offset + section.size_bytes)
+                value = zlib.crc32(view[start:stop], value)
+            return value
+
+        try:
+            with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+                for section, value in zip(
+                    self.sections.values(), pool.map(checksum, self.sections.values()), strict=True
+                ):
+                    check()
+                    if value != section.checksum:
+                        raise PackedFileUnusable(f"{section.name} is damaged")
+                    done += section.size_bytes
+                    progress(done, self.size_bytes)
+        finally:
+            view.release()
+
+
+def write_packed_file(
+    path: Path, source: str, weights: str, sections: Iterable[tuple[str, Tensor, Mapping[str, Any]]]
+) -> None:
+    """Write a packed file section by section; the tensors are taken one at a time, so one is in memory.
+
+    Args:
+        path: Where to; replaced whole when everything is written, untouched otherwise.
+        source: Digest of the checkpoint.
+        weights: The format's name.
+        sections: Name, contiguous tensor of any element type, layout.
+
+    Raises:
+        OSError: no room, or the folder cannot be written to; nothing is left behind.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with unfinished.open("wb") as handle:
+            index: dict[str, Any] = {"version": VERSION, "source": source, "format": weights, "sections": []}
+            for name, tensor, layout in sections:
+                handle.write(b"\0" * (-handle.tell() % ALIGNMENT_BYTES))
+                data = memoryview(tensor.contiguous().flatten().view(torch.uint8).numpy())
+                entry = Section(name, handle.tell(), len(data), zlib.crc32(data), layout)
+                index["sections"].append(asdict(entry))
+                for start in range(0, len(data), _SLICE_BYTES):
+                    handle.write(data[start : start + _SLICE_BYTES])
+            encoded = json.dumps(index).encode()
+            trailer = _TRAILER.pack(handle.tell(), len(encoded), _MAGIC)
+            handle.write(encoded + trailer)
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _read_index(read: Callable[[int], bytes], seek: Callable[[int], int], size_bytes: int) -> dict[str, Any]:
+    seek(max(0, size_bytes - _TRAILER.size))
+    offset, length, magic = _TRAILER.unpack(read(_TRAILER.size))
+    if magic != _MAGIC or offset + length + _TRAILER.size != size_bytes:
+        raise ValueError("it is cut short, or no packed file")
+    seek(offset)
+    index = json.loads(read(length))
+    if not isinstance(index, dict):
+        raise ValueError("its index is damaged")
+    return index

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from engine.weights.packed_file import ALIGNMENT_BYTES, PackedFile, PackedFileUnusable, write_packed_file
+
+TENSORS = {
+    "one": torch.arange(10_000, dtype=torch.int16).reshape(100, 100),
+    "two": torch.randn(7, 3),
+    "empty": torch.empty(0),
+    "three": torch.randint(0, 255, (4097,), dtype=torch.uint8),
+}
+
+
+def sections() -> Iterator[tuple[str, torch.Tensor, dict[str, Any]]]:
+    for name, tensor in TENSORS.items():
+        yield name, tensor, {"shape": list(tensor.shape)}
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "new folder" / "model.packed"
+    write_packed_file(path, "digest", "int8", sections())
+    return path
+
+
+def nothing(*_: object) -> None:
+    pass
+
+
+def test_what_was_written_is_read_back_from_mapped_pages(path: Path) -> None:
+    packed = PackedFile(path, "digest", "int8")
+    packed.check(nothing, nothing)
+    for name, tensor in TENSORS.items():
+        assert packed.sections[name].layout == {"shape": list(tensor.shape)}
+        found = packed.bytes_of(name)
+        assert found.data_ptr() % ALIGNMENT_BYTES == 0 or not len(found)
+        assert torch.equal(found.view(tensor.dtype).reshape(tensor.shape), tensor)
+    assert packed.size_bytes == sum(tensor.nbytes for tensor in TENSORS.values())
+    assert [file.name for file in path.parent.iterdir()] == ["model.packed"]
+
+
+@pytest.mark.parametrize("keep", [0, 1, 20, 5000, -1])
+def test_a_file_cut_short_is_known(path: Path, keep: int) -> None:
+    path.write_bytes(path.read_bytes()[:keep])
+    with pytest.raises(PackedFileUnusable):
+        PackedFile(path, "digest", "int8")
+
+
+def test_a_flipped_bit_is_found_and_its_section_named(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[PackedFile(path, "digest", "int8").sections["three"].offset + 99] ^= 4
+    path.write_bytes(data)
+    with pytest.raises(PackedFileUnusable, match="three is damaged"):
+        PackedFile(path, "digest", "int8").check(nothing, nothing)
+
+
+@pytest.mark.parametrize(("source", "weights"), [("other", "int8"), ("digest", "int4")])
+def test_a_file_of_another_model_or_format_is_not_taken(path: Path, source: str, weights: str) -> None:
+    with pytest.raises(PackedFileUnusable, match="another"):
+        PackedFile(path, source, weights)
+
+
+def test_another_version_is_not_taken(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b'"version": 1', b'"version": 2'))
+    with pytest.raises(PackedFileUnusable, match="version"):
+        PackedFile(path, "digest", "int8")
+
+
+def test_no_file_is_unusable_too(tmp_path: Path) -> None:
+    with pytest.raises(PackedFileUnusable):
+        PackedFile(tmp_path / "none", "digest", "int8")
+
+
+def test_a_failure_in_mid_write_leaves_the_old_file_and_no_other(path: Path) -> None:
+    before = path.read_bytes()
+
+    def broken() -> Iterator[tuple[str, torch.Tensor, dict[str, Any]]]:
+        yield "one", torch.zeros(10), {}
+        raise OSError("No space left on device")
+
+    with pytest.raises(OSError, match="No space"):
+        write_packed_file(path, "digest", "int8", broken())
+    assert path.read_bytes() == before
+    assert len(list(path.parent.iterdir())) == 1
