@@ -8,22 +8,37 @@ extern kernel avx2_bf16;
 
 #define INT8_COLUMNS 4
 #define INT8_UNSIGNED 0
+#define INT8_X int16_t
 #define INT4_COLUMNS 4
 #define BF16_COLUMNS 4
 #define BF16_X float
 
-/* maddubs wants one side unsigned: |w| times x with w's sign. Two products fit 16 bits (2 * 128 * 127 < 32768). */
-struct int8_weights { ivec signed_, magnitude; };
+/* Two products of bytes overflow maddubs' 16 bits when one side is unsigned, and its sign trick is bound by the two
+ * multiplier ports; in 16 bits madd is exact. Even and odd bytes of the weights are widened apart, so that each row's
+ * sums stay in one lane, and the activations stand in the same order: k0 k2 k1 k3. */
+struct int8_weights { ivec even, odd; };
 
 INLINE struct int8_weights int8_prepare(ivec w)
 {
-    return (struct int8_weights){w, _mm256_abs_epi8(w)};
+    return (struct int8_weights){_mm256_srai_epi16(_mm256_slli_epi16(w, 8), 8), _mm256_srai_epi16(w, 8)};
 }
 
-INLINE ivec int8_dot(ivec sum, struct int8_weights w, ivec x)
+INLINE ivec int8_dot(ivec sum, struct int8_weights w, const int16_t *x)
 {
-    const ivec pairs = _mm256_maddubs_epi16(w.magnitude, _mm256_sign_epi8(x, w.signed_));
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(w.even, broadcast4(x)));
+    return _mm256_add_epi32(sum, _mm256_madd_epi16(w.odd, broadcast4(x + 2)));
+}
+
+/* Quantizes into the upper half of the token's place, then spreads from there over the whole. */
+static void quantize_pairs(const float *x, int64_t k, int64_t padded, void *q, float *scale)
+{
+    const __m128i order = _mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15);
+    const int8_t *bytes = (const int8_t *)q + padded;
+    quantize_signed(x, k, padded, (int8_t *)q + padded, scale);
+    for (int64_t i = 0; i < padded; i += 16) {
+        const __m128i quads = _mm_shuffle_epi8(_mm_loadu_si128((const void *)(bytes + i)), order);
+        _mm256_storeu_si256((void *)((int16_t *)q + i), _mm256_cvtepi8_epi16(quads));
+    }
 }
 
 /* A group's eight products of at most 2 * 15 * 127 fit 16 bits, so that widening is paid once per group. */
@@ -68,10 +83,12 @@ void avx2_bf16(const struct job *job, int64_t panel)
 const struct instruction_set avx2_set = {
     .name = "avx2",
     .usable = x86_has_avx2,
-    .quantize = quantize_token,
     .int8 = int8_panel,
+    .int8_quantize = quantize_pairs,
+    .int8_x_bytes = sizeof(int16_t),
     .int4 = int4_panel,
+    .int4_quantize = quantize_groups,
     .bf16 = avx2_bf16,
-    .convert = convert_to_float,
-    .converted_bytes = sizeof(float),
+    .bf16_convert = convert_to_float,
+    .bf16_x_bytes = sizeof(float),
 };

@@ -26,11 +26,12 @@ INLINE fvec bf16_dot(fvec sum, struct bf16_weights w, const uint16_t *x)
 const struct instruction_set avx512bf16_set = {
     .name = "avx512bf16",
     .usable = x86_has_avx512bf16,
-    .quantize = quantize_token,
-    .int8_flip = ZERO_POINT,
     .int8 = avx512vnni_int8,
+    .int8_quantize = quantize_unsigned,
+    .int8_x_bytes = sizeof(int8_t),
     .int4 = avx512vnni_int4,
+    .int4_quantize = quantize_groups,
     .bf16 = bf16_panel,
-    .convert = convert_to_bfloat16,
-    .converted_bytes = sizeof(uint16_t),
+    .bf16_convert = convert_to_bfloat16,
+    .bf16_x_bytes = sizeof(uint16_t),
 };

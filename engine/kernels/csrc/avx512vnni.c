@@ -8,6 +8,7 @@ extern kernel avx512vnni_int8, avx512vnni_int4;
 
 #define INT8_COLUMNS 12
 #define INT8_UNSIGNED 1
+#define INT8_X uint8_t
 #define INT4_COLUMNS 12
 #define BF16_COLUMNS 12
 #define BF16_X float
@@ -19,9 +20,9 @@ INLINE struct int8_weights int8_prepare(ivec w)
     return (struct int8_weights){w};
 }
 
-INLINE ivec int8_dot(ivec sum, struct int8_weights w, ivec x)
+INLINE ivec int8_dot(ivec sum, struct int8_weights w, const uint8_t *x)
 {
-    return _mm512_dpbusd_epi32(sum, x, w.bytes);
+    return _mm512_dpbusd_epi32(sum, broadcast4(x), w.bytes);
 }
 
 INLINE ivec int4_begin(int32_t start)
@@ -70,11 +71,12 @@ void avx512vnni_int4(const struct job *job, int64_t panel)
 const struct instruction_set avx512vnni_set = {
     .name = "avx512vnni",
     .usable = x86_has_avx512,
-    .quantize = quantize_token,
-    .int8_flip = ZERO_POINT,
     .int8 = avx512vnni_int8,
+    .int8_quantize = quantize_unsigned,
+    .int8_x_bytes = sizeof(int8_t),
     .int4 = avx512vnni_int4,
+    .int4_quantize = quantize_groups,
     .bf16 = bf16_panel,
-    .convert = convert_to_float,
-    .converted_bytes = sizeof(float),
+    .bf16_convert = convert_to_float,
+    .bf16_x_bytes = sizeof(float),
 };

@@ -8,6 +8,7 @@ extern kernel avx2_bf16;
 
 #define INT8_COLUMNS 6
 #define INT8_UNSIGNED 1
+#define INT8_X uint8_t
 #define INT4_COLUMNS 4
 
 struct int8_weights { ivec bytes; };
@@ -17,9 +18,9 @@ INLINE struct int8_weights int8_prepare(ivec w)
     return (struct int8_weights){w};
 }
 
-INLINE ivec int8_dot(ivec sum, struct int8_weights w, ivec x)
+INLINE ivec int8_dot(ivec sum, struct int8_weights w, const uint8_t *x)
 {
-    return _mm256_dpbusd_avx_epi32(sum, x, w.bytes);
+    return _mm256_dpbusd_avx_epi32(sum, broadcast4(x), w.bytes);
 }
 
 INLINE ivec int4_begin(int32_t start)
@@ -44,11 +45,12 @@ INLINE fvec int4_total(ivec sum, int32_t start)
 const struct instruction_set avxvnni_set = {
     .name = "avxvnni",
     .usable = x86_has_avxvnni,
-    .quantize = quantize_token,
-    .int8_flip = ZERO_POINT,
     .int8 = int8_panel,
+    .int8_quantize = quantize_unsigned,
+    .int8_x_bytes = sizeof(int8_t),
     .int4 = int4_panel,
+    .int4_quantize = quantize_groups,
     .bf16 = avx2_bf16,
-    .convert = convert_to_float,
-    .converted_bytes = sizeof(float),
+    .bf16_convert = convert_to_float,
+    .bf16_x_bytes = sizeof(float),
 };

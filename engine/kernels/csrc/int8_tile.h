@@ -1,10 +1,11 @@
 /* The int8 kernel of the x86 instruction sets. Before including this, a file brings a vector header and defines
  *
  *   INT8_COLUMNS            columns per tile, as many as the registers hold
- *   INT8_UNSIGNED           1 when activations are unsigned bytes with zero point 128
+ *   INT8_X                  the type of a prepared activation
+ *   INT8_UNSIGNED           1 when they have the zero point 128
  *   struct int8_weights     a vector of weights in the form that the product wants
  *   int8_prepare(ivec)      makes it
- *   int8_dot(sum, w, x)     adds products of groups of four bytes
+ *   int8_dot(sum, w, x)     adds products of groups of four bytes; x points to four activations
  *
  * Sums are exact in 32 bits: at most 127 * 255 * k, and the wrap of an intermediate sum does no harm. */
 
@@ -24,7 +25,7 @@ INLINE void int8_tile(const struct job *job, int64_t panel, int row, int64_t tok
                       const int vectors, const int columns)
 {
     const uint8_t *w = job->weights + panel * job->panel_bytes + 4 * row;
-    const uint8_t *x = (const uint8_t *)job->x + token * job->k;
+    const INT8_X *x = (const INT8_X *)job->x + token * job->k;
     ivec sum[32 / LANES][INT8_COLUMNS];
 
     UNROLL
@@ -40,12 +41,10 @@ INLINE void int8_tile(const struct job *job, int64_t panel, int row, int64_t tok
             prepared[v] = int8_prepare(load_bytes(w + 4 * LANES * v));
         prefetch_step(&ahead);
         UNROLL
-        for (int c = 0; c < columns; c++) {
-            const ivec activations = broadcast4(x + c * job->k + k);
+        for (int c = 0; c < columns; c++)
             UNROLL
             for (int v = 0; v < vectors; v++)
-                sum[v][c] = int8_dot(sum[v][c], prepared[v], activations);
-        }
+                sum[v][c] = int8_dot(sum[v][c], prepared[v], x + c * job->k + k);
     }
 
     UNROLL

@@ -20,7 +20,7 @@ struct job {
     const uint8_t *weights;     /* packed panels */
     const float *row_scale;     /* int8: (n padded) */
     const int32_t *row_sum;     /* int8: (n padded) */
-    const void *x;              /* (m, k padded): int8, uint8, float or bfloat16 */
+    const void *x;              /* (m, k padded), in the form that the kernel wants */
     const float *x_scale;       /* (m), integer formats */
     const int32_t *group_start; /* int4: (m, k / 32), minus eight times the group's sum */
     const float *bias;          /* (n) or NULL */
@@ -32,9 +32,11 @@ struct job {
 
 typedef void kernel(const struct job *job, int64_t panel);
 
-/* Quantizes one token; bytes are XORed with `flip` (0x80 turns int8 into uint8 with zero point 128). */
-typedef void quantizer(const float *x, int64_t k, int64_t padded, uint8_t flip, int8_t *q, float *scale,
-                       int32_t *group_start);
+/* Quantizes one token in the form that the set's int8 kernel wants. */
+typedef void int8_quantizer(const float *x, int64_t k, int64_t padded, void *q, float *scale);
+
+/* Quantizes one token to int8, and sums each group. */
+typedef void int4_quantizer(const float *x, int64_t k, int64_t padded, void *q, float *scale, int32_t *group_start);
 
 /* Copies one token for the bf16 kernel, as float or as bfloat16. */
 typedef void converter(const float *x, int64_t k, int64_t padded, void *converted);
@@ -42,13 +44,14 @@ typedef void converter(const float *x, int64_t k, int64_t padded, void *converte
 struct instruction_set {
     const char *name;
     int (*usable)(void);
-    quantizer *quantize;
-    uint8_t int8_flip;          /* 0x80 where the int8 kernel wants unsigned activations */
     kernel *int8;
+    int8_quantizer *int8_quantize;
+    int32_t int8_x_bytes;       /* of one quantized activation */
     kernel *int4;
+    int4_quantizer *int4_quantize;
     kernel *bf16;
-    converter *convert;
-    int32_t converted_bytes;    /* of one element: 4 or 2 */
+    converter *bf16_convert;
+    int32_t bf16_x_bytes;
 };
 
 #endif

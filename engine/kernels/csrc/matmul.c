@@ -11,11 +11,10 @@ struct product {
     kernel *kernel;
     const float *x;
     int64_t k;                  /* as given, unpadded */
-    int8_t *quantized;          /* integer formats */
-    float *x_scale;
-    int32_t *group_start;
-    uint8_t flip;
-    uint8_t *converted;         /* bf16 */
+    uint8_t *prepared;          /* activations in the kernel's form, x_bytes each */
+    int32_t x_bytes;
+    float *x_scale;             /* integer formats */
+    int32_t *group_start;       /* int4 */
     struct shares tokens, panels;
 };
 
@@ -34,11 +33,14 @@ static void prepare_token(const struct product *p, int64_t token)
 {
     const float *x = p->x + token * p->k;
     const int64_t padded = p->job.k;
-    if (p->converted)
-        p->set->convert(x, p->k, padded, p->converted + token * padded * p->set->converted_bytes);
+    uint8_t *prepared = p->prepared + token * padded * p->x_bytes;
+    if (p->group_start)
+        p->set->int4_quantize(x, p->k, padded, prepared, p->x_scale + token,
+                              p->group_start + token * (padded / GROUP));
+    else if (p->x_scale)
+        p->set->int8_quantize(x, p->k, padded, prepared, p->x_scale + token);
     else
-        p->set->quantize(x, p->k, padded, p->flip, p->quantized + token * padded, p->x_scale + token,
-                         p->group_start ? p->group_start + token * (padded / GROUP) : NULL);
+        p->set->bf16_convert(x, p->k, padded, prepared);
 }
 
 static void multiply(void *context, int32_t thread)
@@ -72,20 +74,18 @@ static void run(struct product *p, int32_t threads)
     pool_run(multiply, p, threads);
 }
 
-static int32_t integer_matmul(struct product *p, int64_t groups, int32_t threads)
+/* Gets scratch memory for the activations, and goes. */
+static int32_t prepare_and_run(struct product *p, int64_t scales, int64_t groups, int32_t threads)
 {
     struct job *job = &p->job;
     void *base;
-    const int64_t q_bytes = job->m * job->k, starts = job->m * groups;
-    uint8_t *memory = aligned_memory(q_bytes + 4 * (starts + job->m), &base);
-    if (!memory)
+    const int64_t x_bytes = round_up(job->m * job->k * p->x_bytes, 64);
+    p->prepared = aligned_memory(x_bytes + 4 * job->m * (scales + groups), &base);
+    if (!p->prepared)
         return TENON_NO_MEMORY;
-    p->quantized = (int8_t *)memory;
-    p->group_start = groups ? (int32_t *)(memory + q_bytes) : NULL;
-    p->x_scale = (float *)(memory + q_bytes + 4 * starts);
-    job->x = p->quantized;
-    job->x_scale = p->x_scale;
-    job->group_start = p->group_start;
+    job->x = p->prepared;
+    job->x_scale = p->x_scale = scales ? (float *)(p->prepared + x_bytes) : NULL;
+    job->group_start = p->group_start = groups ? (int32_t *)(p->prepared + x_bytes) + job->m : NULL;
     run(p, threads);
     free(base);
     return 0;
@@ -101,9 +101,9 @@ int32_t tenon_int8_matmul(const void *packed, int64_t n, int64_t k, const float 
     struct product p = {
         .job = {.weights = weights, .row_scale = row_scale, .row_sum = (const int32_t *)(row_scale + padded_n),
                 .bias = bias, .out = out, .m = m, .n = n, .k = padded_k, .panel_bytes = PANEL_ROWS * padded_k},
-        .set = set, .kernel = set->int8, .flip = set->int8_flip, .x = x, .k = k,
+        .set = set, .kernel = set->int8, .x_bytes = set->int8_x_bytes, .x = x, .k = k,
     };
-    return integer_matmul(&p, 0, threads);
+    return prepare_and_run(&p, 1, 0, threads);
 }
 
 int32_t tenon_int4_matmul(const void *packed, int64_t n, int64_t k, const float *x, int64_t m, const float *bias,
@@ -114,9 +114,9 @@ int32_t tenon_int4_matmul(const void *packed, int64_t n, int64_t k, const float 
     struct product p = {
         .job = {.weights = packed, .bias = bias, .out = out, .m = m, .n = n, .k = padded_k,
                 .panel_bytes = padded_k / BLOCK * BLOCK_BYTES},
-        .set = set, .kernel = set->int4, .x = x, .k = k,
+        .set = set, .kernel = set->int4, .x_bytes = sizeof(int8_t), .x = x, .k = k,
     };
-    return integer_matmul(&p, padded_k / GROUP, threads);
+    return prepare_and_run(&p, 1, padded_k / GROUP, threads);
 }
 
 int32_t tenon_bf16_matmul(const void *packed, int64_t n, int64_t k, const float *x, int64_t m, const float *bias,
@@ -124,17 +124,10 @@ int32_t tenon_bf16_matmul(const void *packed, int64_t n, int64_t k, const float 
 {
     const struct instruction_set *set = dispatch_current();
     const int64_t padded_k = round_up(k, BF16_PAD);
-    void *base;
     struct product p = {
         .job = {.weights = packed, .bias = bias, .out = out, .m = m, .n = n, .k = padded_k,
                 .panel_bytes = 2 * PANEL_ROWS * padded_k},
-        .set = set, .kernel = set->bf16, .x = x, .k = k,
+        .set = set, .kernel = set->bf16, .x_bytes = set->bf16_x_bytes, .x = x, .k = k,
     };
-    p.converted = aligned_memory(m * padded_k * set->converted_bytes, &base);
-    if (!p.converted)
-        return TENON_NO_MEMORY;
-    p.job.x = p.converted;
-    run(&p, threads);
-    free(base);
-    return 0;
+    return prepare_and_run(&p, 0, 0, threads);
 }

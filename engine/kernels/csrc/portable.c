@@ -96,10 +96,12 @@ static void portable_bf16(const struct job *job, int64_t panel)
 const struct instruction_set portable_set = {
     .name = "portable",
     .usable = always,
-    .quantize = quantize_token,
     .int8 = portable_int8,
+    .int8_quantize = quantize_signed,
+    .int8_x_bytes = sizeof(int8_t),
     .int4 = portable_int4,
+    .int4_quantize = quantize_groups,
     .bf16 = portable_bf16,
-    .convert = convert_to_float,
-    .converted_bytes = sizeof(float),
+    .bf16_convert = convert_to_float,
+    .bf16_x_bytes = sizeof(float),
 };

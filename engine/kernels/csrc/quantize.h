@@ -36,8 +36,8 @@ static const float ROUNDING = 12582912.0f;
 /* Below this the reciprocal would overflow; such a token counts as zero. */
 static const float TINY = 1e-36f;
 
-static inline void quantize_token(const float *x, int64_t k, int64_t padded, uint8_t flip, int8_t *q, float *scale,
-                                  int32_t *group_start)
+/* To -127..127 by the largest magnitude, each byte XORed with `flip` (0x80 makes them unsigned, zero point 128). */
+static inline void quantize_token(const float *x, int64_t k, int64_t padded, uint8_t flip, int8_t *q, float *scale)
 {
     const uint32_t largest_abs = largest_bits(x, k);
     const float largest = bits_float(largest_abs);
@@ -52,12 +52,26 @@ static inline void quantize_token(const float *x, int64_t k, int64_t padded, uin
         memset(q + k, flip, (size_t)(padded - k));
     }
     *scale = !finite ? bits_float(0x7fc00000u) : inverse == 0.0f ? 0.0f : largest / 127.0f;
-    if (!group_start)
-        return;
+}
+
+static inline void quantize_signed(const float *x, int64_t k, int64_t padded, void *q, float *scale)
+{
+    quantize_token(x, k, padded, 0, q, scale);
+}
+
+static inline void quantize_unsigned(const float *x, int64_t k, int64_t padded, void *q, float *scale)
+{
+    quantize_token(x, k, padded, ZERO_POINT, q, scale);
+}
+
+static inline void quantize_groups(const float *x, int64_t k, int64_t padded, void *q, float *scale,
+                                   int32_t *group_start)
+{
+    quantize_signed(x, k, padded, q, scale);
     for (int64_t group = 0; group < padded / GROUP; group++) {
         int32_t sum = 0;
         for (int i = 0; i < GROUP; i++)
-            sum += q[group * GROUP + i];
+            sum += ((const int8_t *)q)[group * GROUP + i];
         group_start[group] = -8 * sum;
     }
 }
