@@ -27,7 +27,14 @@ def batch(kind: str = "guide") -> Batch:
 
 def test_steps_reduce_the_loss(tmp_path: Path) -> None:
     torch.manual_seed(0)
-    trainer = Trainer(Network(TINY), Schedule(1.0, warmup_share=0.0), answer_loss, {"guide": 1.0}, tmp_path / "a.pt", threads=2)
+    trainer = Trainer(
+        Network(TINY),
+        Schedule(1.0, warmup_share=0.0),
+        answer_loss,
+        {"guide": 1.0},
+        tmp_path / "a.pt",
+        threads=2,
+    )
     losses = [trainer.step([batch()])["guide"] for _ in range(40)]
     assert losses[-1] < 0.5 * losses[0]
 
