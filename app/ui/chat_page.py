@@ -124,14 +124,15 @@ class ChatPage(QWidget):
         self._theme.changed.connect(self._fit)
 
     def _fit(self) -> None:
-        narrow = self.width() < NARROW_PX
-        margin = 12 if narrow else 32
+        narrow = self.window().width() < NARROW_PX
+        tight = self.width() < NARROW_PX
+        margin = 12 if tight else 32
         width = min(self._theme.type.px(COLUMN_PX), self.width() - 2 * margin)
         left = (self.width() - width) // 2
         self._place.setContentsMargins(left, 0, self.width() - width - left, 0)
         self._footer.setVisible(self.height() > 420)
         self.header.set_narrow(narrow)
-        self.composer.set_narrow(narrow)
+        self.composer.set_narrow(tight)
         self.empty_state.set_narrow(self.width() < 620)
 
     def _show_messages(self, messages: list[Message]) -> None:

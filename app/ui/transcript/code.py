@@ -154,10 +154,10 @@ class CodeBlock(QFrame):
     def set_block(self, block: Block, final: bool = False) -> None:
         """Show more of the same code; ``final`` where nothing follows even though its fence is open."""
         self._code = block.text
-        self._text.set_code(block.text)
         if (block.closed or final) and not self._complete:
             self._complete = True
-            self._highlighter.complete(block.text)
+            self._highlighter.complete(block.text)  # first, so that new lines are coloured once
+        self._text.set_code(block.text)
 
     def fit(self, width: int) -> int:
         """Height at a width, in px."""
