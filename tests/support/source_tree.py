@@ -25,7 +25,9 @@ def tree() -> str:
 
 def _lines(folder: Path, depth: int) -> Iterator[str]:
     yield _line(f"{folder.name}/", folder / "__init__.py", depth)
-    entries = [entry for entry in folder.iterdir() if entry.name[0] not in "._" or entry.name == "__main__.py"]
+    entries = [
+        entry for entry in folder.iterdir() if entry.name[0] not in "._" or entry.name == "__main__.py"
+    ]
     for entry in sorted(entries, key=lambda entry: (entry.is_dir(), entry.name)):
         if entry.is_dir() and (entry / "__init__.py").is_file():
             yield from _lines(entry, depth + 1)
