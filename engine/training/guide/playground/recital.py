@@ -6,7 +6,10 @@ import random
 
 from engine.training.guide.playground.grammar import Exchange, members, say, word_classes
 
-REQUEST = "(repeat|copy|say again|write again|echo|write out|recite) (this|these words|the following|after me|the list|)"
+REQUEST = (
+    "(repeat|copy|say again|write again|echo|write out|recite) "
+    "(this|these words|the following|after me|the list|)"
+)
 SOUNDS = (
     "ba",
     "co",
