@@ -1,0 +1,1 @@
+"""The window and everything behind it up to the engine's messages."""

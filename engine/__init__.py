@@ -8,11 +8,16 @@
 Importing this package costs next to nothing; the first use of `Engine` imports torch.
 """
 
+import os
 from typing import Any
 
 from engine import errors, messages
 
 __all__ = ["Engine", "errors", "messages"]
+
+# Read once, when torch loads its OpenMP: threads that wait for each other sleep instead of spinning. Where another
+# program has a core, spinning costs ten times the speed of a small model; on an idle machine it gains nothing.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 
 def __getattr__(name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import statistics
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -25,6 +26,10 @@ from engine.planning.hardware import usable_cores
 from engine.text.gate import Gate
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.weights.checkpoint import Checkpoint
+
+# Up to this size the number of threads is measured; beyond it memory bandwidth decides, and all cores share that.
+_ALL_CORES_FROM_BYTES = 128 << 20
+_TRIALS = 7
 
 
 class LoadedModel:
@@ -63,6 +68,8 @@ class LoadedModel:
         check()
         weights = load_weights(checkpoint, config, fit.dtype, torch.device("cpu"), progress, check)
         self.target = Target(Decoder(config, Resident(weights)), fit.context)
+        if options.threads is None and fit.weight_bytes < _ALL_CORES_FROM_BYTES:
+            torch.set_num_threads(_faster_thread_count(self.target))
         self.options = options
         self.folder = folder
         self._generation_config = _read_generation_config(folder)
@@ -111,6 +118,15 @@ class LoadedModel:
             repetition_penalty=setting(options.repetition_penalty, "repetition_penalty", 1.0),
             seed=fresh_seed if options.seed is None else options.seed,
         )
+
+
+def _faster_thread_count(target: Target) -> int:
+    """One thread or all: a small model computes for less time than its threads may wait for each other."""
+    seconds: dict[int, float] = {}
+    for threads in (usable_cores(), 1):
+        torch.set_num_threads(threads)
+        seconds[threads] = statistics.median(target.seconds_of_forward(1) for _ in range(_TRIALS))
+    return min(seconds, key=seconds.__getitem__)
 
 
 def _set_threads(threads: int | None) -> None:

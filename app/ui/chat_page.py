@@ -124,21 +124,26 @@ class ChatPage(QWidget):
         self._theme.changed.connect(self._fit)
 
     def _fit(self) -> None:
-        narrow = self.width() < NARROW_PX
-        margin = 12 if narrow else 32
+        narrow = self.window().width() < NARROW_PX
+        tight = self.width() < NARROW_PX
+        margin = 12 if tight else 32
         width = min(self._theme.type.px(COLUMN_PX), self.width() - 2 * margin)
         left = (self.width() - width) // 2
         self._place.setContentsMargins(left, 0, self.width() - width - left, 0)
         self._footer.setVisible(self.height() > 420)
         self.header.set_narrow(narrow)
-        self.composer.set_narrow(narrow)
+        self.composer.set_narrow(tight)
         self.empty_state.set_narrow(self.width() < 620)
 
     def _show_messages(self, messages: list[Message]) -> None:
         self._set_empty(not messages)
         self.transcript.show_messages(messages)
+        self.composer.meter.set_usage(0, 0)
+        self.composer.mode_button.set_running("")
+        self.composer.set_busy(False)
         replies = [message for message in messages if message.role == "assistant"]
-        self._show_last_reply(replies[-1] if replies else None)
+        for reply in replies[-2:]:  # a queued reply has no figures yet, the one before it has
+            self._show_last_reply(reply)
 
     def _set_empty(self, empty: bool) -> None:
         self._empty = empty
@@ -151,14 +156,11 @@ class ChatPage(QWidget):
             words = "Your next message starts the model again"
         self.composer.set_placeholder(words)
 
-    def _show_last_reply(self, reply: Message | None) -> None:
-        self.composer.set_busy(reply is not None and reply.state.unfinished)
-        statistics = reply.statistics if reply is not None else None
-        if statistics is not None:
-            self.composer.meter.set_usage(statistics.context_used, statistics.context_limit)
-            self.composer.mode_button.set_running(statistics.mode)
-        elif reply is None:
-            self.composer.meter.set_usage(0, 0)
+    def _show_last_reply(self, reply: Message) -> None:
+        self.composer.set_busy(reply.state.unfinished)
+        if reply.statistics is not None:
+            self.composer.meter.set_usage(reply.statistics.context_used, reply.statistics.context_limit)
+            self.composer.mode_button.set_running(reply.statistics.mode)
 
     # --- what the person does ---------------------------------------------------------------------------------
 

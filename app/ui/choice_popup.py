@@ -17,7 +17,15 @@ from PySide6.QtCore import (
     Signal,
     Slot,
 )
-from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import (
+    QFontMetrics,
+    QGuiApplication,
+    QKeyEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QRegion,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -193,6 +201,11 @@ class ChoicePopup(QFrame):
         corner.setX(max(screen.left(), min(corner.x(), screen.right() - width)))
         corner.setY(max(screen.top(), min(corner.y(), screen.bottom() - height)))
         self.move(corner)
+        if QGuiApplication.platformName() == "xcb":
+            # Without a compositor X11 would show the transparent corners black.
+            outline = QPainterPath()
+            outline.addRoundedRect(QRectF(self.rect()), 8, 8)
+            self.setMask(QRegion(outline.toFillPolygon().toPolygon()))
         self.show()
         self._view.setFocus(Qt.FocusReason.PopupFocusReason)
 

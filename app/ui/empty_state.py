@@ -20,7 +20,7 @@ _MODEL_EXAMPLES = (
     "What can you do?",
     "Explain how a hash table works",
     "Write a short story about a lighthouse",
-    "Write a Python function that merges two sorted lists",
+    "Merge two sorted lists in Python",
 )
 _WIDTH_PX = 660
 
@@ -78,6 +78,8 @@ class EmptyState(QWidget):
         columns = 1 if narrow else 2
         for number, button in enumerate(self.buttons):
             self._grid.addWidget(button, number // columns, number % columns)
+        self._grid.setColumnStretch(0, 1)
+        self._grid.setColumnStretch(1, columns - 1)
         self._narrow = narrow
         self._place()
 

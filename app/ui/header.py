@@ -13,6 +13,7 @@ from app.ui.theme.theme import Theme
 
 _HEIGHT_PX = 52
 _BUTTON_PX = 32
+_MENU = "Rename or delete this chat"
 
 
 class Header(QWidget):
@@ -37,7 +38,7 @@ class Header(QWidget):
         self.model_button = ModelButton(theme, engine, self)
         self.new_button = self._button("square-pen", "New chat (Ctrl+N)")
         self.new_button.clicked.connect(self.new_requested)
-        self.menu_button = self._button("ellipsis", "Rename or delete this chat")
+        self.menu_button = self._button("ellipsis", _MENU)
         self.menu_button.clicked.connect(self.menu_requested)
         self.set_narrow(False)
         theme.changed.connect(self._arrange)
@@ -51,6 +52,7 @@ class Header(QWidget):
         self._text = title
         self.title.setToolTip(title)
         self.menu_button.setEnabled(stored)
+        self.menu_button.setToolTip(_MENU if stored else "A blank chat has nothing to rename or delete")
         self._arrange()
 
     def set_narrow(self, narrow: bool) -> None:

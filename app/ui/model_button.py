@@ -124,7 +124,8 @@ class ModelButton(QAbstractButton):
         flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         name_width, detail_width = self._widths()
         room = right - left
-        if name_width + 8 + detail_width > room:
+        gap = 6 if self._compact else 8
+        if name_width + gap + detail_width > room:
             detail_width = 0
         font = self._theme.font(name_style)
         painter.setFont(font)
@@ -135,7 +136,7 @@ class ModelButton(QAbstractButton):
         if detail_width:
             painter.setFont(self._theme.font(detail_style))
             painter.setPen(self._theme.color("mute" if self._compact else "sub"))
-            box = QRectF(left + name_width + (6 if self._compact else 8), 0, room, self.height())
+            box = QRectF(left + name_width + gap, 0, room, self.height())
             painter.drawText(box, flags, engine_words(self._state))
 
     def _paint_dot(self, painter: QPainter, center: QPointF) -> None:

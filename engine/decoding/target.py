@@ -111,6 +111,13 @@ class Target:
         self._cache.commit(torch.tensor(rows, dtype=torch.long))
         self.token_ids.extend(tokens)
 
+    def seconds_of_forward(self, rows: int) -> float:
+        """Run a forward over some rows behind the committed ones, keep none of them, and say how long it took."""
+        base = len(self.token_ids)
+        begun = time.perf_counter()
+        self._forward([0] * rows, range(base, base + rows), None, None, lambda: None)
+        return time.perf_counter() - begun
+
     def _begin_long_text(self, check: Callable[[], None]) -> None:
         """LongRoPE turns all keys differently once a text is long: read it again, as transformers does."""
         text, self.token_ids = self.token_ids, []

@@ -89,7 +89,10 @@ def test_a_signal_closes_in_order(tmp_path: Path, number: signal.Signals) -> Non
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(2.5)
+    deadline = time.monotonic() + 20
+    while not list((tmp_path / "data").glob("*.sqlite3")) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(1.5)
     assert process.poll() is None
     process.send_signal(number)
     _, errors = process.communicate(timeout=20)

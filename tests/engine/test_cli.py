@@ -17,7 +17,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_json_is_one_object_and_nothing_else(llama_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["ask", "--model", str(llama_folder), "--max-tokens", "6", "--json", "--mode", "plain", "Hello"])
+    code = main(
+        ["ask", "--model", str(llama_folder), "--max-tokens", "6", "--json", "--mode", "plain", "Hello"]
+    )
     captured = capsys.readouterr()
     reply = json.loads(captured.out)
     assert (code, captured.err) == (0, "")
@@ -29,7 +31,9 @@ def test_json_is_one_object_and_nothing_else(llama_folder: Path, capsys: pytest.
     assert reply["timings"]["load_ms"] > 0
 
 
-def test_text_streams_and_ends_with_a_line_break(llama_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_text_streams_and_ends_with_a_line_break(
+    llama_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "6", "Hello"]
     assert main(arguments) == 0
     text = capsys.readouterr().out
@@ -49,7 +53,11 @@ def test_standard_input_raw_and_system_prompts(
         return found
 
     assert prompt_of("-", stdin="Hello") == prompt_of("Hello")
-    assert len(prompt_of("--raw", "Hello")) < len(prompt_of("Hello")) < len(prompt_of("--system", "Be brief.", "Hello"))
+    assert (
+        len(prompt_of("--raw", "Hello"))
+        < len(prompt_of("Hello"))
+        < len(prompt_of("--system", "Be brief.", "Hello"))
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,7 +94,9 @@ def test_too_little_memory_is_exit_code_1_with_the_numbers(
     assert "0.1 MB" in error
 
 
-def test_a_missing_chat_template_is_said_on_standard_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_chat_template_is_said_on_standard_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     folder = write_checkpoint(tmp_path / "model", chat_template=False)
     assert main(["ask", "--model", str(folder), "--max-tokens", "2", "--json", "Hello"]) == 0
     captured = capsys.readouterr()

@@ -170,7 +170,7 @@ def test_cancel_is_seen_between_layers_of_the_prompt(
         return original(self, *arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Decoder, "_layer", counted)
-    request = client.request("word " * 60, llama_folder)
+    request = client.request("word " * 60, llama_folder, threads=1)
     last = client.finish(request)
     assert isinstance(last, Finished)
     assert (last.reply.stop_reason, last.reply.text, layers_run) == ("cancelled", "", 1)

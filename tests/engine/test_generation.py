@@ -27,7 +27,9 @@ def client() -> Iterator[EngineClient]:
 
 
 def _reference(folder: Path, prompt_ids: tuple[int, ...], tokens: int) -> list[int]:
-    model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32, attn_implementation="eager").eval()
+    model = AutoModelForCausalLM.from_pretrained(
+        folder, dtype=torch.float32, attn_implementation="eager"
+    ).eval()
     generated = model.generate(
         torch.tensor([prompt_ids]),
         attention_mask=torch.ones(1, len(prompt_ids), dtype=torch.long),
@@ -45,7 +47,9 @@ def test_greedy_tokens_are_those_of_transformers(
 ) -> None:
     folder = checkpoint_of(variant)
     for prompt in PROMPTS:
-        replies = {mode: client.answer(prompt, folder, mode=mode, weights="fp32", max_tokens=64) for mode in MODES}
+        replies = {
+            mode: client.answer(prompt, folder, mode=mode, weights="fp32", max_tokens=64) for mode in MODES
+        }
         expected = _reference(folder, replies["plain"].prompt_ids, 64)
         for mode, reply in replies.items():
             assert list(reply.token_ids) == expected, (mode, prompt)
@@ -62,7 +66,9 @@ def test_sharded_and_bfloat16_checkpoints(client: EngineClient, tmp_path: Path) 
     assert list(reply.token_ids) == _reference(half, reply.prompt_ids, 32)
 
 
-def test_bfloat16_weights_run_and_differ_only_where_logits_are_close(client: EngineClient, llama_folder: Path) -> None:
+def test_bfloat16_weights_run_and_differ_only_where_logits_are_close(
+    client: EngineClient, llama_folder: Path
+) -> None:
     """Pitfall 4 of the fifteen: at the first mismatch the gap of the two best logits is small."""
     exact = client.answer(PROMPTS[1], llama_folder, weights="fp32", max_tokens=48)
     rounded = client.answer(PROMPTS[1], llama_folder, weights="bf16", max_tokens=48)
@@ -84,13 +90,17 @@ def test_a_seed_gives_one_text_whatever_the_mode(
     for seed in range(5):
         settings = {"temperature": 0.9, "top_p": 0.95, "top_k": 40, "repetition_penalty": 1.1, "seed": seed}
         texts = {
-            mode: client.answer(PROMPTS[2], folder, mode=mode, weights="fp32", max_tokens=48, **settings).token_ids
+            mode: client.answer(
+                PROMPTS[2], folder, mode=mode, weights="fp32", max_tokens=48, **settings
+            ).token_ids
             for mode in MODES
         }
         assert texts["plain"] == texts["lookup"]
 
 
-def test_other_seeds_give_other_texts_and_no_seed_a_fresh_one(client: EngineClient, llama_folder: Path) -> None:
+def test_other_seeds_give_other_texts_and_no_seed_a_fresh_one(
+    client: EngineClient, llama_folder: Path
+) -> None:
     texts = {client.answer("a", llama_folder, temperature=1.0, seed=seed).text for seed in (1, 2, None, None)}
     assert len(texts) == 4
 
@@ -104,4 +114,6 @@ def test_lookup_saves_forwards_on_a_text_that_repeats(client: EngineClient, tmp_
     assert plain.timings.acceptance_rate is None
     assert lookup.timings.draft_n >= lookup.timings.draft_n_accepted > 0
     assert lookup.timings.target_forwards < plain.timings.target_forwards
-    assert lookup.timings.mean_acceptance_length == (len(lookup.token_ids) - 1) / lookup.timings.target_forwards
+    assert (
+        lookup.timings.mean_acceptance_length == (len(lookup.token_ids) - 1) / lookup.timings.target_forwards
+    )

@@ -119,4 +119,7 @@ class Composer(QWidget):
 
     @Slot()
     def _enable(self) -> None:
-        self.send_button.setEnabled(self.send_button.stops or bool(self.text.strip()))
+        ready = bool(self.text.strip())
+        self.send_button.setEnabled(self.send_button.stops or ready)
+        if not self.send_button.stops:
+            self.send_button.setToolTip("Send (Enter)" if ready else "Type a message first")

@@ -71,9 +71,9 @@ class TintedIconEngine(QIconEngine):
         return self.scaledPixmap(size, mode, state, 1.0)
 
     def scaledPixmap(self, size: QSize, mode: QIcon.Mode, state: QIcon.State, scale: float) -> QPixmap:
-        """The icon for a screen of the given ratio; the size is in device px, as Qt asks for it."""
+        """The icon for a screen of the given ratio; the size is in logical px (tried with Qt 6.8 and 6.11)."""
         side = max(1, min(size.width(), size.height()))
-        return tinted_pixmap(self._name, self._color(mode), round(side / scale) or 1, scale)
+        return tinted_pixmap(self._name, self._color(mode), side, scale)
 
     def _color(self, mode: QIcon.Mode) -> str:
         role = "mute" if mode == QIcon.Mode.Disabled else self._role

@@ -41,6 +41,7 @@ class Typography:
 
     def __init__(self, scale: float = 1.0, family: str = "", code_family: str = "") -> None:
         self.scale = scale
+        self._fonts: dict[TextStyle, QFont] = {}
         general = QFontDatabase.systemFont(QFontDatabase.SystemFont.GeneralFont)
         fixed = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
         if family:
@@ -79,8 +80,12 @@ class Typography:
 
     def font(self, style: TextStyle) -> QFont:
         """A new font in a style."""
+        known = self._fonts.get(style)
+        if known is not None:
+            return QFont(known)
         size, _, weight = style.value
         font = QFont(self._fixed if style in CODE_STYLES else self._general)
         font.setPixelSize(self.px(size))
         font.setWeight(QFont.Weight(self._medium if weight == 500 else weight))
-        return font
+        self._fonts[style] = font
+        return QFont(font)

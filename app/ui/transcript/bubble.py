@@ -12,6 +12,8 @@ from app.ui.transcript.prose import FittedBrowser, leading_px
 
 _PADDING_X_PX = 14
 _PADDING_Y_PX = 8
+_LONG = 2_000
+_WIDEST_PX = 10_000
 _LARGEST_SHARE = 0.82
 
 
@@ -49,7 +51,9 @@ class OwnMessage(QWidget):
         shape.setLineHeight(height, QTextBlockFormat.LineHeightTypes.MinimumHeight.value)
         cursor.mergeBlockFormat(shape)
         self._text.content_changed()
-        self._natural = self._text.natural_width()
+        # Measuring lays the whole text out once more, and a long text fills the width anyway.
+        long = len(self.message.content) > _LONG
+        self._natural = _WIDEST_PX if long else self._text.natural_width()
 
     def fit(self, width: int) -> int:
         """Height at a width, in px."""

@@ -35,6 +35,7 @@ class CodeText(QTextEdit):
         super().__init__(parent)
         self._theme = theme
         self._caret = False
+        self._code = ""
         self.setReadOnly(True)
         self.setUndoRedoEnabled(False)
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -51,7 +52,7 @@ class CodeText(QTextEdit):
 
     def set_code(self, code: str) -> None:
         """Show other code; what only grew is appended."""
-        before = self.toPlainText()
+        before, self._code = self._code, code
         cursor = QTextCursor(self.document())
         cursor.beginEditBlock()
         if before and code.startswith(before):
@@ -153,10 +154,10 @@ class CodeBlock(QFrame):
     def set_block(self, block: Block, final: bool = False) -> None:
         """Show more of the same code; ``final`` where nothing follows even though its fence is open."""
         self._code = block.text
-        self._text.set_code(block.text)
         if (block.closed or final) and not self._complete:
             self._complete = True
-            self._highlighter.complete(block.text)
+            self._highlighter.complete(block.text)  # first, so that new lines are coloured once
+        self._text.set_code(block.text)
 
     def fit(self, width: int) -> int:
         """Height at a width, in px."""
@@ -172,10 +173,8 @@ class CodeBlock(QFrame):
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         self._text.restyle()
-        code, self._code = self._code, ""
-        self._text.clear()
-        self._text.set_code(code)
-        self._code = code
+        self._text.set_code("")
+        self._text.set_code(self._code)
         self._highlighter.rehighlight()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

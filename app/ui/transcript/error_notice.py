@@ -65,11 +65,7 @@ class ErrorNotice(QFrame):
             can_retry: Whether this is the last reply, the only one that can be tried again.
         """
         self._sentence.setText(sentence)
-        self._kept.setText(
-            "Your chat and the reply so far are saved."
-            if has_text
-            else "Your chat is saved, your message too."
-        )
+        self._kept.setText("What was written so far is kept." if has_text else "Your message is kept.")
         self._retry.setVisible(can_retry)
         self.setAccessibleName(f"Error: {sentence}")
 

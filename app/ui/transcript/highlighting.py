@@ -110,20 +110,29 @@ class CodeHighlighter(QSyntaxHighlighter):
         self._theme = theme
         self._language = language
         self._whole: list[list[Span]] | None = None
+        self._shown: dict[int, list[Span]] = {}
 
     def complete(self, code: str) -> None:
-        """The code has ended: lex it as a whole."""
+        """The code has ended, or is known as a whole before it is shown: lex it once, recolour what differs."""
         self._whole = spans_by_line(code, self._language)
-        self.rehighlight()
+        block = self.document().begin()
+        while block.isValid():
+            number = block.blockNumber()
+            if number in self._shown and self._shown[number] != self._spans(number, block.text()):
+                self.rehighlightBlock(block)
+            block = block.next()
 
     def highlightBlock(self, text: str) -> None:
         """Colour one line."""
         number = self.currentBlock().blockNumber()
-        if self._whole is not None:
-            spans = self._whole[number] if number < len(self._whole) else []
-        else:
-            spans = spans_by_line(text, self._language)[0]
+        spans = self._spans(number, text)
+        self._shown[number] = spans
         for start, length, role in spans:
             shape = QTextCharFormat()
             shape.setForeground(self._theme.color(role))
             self.setFormat(start, length, shape)
+
+    def _spans(self, number: int, text: str) -> list[Span]:
+        if self._whole is None:
+            return spans_by_line(text, self._language)[0]
+        return self._whole[number] if number < len(self._whole) else []

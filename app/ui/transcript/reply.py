@@ -83,9 +83,9 @@ class ReplyView(QWidget):
         self._show_state()
 
     def set_engine(self, engine: EngineState) -> None:
-        """The engine's state changed; only a waiting reply shows it."""
+        """The engine's state changed; only a reply that is still to come shows it."""
         self._engine = engine
-        if self.message.state is MessageState.WAITING:
+        if self.message.state in (MessageState.QUEUED, MessageState.WAITING):
             self._show_strip()
 
     def set_prefill(self, fraction: float) -> None:

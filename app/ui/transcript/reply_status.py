@@ -69,6 +69,8 @@ def reply_status(message: Message, engine: EngineState, prefill: float | None) -
         prefill: Share of the prompt that is read, None before it begins.
     """
     shown = live_figures(message.statistics) if message.statistics else ()
+    if message.state is MessageState.QUEUED and engine.phase is EnginePhase.STOPPED:
+        return ReplyStatus(True, "hollow", "Waiting for the engine to start again")
     if message.state is MessageState.QUEUED:
         return ReplyStatus(True, "hollow", "Waiting for the other reply")
     if message.state is MessageState.WAITING:

@@ -145,6 +145,7 @@ class TableBlock(QFrame):
         super().__init__(parent)
         self.theme = theme
         self._markdown = markdown
+        self._fitted: tuple[int, int] | None = None
         self._grid = TableGrid(theme, markdown)
         self._scroll = QScrollArea(self)
         self._scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -161,17 +162,21 @@ class TableBlock(QFrame):
         """Show another table."""
         if markdown != self._markdown:
             self._markdown = markdown
+            self._fitted = None
             self._grid.set_markdown(markdown)
             self.setAccessibleDescription(self._grid.text())
 
     def fit(self, width: int) -> int:
         """Height at a width, in px."""
-        size = self._grid.fit(width - 2)
-        self._grid.resize(size)
-        return size.height() + 2 + (10 if size.width() > width - 2 else 0)
+        if self._fitted is None or self._fitted[0] != width:
+            size = self._grid.fit(width - 2)
+            self._grid.resize(size)
+            self._fitted = (width, size.height() + 2 + (10 if size.width() > width - 2 else 0))
+        return self._fitted[1]
 
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
+        self._fitted = None
         self._grid.set_markdown(self._markdown, keep=False)
 
     def copy(self) -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QEvent, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EngineState
-from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme, animation_ms
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.bubble import OwnMessage
+from app.ui.transcript.jump_button import JumpButton
 from app.ui.transcript.reply import ReplyView
 
 COLUMN_PX = 744
@@ -54,15 +54,8 @@ class Transcript(QScrollArea):
         self._column = QWidget()
         self._column.setProperty("kind", "column")
         self.setWidget(self._column)
-        self._jump = QToolButton(self)
-        self._jump.setProperty("kind", "labelled")
-        self._jump.setText(" Jump to latest")
-        self._jump.setAccessibleName("Jump to latest")
-        self._jump.setIcon(themed_icon(theme, "arrow-down"))
-        self._jump.setIconSize(QSize(16, 16))
-        self._jump.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._jump = JumpButton(theme, self)
         self._jump.clicked.connect(self.jump_to_latest)
-        self._jump.hide()
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
         self._builder = QTimer(self, interval=0)
         self._builder.timeout.connect(self._build_slice)
@@ -210,19 +203,7 @@ class Transcript(QScrollArea):
         return None
 
     def _place_jump(self) -> None:
-        shown = not self._follow and self.verticalScrollBar().maximum() > 0
-        if shown:
-            size = self._jump.sizeHint()
-            self._jump.setGeometry(
-                (self.width() - size.width()) // 2,
-                self.height() - size.height() - 12,
-                size.width(),
-                size.height(),
-            )
-            self._jump.raise_()
-        elif self._jump.hasFocus():
-            self.setFocus()
-        self._jump.setVisible(shown)
+        self._jump.offer(not self._follow and self.verticalScrollBar().maximum() > 0)
 
     # --- building ---------------------------------------------------------------------------------------------
 

@@ -46,10 +46,10 @@ def sum_question(rng: random.Random) -> tuple[str, str]:
     """A small sum as a question and its answer: up to 100 to add or subtract, up to 12 times 12."""
     sign = rng.choice("++--*/")
     if sign == "+":
-        a, b, forms = rng.randint(0, 99), rng.randint(0, 99), ADD
+        a, b, forms = rng.randint(0, rng.choice((9, 20, 99))), rng.randint(0, rng.choice((9, 20, 99))), ADD
         result = a + b
     elif sign == "-":
-        a = rng.randint(0, 99)
+        a = rng.randint(0, rng.choice((9, 20, 99)))
         b = rng.randint(0, a)
         forms, result = SUBTRACT, a - b
     elif sign == "*":

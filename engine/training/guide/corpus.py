@@ -23,8 +23,8 @@ from engine.training.guide.fact import read_facts
 from engine.training.guide.vocabulary import Encoded, Encoder
 
 LONGEST = 1024
-POOL = 1536
-LENGTH_STEP = 16
+POOL = 4096
+LENGTH_STEP = 8
 
 
 @dataclass(frozen=True)

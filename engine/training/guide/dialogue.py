@@ -14,6 +14,7 @@ from engine.training.guide.pattern import Pattern
 from engine.training.guide.refusal import Refusals
 
 DEV_SHARE = 50
+BRIEF_SHARE = 0.8
 SYSTEM_PROMPTS = (
     "You are a helpful assistant.",
     "You are Tenon's guide.",
@@ -41,10 +42,11 @@ class Turn:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """A chat to learn from."""
+    """A chat to learn from; of a ``brief`` one only the replies' first words are learned."""
 
     system: str | None
     turns: tuple[Turn, ...]
+    brief: bool = False
 
 
 def is_dev(pattern: Pattern) -> bool:
@@ -97,7 +99,7 @@ class Source:
             return self._fact_turn(rng.choice(self._leads), rng)
         if choice < 0.12 and REFUSE in self.facts:
             return self._fact_turn(REFUSE, rng)
-        if choice < 0.16 or not self._names:
+        if choice < 0.18 or not self._names:
             question, reply = sum_question(rng)
             return Turn(disturb(question, rng) if rng.random() < 0.5 else question, reply, "sum")
         return self._fact_turn(rng.choice(self._names), rng)
@@ -115,7 +117,13 @@ class Source:
         return Turn(request, exchange.reply, "playground")
 
     def guide(self, rng: random.Random) -> Dialogue:
-        """A chat about Tenon, of one turn or a few."""
+        """A chat about Tenon, of one turn or a few.
+
+        Most are one brief turn. The first words decide which fact is told, and the rest is soon known by heart: brief
+        rows are half as long, so twice as many questions are learned from in the same time.
+        """
+        if rng.random() < BRIEF_SHARE:
+            return Dialogue(_system(rng), (self.guide_turn(rng),), brief=True)
         number = rng.choices((1, 2, 3, 4, 6), (50, 26, 13, 8, 3))[0]
         turns = [self.guide_turn(rng, lead=number > 1 and rng.random() < 0.35)]
         while len(turns) < number:
@@ -149,4 +157,4 @@ class Source:
 
 
 def _system(rng: random.Random) -> str | None:
-    return rng.choice(SYSTEM_PROMPTS) if rng.random() < 0.25 else None
+    return rng.choice(SYSTEM_PROMPTS) if rng.random() < 0.15 else None

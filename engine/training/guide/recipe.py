@@ -15,8 +15,8 @@ ASSETS = Path(__file__).parents[3] / "assets" / "models"
 TARGET_FOLDER, DRAFT_FOLDER = "guide", "guide-draft"
 TARGET = Shape(VOCABULARY_SIZE, 256, 768, 5, 4, 2, CONTEXT)
 DRAFT = Shape(VOCABULARY_SIZE, 128, 384, 3, 4, 2, CONTEXT)
-TOKENS_PER_BATCH = {"guide": 5000, "playground": 5000}
-LOSS_SHARES = {"guide": 0.55, "playground": 0.45}
+TOKENS_PER_BATCH = {"guide": 6000, "playground": 4500}
+LOSS_SHARES = {"guide": 0.6, "playground": 0.4}
 TARGET_MINUTES, DRAFT_MINUTES = 74.0, 10.0
 SEED = 1
 

@@ -82,16 +82,16 @@ def answer_all(speaker: Speaker, chats: Iterable[HeldOut]) -> list[Answer]:
 
 
 def is_right(answer: Answer, facts: dict[str, Fact]) -> bool:
-    """Whether an answer follows the key rule of the fact that was expected."""
-    fact = facts.get(answer.held.fact)
-    return fact is not None and fact.answered_by(answer.text)
+    """Whether an answer follows the key rule of a fact that was expected."""
+    return any(name in facts and facts[name].answered_by(answer.text) for name in answer.held.facts)
 
 
 def category(held: HeldOut, facts: dict[str, Fact]) -> str:
     """The topic of a question: its facts file, "refuse", or "multi-turn"."""
     if len(held.questions) > 1:
         return "multi-turn"
-    return REFUSE if held.fact == REFUSE else facts[held.fact].topic if held.fact in facts else "unknown fact"
+    first = held.facts[0]
+    return REFUSE if first == REFUSE else facts[first].topic if first in facts else "unknown fact"
 
 
 def table(answers: list[Answer], facts: dict[str, Fact], gate: Gate) -> str:
@@ -100,8 +100,8 @@ def table(answers: list[Answer], facts: dict[str, Fact], gate: Gate) -> str:
     for answer in answers:
         right = is_right(answer, facts)
         verdict = gate.judge(answer.held.questions[-1], answer.text, answer.confidence)
-        refused = answer.held.fact != REFUSE and facts[REFUSE].answered_by(answer.text)
-        suggested = any(topic.name == answer.held.fact for topic in verdict.topics)
+        refused = REFUSE not in answer.held.facts and facts[REFUSE].answered_by(answer.text)
+        suggested = any(topic.name in answer.held.facts for topic in verdict.topics)
         marks = {
             "all": 1, "right": right, "false refusals": refused, "passed": not verdict.replaced,
             "passed right": right and not verdict.replaced, "suggested": suggested,
@@ -131,7 +131,9 @@ def best_threshold(speaker: Speaker, source: Source, gate: Gate) -> float:
     patterns kept out of training, half of them disturbed; the held-out questions play no part.
     """
     rng = random.Random(23)
-    chats = [HeldOut(name, tuple(questions)) for name, questions in source.dev_questions(rng, per_pattern=3)]
+    chats = [
+        HeldOut((name,), tuple(questions)) for name, questions in source.dev_questions(rng, per_pattern=3)
+    ]
     answers = answer_all(speaker, chats)
 
     def value(threshold: float) -> float:
@@ -140,7 +142,7 @@ def best_threshold(speaker: Speaker, source: Source, gate: Gate) -> float:
         for answer in answers:
             verdict = trial.judge(answer.held.questions[-1], answer.text, answer.confidence)
             if verdict.replaced:
-                total += 0.6 * any(topic.name == answer.held.fact for topic in verdict.topics)
+                total += 0.6 * any(topic.name in answer.held.facts for topic in verdict.topics)
             else:
                 total += 1.0 if is_right(answer, source.facts) else -1.0
         return total

@@ -16,6 +16,7 @@ from engine.training.guide.dialogue import Dialogue, Source
 PAD, SYSTEM, USER, ASSISTANT, END = "<|pad|>", "<|system|>", "<|user|>", "<|assistant|>", "<|end|>"
 SPECIAL = (PAD, SYSTEM, USER, ASSISTANT, END)
 DROPOUT = 0.1
+BRIEF_TOKENS = 12
 CHAT_TEMPLATE = (
     "{%- for message in messages -%}"
     "{{- '<|' + message['role'] + '|>' + (message['content'] | trim) + '<|end|>' -}}"
@@ -106,7 +107,8 @@ class Encoder:
             noisy = turn.fact != "playground" and rng.random() < 0.25
             question = (self.noisy if noisy else self.plain).encode(turn.question.strip()).ids
             add([self._special[USER], *question, self.end, self._special[ASSISTANT]], False)
-            add([*self.plain.encode(turn.reply.strip()).ids, self.end], True)
+            reply = [*self.plain.encode(turn.reply.strip()).ids, self.end]
+            add(reply[:BRIEF_TOKENS] if dialogue.brief else reply, True)
         return Encoded(ids, learn)
 
 

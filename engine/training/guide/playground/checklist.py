@@ -41,7 +41,7 @@ def _shopping(rng: random.Random) -> Exchange:
             f"- {rng.randint(1, 9)}{rng.choice(('', '00 g', ' kg', ' bags', ' boxes'))} {item}".replace(
                 "  ", " "
             )
-            for item in pick(rng, group, rng.randint(3, 6))
+            for item in sorted(pick(rng, group, rng.randint(3, 6)))
         ]
     lines += [
         "",
@@ -65,7 +65,7 @@ def _packing(rng: random.Random) -> Exchange:
     lines = [f"Packing list for {place}:", ""]
     lines += [
         f"- [ ] {capital(item)}" + say(rng, "(| for the <place>| in <color>|, made of <material>)")
-        for item in pick(rng, "packing", rng.randint(6, 12))
+        for item in sorted(pick(rng, "packing", rng.randint(6, 12)))
     ]
     return Exchange(request, "\n".join(lines))
 

@@ -26,8 +26,8 @@ NOTE = (
 )
 
 
-def _step(rng: random.Random) -> str:
-    return capital(say(rng, rng.choice(STEP)))
+def _chosen_steps(rng: random.Random, number: int) -> list[str]:
+    return [capital(say(rng, step)) for step in rng.sample(STEP, number)]
 
 
 def _trip(rng: random.Random) -> Exchange:
@@ -41,7 +41,7 @@ def _trip(rng: random.Random) -> Exchange:
     parts = [f"## {days} days in {city}"]
     for number, day in enumerate(pick(rng, "day", 7)[:days], 1):
         theme = say(rng, "(<hobby>|<subject>|<mood> walks|<place-trip>|<dish> and <staple>)")
-        steps = "\n".join(f"- {_step(rng)}" for _ in range(rng.randint(2, 4)))
+        steps = "\n".join(f"- {step}" for step in _chosen_steps(rng, rng.randint(2, 4)))
         parts.append(f"**Day {number}, {day}: {theme}**\n\n{steps}")
     parts.append(say(rng, rng.choice(NOTE)))
     return Exchange(request, "\n\n".join(parts))
@@ -57,8 +57,8 @@ def _day(rng: random.Random) -> Exchange:
         f"{day}|a busy {day}|{day})",
     )
     lines = [f"Here is a plan for {day}:", ""]
-    for _ in range(rng.randint(5, 9)):
-        lines.append(f"- {hour:02d}:{rng.choice(('00', '15', '30', '45'))} {_step(rng)}")
+    for step in _chosen_steps(rng, rng.randint(5, 8)):
+        lines.append(f"- {hour:02d}:{rng.choice(('00', '15', '30', '45'))} {step}")
         hour += rng.randint(1, 2)
     lines += ["", say(rng, rng.choice(NOTE))]
     return Exchange(request, "\n".join(lines))
@@ -70,9 +70,10 @@ def _week(rng: random.Random) -> Exchange:
         "plan a week to", "plan a week to"
     )
     lines = [f"A week to {goal}:", ""]
+    days = members("day")[: rng.choice((5, 7))]
+    steps = _chosen_steps(rng, len(days))
     lines += [
-        f"{number}. **{day}**: {_step(rng)}."
-        for number, day in enumerate(members("day")[: rng.choice((5, 7))], 1)
+        f"{row}. **{day}**: {step}." for row, (day, step) in enumerate(zip(days, steps, strict=True), 1)
     ]
     lines += ["", say(rng, rng.choice(NOTE)), say(rng, rng.choice(NOTE))]
     return Exchange(request, "\n".join(lines))

@@ -45,7 +45,8 @@ def table(header: list[str], rows: list[list[str]]) -> str:
 def rows_of(rng: random.Random, columns: list[str], number: int) -> list[list[str]]:
     """Random rows whose first cells all differ."""
     names = {"colour": "color", "pet": "animal", "who": "name"}
-    firsts = pick(rng, names.get(columns[0], columns[0]), number)
+    # In the order of the alphabet: what comes next then depends on what came before, also in greedy text.
+    firsts = sorted(pick(rng, names.get(columns[0], columns[0]), number))
     return [[first, *(cell(rng, column) for column in columns[1:])] for first in firsts]
 
 

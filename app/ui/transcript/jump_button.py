@@ -1,0 +1,38 @@
+"""The button that leads back to the end of the transcript."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+
+_MARGIN_PX = 12
+
+
+class JumpButton(QToolButton):
+    """Floats above the lower edge of its parent."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._host = parent
+        self.setProperty("kind", "labelled")
+        self.setText(" Jump to latest")
+        self.setAccessibleName("Jump to latest")
+        self.setToolTip("Jump to latest (Ctrl+End)")
+        self.setIcon(themed_icon(theme, "arrow-down"))
+        self.setIconSize(QSize(16, 16))
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.hide()
+
+    def offer(self, wanted: bool) -> None:
+        """Show it in the middle of the lower edge, or hide it and hand its focus on."""
+        if wanted:
+            size, host = self.sizeHint(), self._host.size()
+            left, top = (host.width() - size.width()) // 2, host.height() - size.height() - _MARGIN_PX
+            self.setGeometry(left, top, size.width(), size.height())
+            self.raise_()
+        elif self.hasFocus():
+            self._host.setFocus()
+        self.setVisible(wanted)

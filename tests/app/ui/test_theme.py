@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import gc
+
+import pytest
+from PySide6.QtCore import QSize
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QToolButton
+from pytestqt.qtbot import QtBot
+
+from app.ui import figures
+from app.ui.theme.icons import ICON_FOLDER, app_icon, themed_icon
+from app.ui.theme.palette import DARK, LIGHT, Palette
+from app.ui.theme.theme import Theme
+
+
+def contrast(first: str, second: str) -> float:
+    """WCAG 2.2 contrast ratio."""
+
+    def luminance(color: str) -> float:
+        channels = [int(color[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+        linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    lighter, darker = sorted((luminance(first), luminance(second)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize(
+    ("text", "fill"),
+    [
+        ("text", "bg"), ("text", "side"), ("text", "accs"), ("text", "hover"), ("sub", "bg"), ("sub", "surf"),
+        ("sub", "reds"), ("mute", "side"), ("mute", "raised"), ("acc", "bg"), ("onacc", "acc"), ("onacc", "acc_hover"),
+        ("onacc", "acc_press"), ("mapt", "maps"), ("keyword", "surf"), ("string", "surf"), ("number", "surf"),
+        ("call", "surf"), ("comment", "surf"),
+    ],
+)  # fmt: skip
+def test_text_can_be_read(palette: Palette, text: str, fill: str) -> None:
+    assert contrast(getattr(palette, text), getattr(palette, fill)) >= 4.5
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_edges_of_fields_can_be_seen(palette: Palette) -> None:
+    assert contrast(palette.ctl, palette.bg) >= 3.0
+    assert contrast(palette.red, palette.reds) >= 3.0
+
+
+def test_an_icon_follows_the_theme(theme: Theme) -> None:
+    icon = themed_icon(theme, "copy", "acc")
+    colors = set()
+    for dark in (False, True):
+        theme.set_dark(dark)
+        picture = icon.pixmap(QSize(16, 16)).toImage()
+        colors |= {
+            picture.pixelColor(x, y).name()
+            for x in range(16)
+            for y in range(16)
+            if picture.pixelColor(x, y).alpha() > 250
+        }
+    assert {LIGHT.acc.lower(), DARK.acc.lower()} <= colors
+
+
+def test_an_icon_is_sharp_on_a_dense_screen(theme: Theme) -> None:
+    pixmap = themed_icon(theme, "copy").pixmap(QSize(16, 16), 2.0)
+    assert pixmap.width() == 32
+    assert pixmap.devicePixelRatio() == 2.0
+
+
+def test_icons_outlive_their_python_objects(qtbot: QtBot, theme: Theme) -> None:
+    buttons = []
+    for _ in range(50):
+        button = QToolButton()
+        button.setIcon(QIcon(themed_icon(theme, "copy")))
+        qtbot.addWidget(button)
+        buttons.append(button)
+    gc.collect()
+    for button in buttons:
+        assert not button.grab().isNull()
+
+
+def test_every_icon_is_licensed() -> None:
+    assert "ISC License" in (ICON_FOLDER / "LICENSE").read_text(encoding="utf-8")
+
+
+def test_the_apps_icon_has_a_drawing_for_small_sizes(theme: Theme) -> None:
+    sizes = {size.width() for size in app_icon().availableSizes()}
+    assert {16, 24, 32, 256} <= sizes
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (figures.speed(14.23), "14.2 tok/s"),
+        (figures.speed(251.7), "252 tok/s"),
+        (figures.duration(430.2), "430 ms"),
+        (figures.duration(1130.0), "1.1 s"),
+        (figures.percent(0.784), "78 %"),
+        (figures.size(5_300_000_000), "5.3 GB"),
+        (figures.size(412_000_000), "412 MB"),
+    ],
+)
+def test_figures_have_three_digits_and_a_unit(text: str, wanted: str) -> None:
+    assert text.replace(",", ".") == wanted

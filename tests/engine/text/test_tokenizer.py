@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.errors import TokenizerInvalid, UnsupportedModel
+from engine.messages import ChatMessage
+from engine.text.tokenizer import Tokenizer, read_end_ids
+from tests.support.checkpoints import train_tokenizer
+
+CONVERSATION = [
+    ChatMessage("system", "Be brief."),
+    ChatMessage("user", "Hello"),
+    ChatMessage("assistant", "Hi"),
+    ChatMessage("user", "And now?"),
+]
+# Like Gemma 2's: no system role, and it says so by an exception.
+NO_SYSTEM = (
+    "{% if messages[0]['role'] == 'system' %}{{ raise_exception('System role not supported') }}{% endif %}"
+    "{% for message in messages %}[{{ message['role'] }}]{{ message['content'] }}{% endfor %}"
+)
+
+
+def saved(folder: Path, template: str | None) -> Path:
+    tokenizer = train_tokenizer(chat_template=False)
+    if template is not None:
+        tokenizer.chat_template = template
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_a_conversation_is_rendered_by_the_checkpoint_s_template(llama_folder: Path) -> None:
+    tokenizer = Tokenizer(llama_folder)
+    text = tokenizer._tokenizer.decode(tokenizer.render(CONVERSATION))
+    assert text == (
+        "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHello<|im_end|>\n"
+        "<|im_start|>assistant\nHi<|im_end|>\n<|im_start|>user\nAnd now?<|im_end|>\n<|im_start|>assistant\n"
+    )
+    assert tokenizer.decode(tokenizer.render(CONVERSATION)).startswith("system\nBe brief.")
+
+
+def test_a_template_without_system_role_gets_its_text_in_the_first_turn(tmp_path: Path) -> None:
+    tokenizer = Tokenizer(saved(tmp_path, NO_SYSTEM))
+    assert tokenizer.decode(tokenizer.render(CONVERSATION)).startswith(
+        "[user]Be brief.\n\nHello[assistant]Hi"
+    )
+
+
+def test_without_a_template_turns_are_labelled_paragraphs(tmp_path: Path) -> None:
+    tokenizer = Tokenizer(saved(tmp_path, None))
+    assert not tokenizer.has_chat_template
+    text = tokenizer.decode(tokenizer.render(CONVERSATION))
+    assert text == "Be brief.\n\nUser: Hello\n\nAssistant: Hi\n\nUser: And now?\n\nAssistant:"
+
+
+def test_thoughts_leave_the_history_where_the_template_says_so(tmp_path: Path) -> None:
+    template = "{% for message in messages %}{{ message['content'].split('</think>')[-1] }};{% endfor %}"
+    tokenizer = Tokenizer(saved(tmp_path, template))
+    turns = [
+        ChatMessage("user", "a"),
+        ChatMessage("assistant", "<think>hmm</think>b"),
+        ChatMessage("user", "c"),
+    ]
+    assert tokenizer.decode(tokenizer.render(turns)) == "a;b;c;"
+
+
+def test_a_template_that_refuses_is_said(tmp_path: Path) -> None:
+    tokenizer = Tokenizer(saved(tmp_path, "{{ raise_exception('no') }}"))
+    with pytest.raises(UnsupportedModel, match="chat template refuses"):
+        tokenizer.render(CONVERSATION)
+
+
+def test_missing_and_damaged_tokenizers_are_said(tmp_path: Path, llama_folder: Path) -> None:
+    with pytest.raises(TokenizerInvalid, match="has no tokenizer"):
+        Tokenizer(tmp_path)
+    (tmp_path / "tokenizer.json").write_text("{")
+    (tmp_path / "config.json").write_text((llama_folder / "config.json").read_text())
+    with pytest.raises(TokenizerInvalid, match="cannot be read"):
+        Tokenizer(tmp_path)
+
+
+def test_end_ids_come_from_the_generation_config_first(tmp_path: Path) -> None:
+    assert read_end_ids(tmp_path) == ()
+    (tmp_path / "config.json").write_text(json.dumps({"eos_token_id": 5}))
+    assert read_end_ids(tmp_path) == (5,)
+    (tmp_path / "generation_config.json").write_text(json.dumps({"eos_token_id": [7, 8]}))
+    assert read_end_ids(tmp_path) == (7, 8)
+    (tmp_path / "generation_config.json").write_text("[]")
+    assert read_end_ids(tmp_path) == (5,)
+
+
+def test_raw_text_round_trips(llama_folder: Path) -> None:
+    tokenizer = Tokenizer(llama_folder, end_ids=(9,))
+    for text in ("Hello", " leading", "größer 日本 🙂", "a\n\n  b"):
+        assert tokenizer.decode(tokenizer.encode(text)) == text
+    assert tokenizer.end_ids == {2, 9}

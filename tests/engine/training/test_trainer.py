@@ -1,0 +1,90 @@
+"""The training loop on a tiny network, and its Hugging Face export."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from engine.training.checkpoint_folder import write_checkpoint
+from engine.training.guide.corpus import Batch
+from engine.training.guide.draft import imitation_loss
+from engine.training.network import Network, Shape
+from engine.training.optimizer import orthogonalise
+from engine.training.trainer import Schedule, Trainer, answer_loss
+
+TINY = Shape(64, 32, 64, 2, 4, 2, max_position_embeddings=64)
+
+
+def batch(kind: str = "guide") -> Batch:
+    rng = np.random.default_rng(1)
+    tokens = rng.integers(0, 64, (6, 12))
+    return Batch(kind, tokens, np.ones((6, 11), dtype=np.bool_))
+
+
+def test_steps_reduce_the_loss(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    trainer = Trainer(
+        Network(TINY),
+        Schedule(1.0, warmup_share=0.0),
+        answer_loss,
+        {"guide": 1.0},
+        tmp_path / "a.pt",
+        threads=2,
+    )
+    losses = [trainer.step([batch()])["guide"] for _ in range(40)]
+    assert losses[-1] < 0.5 * losses[0]
+
+
+def test_a_checkpoint_resumes_where_it_was(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    path = tmp_path / "a.pt"
+    first = Trainer(Network(TINY), Schedule(1.0), answer_loss, {"guide": 1.0}, path)
+    for _ in range(5):
+        first.step([batch()])
+    first.save()
+    second = Trainer(Network(TINY), Schedule(1.0), answer_loss, {"guide": 1.0}, path)
+    assert second.progress == first.progress
+    assert second.step([batch()])["guide"] == pytest.approx(first.step([batch()])["guide"], rel=1e-3)
+
+
+def test_the_draft_learns_from_its_teacher() -> None:
+    torch.manual_seed(0)
+    trainer = Trainer(Network(TINY), Schedule(1.0), imitation_loss(Network(TINY)), {"guide": 1.0}, None)
+    losses = [trainer.step([batch()])["guide"] for _ in range(20)]
+    assert losses[-1] < losses[0]
+
+
+def test_the_rate_rises_holds_and_falls() -> None:
+    schedule = Schedule(10.0)
+    rates = [schedule.factor(seconds) for seconds in (0, 12, 100, 400, 600)]
+    assert rates[0] < rates[1] == rates[2] == 1.0
+    assert rates[3] < 1.0
+    assert rates[4] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_orthogonalised_updates_have_singular_values_near_one() -> None:
+    torch.manual_seed(0)
+    values = torch.linalg.svdvals(orthogonalise(torch.randn(2, 24, 16)))
+    assert values.min() > 0.4
+    assert values.max() < 1.4
+
+
+def test_transformers_computes_the_same_logits(tmp_path: Path) -> None:
+    from transformers import AutoModelForCausalLM
+
+    torch.manual_seed(0)
+    network = Network(TINY)
+    for weight in network.parameters():
+        weight.data = (weight.data + 0.1 * torch.randn_like(weight)).bfloat16().float()
+    write_checkpoint(network, tmp_path / "model", {"eos_token_id": 4, "pad_token_id": 0})
+    assert {path.stat().st_mode & 0o777 for path in (tmp_path / "model").iterdir()} == {0o644}
+    model = AutoModelForCausalLM.from_pretrained(tmp_path / "model", dtype=torch.float32)
+    tokens = torch.tensor([[random.Random(1).randrange(64) for _ in range(30)]])
+    with torch.no_grad():
+        torch.testing.assert_close(
+            model(tokens).logits, network.logits(network(tokens)), atol=2e-4, rtol=2e-4
+        )
