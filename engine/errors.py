@@ -16,6 +16,7 @@
     ├── StorageError               the conversations' database or its folder
     │   └── NewerDatabase          written by a later version of Tenon
     ├── OutOfMemory                refused before loading, with the numbers
+    ├── OutOfDisk                  no room for a file that Tenon has to write
     ├── EngineStopped              the engine's process ended by itself
     └── Cancelled                  control flow: the person pressed Stop; never shown
 
@@ -103,6 +104,10 @@ class NewerDatabase(StorageError):
 
 class OutOfMemory(TenonError):
     """The weights and the cache do not fit in the memory that is free."""
+
+
+class OutOfDisk(TenonError):
+    """There is no room, or no permission, for a file that Tenon has to write."""
 
 
 class EngineStopped(TenonError):

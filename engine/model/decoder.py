@@ -58,7 +58,7 @@ class Decoder:
             config.kv_heads,
             config.head_dim,
             capacity_tokens,
-            self.source.dtype,
+            self.source.cache_dtype,
             self.source.device,
             short_text_limit=next(
                 (rope.original_context for rope in config.ropes if rope.long_frequencies), None
@@ -101,11 +101,11 @@ class Decoder:
             mask = mask.to(source.device)
         cache.reserve(len(tokens))
         masks = {
-            window: step_mask(positions, mask, cache.length, window, source.dtype, config.group)
+            window: step_mask(positions, mask, cache.length, window, source.cache_dtype, config.group)
             for window in self._windows
         }
         rotations = self._rotations(positions, cache)
-        hidden = functional.embedding(tokens, source.embedding)
+        hidden = functional.embedding(tokens, source.embedding).to(source.dtype)
         if self._embedding_scale is not None:
             hidden = hidden * self._embedding_scale
         inputs: dict[int, Tensor] = {}
@@ -167,10 +167,9 @@ class Decoder:
         if rotation is not None:
             turned = rotate(turned, *rotation)
         keys, values = cache.append(index, turned[:, heads:], qkv[:, turning:], mask.first_row)
-        mixed = attend(
-            turned[:, :heads], keys, values, mask, config.attention_scale, config.attention_soft_cap
-        )
-        return weights.output(mixed)
+        queries = turned[:, :heads].to(keys.dtype)
+        mixed = attend(queries, keys, values, mask, config.attention_scale, config.attention_soft_cap)
+        return weights.output(mixed.to(rows.dtype))
 
     def _feed_forward(self, weights: LayerWeights, rows: Tensor) -> Tensor:
         gate, up = weights.gate_up(rows).chunk(2, -1)

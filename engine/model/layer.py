@@ -64,6 +64,8 @@ class ModelWeights:
         final_norm: Before the head.
         head: h -> V; shares the embedding's memory where they are tied.
         parameters: Number of weights, shared ones counted once.
+        activations: Type of hidden states.
+        cache: Type of keys and values.
     """
 
     embedding: Tensor
@@ -72,6 +74,8 @@ class ModelWeights:
     head: LinearMap
     tied: bool
     parameters: int
+    activations: torch.dtype
+    cache: torch.dtype
 
     @property
     def size_bytes(self) -> int:
@@ -103,6 +107,11 @@ class WeightSource(Protocol):
     @property
     def dtype(self) -> torch.dtype:
         """Type of the activations."""
+        ...
+
+    @property
+    def cache_dtype(self) -> torch.dtype:
+        """Type of keys and values."""
         ...
 
     @property

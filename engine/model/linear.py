@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 import torch
 from torch import Tensor
+
+from engine.kernels.packing import Packed
 
 
 class LinearMap(Protocol):
@@ -58,6 +61,37 @@ class ColumnLinear(Linear):
         one = len(rows) == 1
         mapped = torch.mv(self.weight, rows[0])[None] if one else torch.mm(self.weight, rows.t()).t()
         return mapped if self.bias is None else mapped + self.bias
+
+
+class PackedLinear:
+    """A matrix in a packed format, multiplied by the kernel library or by torch's own operators.
+
+    Args:
+        matrix: From the format's ``pack``, or mapped from a file.
+        matmul: The format's product.
+        bias: (out,) float32 or None.
+    """
+
+    __slots__ = ("_matmul", "_matrix", "bias")
+
+    def __init__(
+        self,
+        matrix: Packed,
+        matmul: Callable[[Packed, Tensor, Tensor | None], Tensor],
+        bias: Tensor | None = None,
+    ) -> None:
+        self._matrix = matrix
+        self._matmul = matmul
+        self.bias = bias
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of matrix and bias."""
+        return self._matrix.size_bytes + (0 if self.bias is None else self.bias.nbytes)
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """Map (n, in) float32 to (n, out) float32."""
+        return self._matmul(self._matrix, rows, self.bias)
 
 
 def dense_linear(weight: Tensor, bias: Tensor | None = None) -> Linear:

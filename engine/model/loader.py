@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import torch
 from torch import Tensor
@@ -10,7 +10,7 @@ from torch import Tensor
 from engine.errors import TensorMismatch
 from engine.model.config import ModelConfig
 from engine.model.layer import LayerWeights, ModelWeights
-from engine.model.linear import Linear, dense_linear
+from engine.model.linear import LinearMap, dense_linear
 from engine.model.norm import Norm
 from engine.model.tensors import Slot, check_tensors, expected_tensors, layer_slots, outer_slots
 from engine.weights.checkpoint import Checkpoint
@@ -64,6 +64,8 @@ def load_weights(
         head=dense_linear(outer["embedding"] if config.tied else outer["head"]),
         tied=config.tied,
         parameters=sum(torch.Size(shape).numel() for shape in expected.values()),
+        activations=dtype,
+        cache=dtype,
     )
 
 
@@ -112,16 +114,35 @@ def read_slots(
 
 
 def layer_weights(tensors: dict[str, Tensor], config: ModelConfig) -> LayerWeights:
-    """Dress the tensors of one layer, by the field names of `layer_slots`, as what the decoder calls."""
+    """Dress the dense tensors of one layer, by the field names of `layer_slots`, as what the decoder calls."""
+    return dress_layer(
+        config,
+        tensors.keys(),
+        vector=tensors.__getitem__,
+        linear=lambda field: dense_linear(tensors[field], tensors.get(f"{field}_bias")),
+    )
+
+
+def dress_layer(
+    config: ModelConfig,
+    present: Collection[str],
+    vector: Callable[[str], Tensor],
+    linear: Callable[[str], LinearMap],
+) -> LayerWeights:
+    """One layer from its parts.
+
+    Args:
+        config: Of the model.
+        present: The field names of `layer_slots` that this layer has.
+        vector: A norm's weight by its field.
+        linear: A matrix with its bias by its field.
+    """
 
     def norm(field: str) -> Norm:
-        return Norm(tensors[field], config.norm_epsilon, config.family.norm_offset)
+        return Norm(vector(field), config.norm_epsilon, config.family.norm_offset)
 
     def optional(field: str) -> Norm | None:
-        return norm(field) if field in tensors else None
-
-    def linear(field: str) -> Linear:
-        return dense_linear(tensors[field], tensors.get(f"{field}_bias"))
+        return norm(field) if field in present else None
 
     return LayerWeights(
         attention_norm=norm("attention_norm"),

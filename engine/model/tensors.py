@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from engine.errors import TensorMismatch
@@ -83,6 +84,15 @@ def outer_slots(config: ModelConfig) -> list[Slot]:
         Slot(f"{config.tensor_prefix}norm.weight", (config.hidden_size,), "final_norm"),
     ]
     return slots if config.tied else [*slots, Slot(head_name(config), table, "head")]
+
+
+def decoder_tensors(config: ModelConfig) -> Iterator[tuple[str, list[Slot]]]:
+    """Each tensor of the decoder, by a name unique in the model, with the checkpoint's tensors that fill it."""
+    groups = [("", outer_slots(config))]
+    groups += [(f"layers.{layer}.", layer_slots(config, layer)) for layer in range(config.layers)]
+    for prefix, slots in groups:
+        for field in dict.fromkeys(slot.field for slot in slots):
+            yield prefix + field, [slot for slot in slots if slot.field == field]
 
 
 def head_name(config: ModelConfig) -> str:

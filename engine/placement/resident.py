@@ -41,8 +41,13 @@ class Resident:
 
     @property
     def dtype(self) -> torch.dtype:
-        """Type of the activations: the weights' own."""
-        return self._held().embedding.dtype
+        """Type of the activations."""
+        return self._held().activations
+
+    @property
+    def cache_dtype(self) -> torch.dtype:
+        """Type of keys and values."""
+        return self._held().cache
 
     @property
     def device(self) -> torch.device:

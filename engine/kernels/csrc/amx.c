@@ -1,1 +1,159 @@
-#error later
+/* AMX int8 tiles, from 16 tokens on; fewer go to AVX-512. A packed panel is two weight tiles as it stands: 16 steps
+ * of the inner dimension are the tile's rows, 128 bytes apart. */
+#include "vector512.h"
+
+#include "output.h"
+#include "quantize.h"
+#include "x86.h"
+
+extern kernel avx512vnni_int8, avx512vnni_int4, avx512bf16_bf16;
+
+enum { TILE_TOKENS = 16, TILE_BYTES = 64, LEFT = 0, RIGHT = 1, ACTIVATIONS = 4, WEIGHTS = 6 };
+
+/* The layout that LDTILECFG reads. */
+struct tile_configuration {
+    uint8_t palette, start_row, reserved[14];
+    uint16_t row_bytes[16];
+    uint8_t rows[16];
+};
+
+/* Tiles 0 and 1: sums of the panel's two halves; 4: activations; 6 and 7: weights, `steps` of four inner elements. */
+static void configure(int tokens, int steps)
+{
+    struct tile_configuration c = {.palette = 1};
+    for (int half = 0; half < 2; half++) {
+        c.rows[LEFT + half] = (uint8_t)tokens;
+        c.row_bytes[LEFT + half] = TILE_BYTES;
+        c.rows[WEIGHTS + half] = (uint8_t)steps;
+        c.row_bytes[WEIGHTS + half] = TILE_BYTES;
+    }
+    c.rows[ACTIVATIONS] = (uint8_t)tokens;
+    c.row_bytes[ACTIVATIONS] = (uint16_t)(4 * steps);
+    /* GCC 12 takes the instruction to read 8 bytes only, and would drop the rest of the stores. */
+    __asm__ volatile("" : : "r"(&c) : "memory");
+    _tile_loadconfig(&c);
+}
+
+static void int8_tokens(const struct job *job, int64_t panel, int64_t token, int tokens)
+{
+    const uint8_t *w = job->weights + panel * job->panel_bytes;
+    const uint8_t *x = (const uint8_t *)job->x + token * job->k;
+    int32_t sums[2][TILE_TOKENS][16];
+
+    _tile_zero(0);
+    _tile_zero(1);
+    for (int64_t k = 0; k < job->k; k += BLOCK, w += 16 * STEP_BYTES) {
+        _tile_loadd(4, x + k, job->k);
+        _tile_loadd(6, w, STEP_BYTES);
+        _tile_dpbusd(0, 4, 6);
+        _tile_loadd(7, w + TILE_BYTES, STEP_BYTES);
+        _tile_dpbusd(1, 4, 7);
+    }
+    _tile_stored(0, sums[0], TILE_BYTES);
+    _tile_stored(1, sums[1], TILE_BYTES);
+    for (int t = 0; t < tokens; t++)
+        for (int half = 0; half < 2; half++)
+            store_int8(job, panel * PANEL_ROWS + 16 * half, token + t, load_ints(sums[half][t]), 1);
+}
+
+static void amx_int8(const struct job *job, int64_t panel)
+{
+    if (job->m < TILE_TOKENS) {
+        avx512vnni_int8(job, panel);
+        return;
+    }
+    int configured = 0;
+    for (int64_t token = 0; token < job->m; token += TILE_TOKENS) {
+        const int tokens = job->m - token < TILE_TOKENS ? (int)(job->m - token) : TILE_TOKENS;
+        if (tokens != configured)
+            configure(configured = tokens, 16);
+        int8_tokens(job, panel, token, tokens);
+    }
+    _tile_release();
+}
+
+/* A group's nibbles as two weight tiles of 8 steps. */
+static void spread_nibbles(const uint8_t *group, uint8_t weights[2][8][TILE_BYTES])
+{
+    for (int half = 0; half < 2; half++)
+        for (int step = 0; step < 4; step++) {
+            const ivec packed = load_bytes(group + STEP_BYTES * step + TILE_BYTES * half);
+            _mm512_storeu_si512(weights[half][2 * step], low_nibbles(packed));
+            _mm512_storeu_si512(weights[half][2 * step + 1], high_nibbles(packed));
+        }
+}
+
+/* Adds one group's products, times its scales, for up to 16 tokens. */
+static void int4_tokens(const struct job *job, int64_t group, int64_t token, int tokens, const uint8_t *scales,
+                        float value[][PANEL_ROWS])
+{
+    int32_t sums[2][TILE_TOKENS][16];
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_loadd(4, (const int8_t *)job->x + token * job->k + group * GROUP, job->k);
+    _tile_dpbsud(0, 4, 6);
+    _tile_dpbsud(1, 4, 7);
+    _tile_stored(0, sums[0], TILE_BYTES);
+    _tile_stored(1, sums[1], TILE_BYTES);
+    for (int half = 0; half < 2; half++) {
+        const fvec scale = load_bfloat16(scales + 2 * LANES * half);
+        for (int t = 0; t < tokens; t++) {
+            const int32_t start = job->group_start[(token + t) * (job->k / GROUP) + group];
+            const fvec sum = to_float(_mm512_add_epi32(load_ints(sums[half][t]), broadcast_int(start)));
+            float *place = value[t] + LANES * half;
+            store_floats(place, fused(sum, scale, load_floats(place)));
+        }
+    }
+}
+
+enum { CHUNK_TOKENS = 4 * TILE_TOKENS };
+
+/* Up to CHUNK_TOKENS tokens, a multiple of 16 unless they are the last: nibbles are spread once for all of them. */
+static void int4_chunk(const struct job *job, int64_t panel, int64_t token, int64_t count)
+{
+    float value[CHUNK_TOKENS][PANEL_ROWS] = {{0}};
+    uint8_t weights[2][8][TILE_BYTES];
+    for (int64_t group = 0; group < job->k / GROUP; group++) {
+        const uint8_t *block = job->weights + panel * job->panel_bytes + group / 2 * BLOCK_BYTES;
+        int configured = 0;
+        spread_nibbles(block + 512 * (group % 2), weights);
+        for (int64_t t = 0; t < count; t += TILE_TOKENS) {
+            const int tokens = count - t < TILE_TOKENS ? (int)(count - t) : TILE_TOKENS;
+            if (tokens != configured) {
+                configure(configured = tokens, 8);
+                _tile_loadd(6, weights[0], TILE_BYTES);
+                _tile_loadd(7, weights[1], TILE_BYTES);
+            }
+            int4_tokens(job, group, token + t, tokens, block + 1024 + 64 * (group % 2), value + t);
+        }
+    }
+    for (int64_t t = 0; t < count; t++)
+        for (int half = 0; half < 2; half++)
+            store_rows(job, panel * PANEL_ROWS + LANES * half, token + t,
+                       multiply_floats(load_floats(value[t] + LANES * half),
+                                       broadcast_float(job->x_scale[token + t])));
+}
+
+static void amx_int4(const struct job *job, int64_t panel)
+{
+    if (job->m < TILE_TOKENS) {
+        avx512vnni_int4(job, panel);
+        return;
+    }
+    for (int64_t token = 0; token < job->m; token += CHUNK_TOKENS)
+        int4_chunk(job, panel, token, job->m - token < CHUNK_TOKENS ? job->m - token : CHUNK_TOKENS);
+    _tile_release();
+}
+
+const struct instruction_set amx_set = {
+    .name = "amx",
+    .usable = x86_has_amx,
+    .int8 = amx_int8,
+    .int8_quantize = quantize_unsigned,
+    .int8_x_bytes = sizeof(int8_t),
+    .int4 = amx_int4,
+    .int4_quantize = quantize_groups,
+    .bf16 = avx512bf16_bf16,
+    .bf16_convert = convert_to_bfloat16,
+    .bf16_x_bytes = sizeof(uint16_t),
+};

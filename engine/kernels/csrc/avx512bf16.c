@@ -4,7 +4,7 @@
 #include "quantize.h"
 #include "x86.h"
 
-extern kernel avx512vnni_int8, avx512vnni_int4;
+extern kernel avx512vnni_int8, avx512vnni_int4, avx512bf16_bf16;
 
 #define BF16_COLUMNS 12
 #define BF16_X uint16_t
@@ -23,6 +23,12 @@ INLINE fvec bf16_dot(fvec sum, struct bf16_weights w, const uint16_t *x)
 
 #include "bf16_tile.h"
 
+/* For AMX, whose processors all have it. */
+void avx512bf16_bf16(const struct job *job, int64_t panel)
+{
+    bf16_panel(job, panel);
+}
+
 const struct instruction_set avx512bf16_set = {
     .name = "avx512bf16",
     .usable = x86_has_avx512bf16,
@@ -31,7 +37,7 @@ const struct instruction_set avx512bf16_set = {
     .int8_x_bytes = sizeof(int8_t),
     .int4 = avx512vnni_int4,
     .int4_quantize = quantize_groups,
-    .bf16 = bf16_panel,
+    .bf16 = avx512bf16_bf16,
     .bf16_convert = convert_to_bfloat16,
     .bf16_x_bytes = sizeof(uint16_t),
 };

@@ -12,14 +12,6 @@
 #include "output.h"
 #include "prefetch.h"
 
-OUTLINE void int8_store(const struct job *job, int64_t row, int64_t token, ivec sum)
-{
-    if (INT8_UNSIGNED)
-        sum = subtract_zero_point(sum, load_ints(job->row_sum + row));
-    fvec value = multiply_floats(to_float(sum), load_floats(job->row_scale + row));
-    store_rows(job, row, token, multiply_floats(value, broadcast_float(job->x_scale[token])));
-}
-
 /* `vectors` * LANES rows, from `row` within the panel, by `columns` tokens. */
 INLINE void int8_tile(const struct job *job, int64_t panel, int row, int64_t token, struct prefetch ahead,
                       const int vectors, const int columns)
@@ -51,7 +43,7 @@ INLINE void int8_tile(const struct job *job, int64_t panel, int row, int64_t tok
     for (int v = 0; v < vectors; v++)
         UNROLL
         for (int c = 0; c < columns; c++)
-            int8_store(job, panel * PANEL_ROWS + row + LANES * v, token + c, sum[v][c]);
+            store_int8(job, panel * PANEL_ROWS + row + LANES * v, token + c, sum[v][c], INT8_UNSIGNED);
 }
 
 static void int8_columns(const struct job *job, int64_t panel, int row, int64_t token, int64_t count,

@@ -1,0 +1,75 @@
+"""Weight formats: what a matrix is stored as, and what activations and cache are beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.kernels import int4, int8
+from engine.kernels.packing import Packed
+
+
+@dataclass(frozen=True)
+class Packing:
+    """How a packed format makes matrices and multiplies with them.
+
+    Attributes:
+        pack: (n, k) floats to the packed matrix. Raises `NotPackable`.
+        matmul: Packed matrix, (m, k) float32, bias (n,) or None, threads or None to (m, n) float32.
+        packed_bytes: Bytes for n and k.
+    """
+
+    pack: Callable[[Tensor], Packed]
+    matmul: Callable[[Packed, Tensor, Tensor | None], Tensor]
+    packed_bytes: Callable[[int, int], int]
+
+
+@dataclass(frozen=True)
+class WeightFormat:
+    """One value of ``--weights``.
+
+    Attributes:
+        name: As the option takes it.
+        dense: Type of the embedding, and of matrices that are not packed.
+        activations: Type of hidden states.
+        cache: Type of keys and values.
+        packing: None where matrices are dense.
+    """
+
+    name: str
+    dense: torch.dtype
+    activations: torch.dtype
+    cache: torch.dtype
+    packing: Packing | None = None
+
+    def matrix_bytes(self, rows: int, columns: int) -> int:
+        """Bytes of a matrix in memory."""
+        if self.packing is not None:
+            return self.packing.packed_bytes(rows, columns)
+        return rows * columns * self.dense.itemsize
+
+
+FORMATS: dict[str, WeightFormat] = {
+    weight_format.name: weight_format
+    for weight_format in (
+        WeightFormat("fp32", torch.float32, torch.float32, torch.float32),
+        WeightFormat("bf16", torch.bfloat16, torch.bfloat16, torch.bfloat16),
+        WeightFormat(
+            "int8",
+            torch.bfloat16,
+            torch.float32,
+            torch.bfloat16,
+            Packing(int8.pack, int8.matmul, int8.packed_bytes),
+        ),
+        WeightFormat(
+            "int4",
+            torch.bfloat16,
+            torch.float32,
+            torch.bfloat16,
+            Packing(int4.pack, int4.matmul, int4.packed_bytes),
+        ),
+    )
+}

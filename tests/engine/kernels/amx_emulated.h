@@ -1,0 +1,67 @@
+/* AMX's tile instructions in plain C, put before csrc/amx.c by -include, to test its logic where there is no AMX. */
+#include <immintrin.h>
+#include <stdint.h>
+#include <string.h>
+
+#undef _tile_loadconfig
+#undef _tile_release
+#undef _tile_zero
+#undef _tile_loadd
+#undef _tile_stored
+#undef _tile_dpbusd
+#undef _tile_dpbsud
+#define _tile_loadconfig emulated_configure
+#define _tile_release() memset(&emulated, 0, sizeof emulated)
+#define _tile_zero(index) memset(emulated.tile[index], 0, 1024)
+#define _tile_loadd emulated_load
+#define _tile_stored emulated_store
+#define _tile_dpbusd(sum, a, b) emulated_dot(sum, a, b, 0)
+#define _tile_dpbsud(sum, a, b) emulated_dot(sum, a, b, 1)
+#define x86_has_amx x86_has_avx512
+
+static _Thread_local struct {
+    uint8_t configuration[64];
+    uint8_t tile[8][16][64];
+} emulated;
+
+static int emulated_rows(int tile)
+{
+    return emulated.configuration[48 + tile];
+}
+
+static int emulated_bytes(int tile)
+{
+    return emulated.configuration[16 + 2 * tile];
+}
+
+static void emulated_configure(const void *configuration)
+{
+    memset(&emulated, 0, sizeof emulated);
+    memcpy(emulated.configuration, configuration, 64);
+}
+
+static void emulated_load(int tile, const void *base, int64_t stride)
+{
+    for (int row = 0; row < emulated_rows(tile); row++)
+        memcpy(emulated.tile[tile][row], (const char *)base + row * stride, (size_t)emulated_bytes(tile));
+}
+
+static void emulated_store(int tile, void *base, int64_t stride)
+{
+    for (int row = 0; row < emulated_rows(tile); row++)
+        memcpy((char *)base + row * stride, emulated.tile[tile][row], (size_t)emulated_bytes(tile));
+}
+
+static void emulated_dot(int sum, int a, int b, int a_is_signed)
+{
+    for (int row = 0; row < emulated_rows(sum); row++)
+        for (int column = 0; column < emulated_bytes(sum) / 4; column++) {
+            int32_t total;
+            memcpy(&total, &emulated.tile[sum][row][4 * column], 4);
+            for (int k = 0; k < emulated_bytes(a); k++) {
+                const uint8_t left = emulated.tile[a][row][k], right = emulated.tile[b][k / 4][4 * column + k % 4];
+                total += a_is_signed ? (int8_t)left * right : left * (int8_t)right;
+            }
+            memcpy(&emulated.tile[sum][row][4 * column], &total, 4);
+        }
+}
