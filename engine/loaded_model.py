@@ -14,11 +14,12 @@ import torch
 
 from engine.decoding.target import Target
 from engine.errors import ConfigInvalid, InvalidOption
-from engine.hub.installed import find_model, model_name
+from engine.hub.installed import cache_folder, find_model, model_name
 from engine.messages import LoadOptions, ModelReport, SamplingOptions
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
+from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
 from engine.placement.resident import Resident
 from engine.planning.fit import fit_model
@@ -66,7 +67,12 @@ class LoadedModel:
         self.tokenizer = Tokenizer(folder, read_end_ids(folder))
         self.gate = _read_gate(folder)
         check()
-        weights = load_weights(checkpoint, config, fit.dtype, torch.device("cpu"), progress, check)
+        if fit.weights.packing is None:
+            weights = load_weights(
+                checkpoint, config, fit.weights.dense, torch.device("cpu"), progress, check
+            )
+        else:
+            weights = load_packed(checkpoint, config, fit.weights, cache_folder() / "packed", progress, check)
         self.target = Target(Decoder(config, Resident(weights)), fit.context)
         if options.threads is None and fit.weight_bytes < _ALL_CORES_FROM_BYTES:
             torch.set_num_threads(_faster_thread_count(self.target))
@@ -78,7 +84,7 @@ class LoadedModel:
             folder=str(folder),
             architecture=config.architecture,
             parameters=weights.parameters,
-            weights=fit.weights,
+            weights=fit.weights.name,
             context=fit.context,
             weight_bytes=fit.weight_bytes,
             load_ms=(time.perf_counter() - started) * 1e3,

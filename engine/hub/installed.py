@@ -23,6 +23,12 @@ def models_folder() -> Path:
     return Path(data) / "models"
 
 
+def cache_folder() -> Path:
+    """Where files lie that can be made again."""
+    override = os.environ.get("TENON_CACHE_DIR")
+    return Path(override or platformdirs.user_cache_dir("tenon", appauthor=False))
+
+
 def find_model(reference: str) -> Path:
     """The folder of a model.
 

@@ -75,7 +75,10 @@ def load_packed(
     for path in places:
         try:
             write_packed_file(
-                path, source, weight_format.name, _sections(checkpoint, config, weight_format, progress, check)
+                path,
+                source,
+                weight_format.name,
+                _sections(checkpoint, config, weight_format, progress, check),
             )
         except OSError as error:
             failures.append(f"{path}: {error.strerror or error}")

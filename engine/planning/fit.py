@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
-
 from engine.errors import InvalidOption, OutOfMemory
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.footprint import cache_bytes, weight_bytes
+from engine.model.weight_format import FORMATS, WeightFormat
 from engine.planning.hardware import available_memory_bytes, has_fast_bfloat16
-
-WEIGHT_FORMATS = {"fp32": torch.float32, "bf16": torch.bfloat16}
 
 # A larger context than this has to be asked for: its cache is memory that most conversations never use.
 _DEFAULT_CONTEXT = 8192
@@ -27,15 +24,10 @@ _SMALL_MODEL_BYTES = 1 << 30
 class Fit:
     """What will be loaded: the precision's name, the tokens of context, and the bytes of both."""
 
-    weights: str
+    weights: WeightFormat
     context: int
     weight_bytes: int
     cache_bytes: int
-
-    @property
-    def dtype(self) -> torch.dtype:
-        """The precision as torch calls it."""
-        return WEIGHT_FORMATS[self.weights]
 
 
 def fit_model(config: ModelConfig, options: LoadOptions) -> Fit:
@@ -54,34 +46,31 @@ def fit_model(config: ModelConfig, options: LoadOptions) -> Fit:
     available = available_memory_bytes() - _RESERVE_BYTES
     budget = available if options.ram_budget_bytes is None else min(available, options.ram_budget_bytes)
     weights = _choose_weights(config, options.weights, budget)
-    dtype = WEIGHT_FORMATS[weights]
-    needed = weight_bytes(config, dtype)
+    needed = weight_bytes(config, weights)
     context = options.context or min(_DEFAULT_CONTEXT, config.context_length)
     smallest = context if options.context else min(_SMALLEST_CONTEXT, context)
-    while context > smallest and needed + cache_bytes(config, context, dtype) > budget:
+    while context > smallest and needed + cache_bytes(config, context, weights) > budget:
         context = max(context // 2, smallest)
-    cache = cache_bytes(config, context, dtype)
+    cache = cache_bytes(config, context, weights)
     if needed + cache > budget:
         limit = "the memory budget is" if budget < available else "free are"
         raise OutOfMemory(
-            f"The model needs {_readable(needed)} for its weights ({weights}) and {_readable(cache)} for "
+            f"The model needs {_readable(needed)} for its weights ({weights.name}) and {_readable(cache)} for "
             f"{context:,} tokens of context, but {limit} {_readable(max(budget, 0))}: choose a smaller model, "
-            "bf16 weights or a smaller context, or close other programs."
+            "smaller weights or a smaller context, or close other programs."
         )
     return Fit(weights, context, needed, cache)
 
 
-def _choose_weights(config: ModelConfig, wanted: str, budget: int) -> str:
-    if wanted in WEIGHT_FORMATS:
-        return wanted
+def _choose_weights(config: ModelConfig, wanted: str, budget: int) -> WeightFormat:
+    if wanted in FORMATS:
+        return FORMATS[wanted]
     if wanted != "auto":
-        raise InvalidOption(
-            f"There is no weight format {wanted!r}: choose auto, {' or '.join(WEIGHT_FORMATS)}."
-        )
-    single = weight_bytes(config, torch.float32)
+        raise InvalidOption(f"There is no weight format {wanted!r}: choose auto, {' or '.join(FORMATS)}.")
+    single = weight_bytes(config, FORMATS["fp32"])
     if single <= min(_SMALL_MODEL_BYTES, budget // 2):
-        return "fp32"
-    return "bf16" if has_fast_bfloat16() or single > budget else "fp32"
+        return FORMATS["fp32"]
+    return FORMATS["bf16" if has_fast_bfloat16() or single > budget else "fp32"]
 
 
 def _readable(size_bytes: int) -> str:

@@ -27,6 +27,7 @@ RANKS = {
     "engine.placement": 1,
     "engine.model": 0,
     "engine.weights": -1,
+    "engine.kernels": -1,
     "engine.hub": -1,
     "engine.text": -1,
     "engine.messages": -2,

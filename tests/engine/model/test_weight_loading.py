@@ -19,11 +19,15 @@ from engine.model.layer import ModelWeights
 from engine.model.linear import ColumnLinear, Linear
 from engine.model.loader import load_weights, read_slots
 from engine.model.tensors import Slot, expected_tensors
+from engine.model.weight_format import FORMATS
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import VARIANTS, write_checkpoint
 
 CPU = torch.device("cpu")
+
+
+FORMAT_OF = {torch.float32: FORMATS["fp32"], torch.bfloat16: FORMATS["bf16"]}
 
 
 def load(folder: Path, dtype: torch.dtype = torch.float32, **hooks: Any) -> ModelWeights:
@@ -48,11 +52,11 @@ def test_bytes_are_those_predicted_from_the_config(
     config = read_config(checkpoint)
     weights = load_weights(checkpoint, config, dtype, CPU)
     assert set(expected_tensors(config)) == checkpoint.names
-    assert weights.size_bytes == weight_bytes(config, dtype)
+    assert weights.size_bytes == weight_bytes(config, FORMAT_OF[dtype])
     assert Resident(weights).bytes_by_device == {"cpu": weights.size_bytes}
     assert weights.parameters == sum(checkpoint.tensor(name).numel() for name in checkpoint.names)
     cache = Decoder(config, Resident(weights)).new_cache(200)
-    assert cache.bytes == cache_bytes(config, 200, dtype)
+    assert cache.bytes == cache_bytes(config, 200, FORMAT_OF[dtype])
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ def config(llama_folder: Path) -> ModelConfig:
 
 def test_weights_and_context_are_settled_and_sized(config: ModelConfig) -> None:
     settled = fit_model(config, LoadOptions())
-    assert (settled.weights, settled.context) == ("fp32", config.context_length)
+    assert (settled.weights.name, settled.context) == ("fp32", config.context_length)
     assert settled.weight_bytes == 4 * sum((384 * 64, 384 * 64, 64)) + 3 * 4 * (
         64 * 128 + 64 * 64 + 3 * 64 * 96 + 2 * 64
     )
@@ -51,10 +51,10 @@ def test_bfloat16_where_it_is_fast_or_all_that_fits(
     single = fit_model(config, LoadOptions(weights="fp32")).weight_bytes
     monkeypatch.setattr(fit, "_SMALL_MODEL_BYTES", 0)
     monkeypatch.setattr(fit, "has_fast_bfloat16", lambda: True)
-    assert fit_model(config, LoadOptions()).weights == "bf16"
+    assert fit_model(config, LoadOptions()).weights.name == "bf16"
     monkeypatch.setattr(fit, "has_fast_bfloat16", lambda: False)
-    assert fit_model(config, LoadOptions()).weights == "fp32"
-    assert fit_model(config, LoadOptions(ram_budget_bytes=single * 9 // 10)).weights == "bf16"
+    assert fit_model(config, LoadOptions()).weights.name == "fp32"
+    assert fit_model(config, LoadOptions(ram_budget_bytes=single * 9 // 10)).weights.name == "bf16"
 
 
 @pytest.mark.parametrize(
