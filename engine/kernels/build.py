@@ -35,7 +35,6 @@ _FILES: dict[str, dict[str, str]] = {
     },
     "aarch64": {
         "arm": "",
-        "neon": "",
         "dotprod": "-march=armv8.2-a+dotprod",
         "i8mm": "-march=armv8.2-a+dotprod+i8mm",
     },

@@ -66,6 +66,7 @@ class ModelWeights:
         parameters: Number of weights, shared ones counted once.
         activations: Type of hidden states.
         cache: Type of keys and values.
+        notes: Sentences for the person about what could not be done as asked.
     """
 
     embedding: Tensor
@@ -76,6 +77,7 @@ class ModelWeights:
     parameters: int
     activations: torch.dtype
     cache: torch.dtype
+    notes: tuple[str, ...] = ()
 
     @property
     def size_bytes(self) -> int:

@@ -130,8 +130,8 @@ def _matrix_section(
     try:
         packed = weight_format.packing.pack(tensor)
     except NotPackable as problem:
-        _log.warning("%s stays in %s: %s", name, weight_format.dense, problem)
-        return _dense_section(name, tensor.to(weight_format.dense))
+        name, kept, layout = _dense_section(name, tensor.to(weight_format.dense))
+        return name, kept, {**layout, "reason": str(problem)}
     return name, packed.data, {"rows": packed.rows, "columns": packed.columns}
 
 
@@ -172,4 +172,21 @@ def _assemble(packed: PackedFile, config: ModelConfig, weight_format: WeightForm
         parameters=sum(torch.Size(shape).numel() for shape in expected_tensors(config).values()),
         activations=weight_format.activations,
         cache=weight_format.cache,
+        notes=_notes(packed, weight_format),
+    )
+
+
+def _notes(packed: PackedFile, weight_format: WeightFormat) -> tuple[str, ...]:
+    """Which matrices the format could not hold, and why."""
+    kept = {
+        name: section.layout["reason"]
+        for name, section in packed.sections.items()
+        if "reason" in section.layout
+    }
+    if not kept:
+        return ()
+    first = next(iter(kept))
+    return (
+        f"{len(kept)} of the model's matrices do not fit {weight_format.name} and stay in "
+        f"{str(weight_format.dense).removeprefix('torch.')} ({first}: {kept[first]}).",
     )

@@ -165,7 +165,7 @@ def write_packed_file(
             index: dict[str, Any] = {"version": VERSION, "source": source, "format": weights, "sections": []}
             for name, tensor, layout in sections:
                 handle.write(b"\0" * (-handle.tell() % ALIGNMENT_BYTES))
-                data = memoryview(tensor.contiguous().flatten().view(torch.uint8).numpy())
+                data = tensor.contiguous().flatten().view(torch.uint8).numpy().data
                 entry = Section(name, handle.tell(), len(data), zlib.crc32(data), layout)
                 index["sections"].append(asdict(entry))
                 for start in range(0, len(data), _SLICE_BYTES):

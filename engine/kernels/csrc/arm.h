@@ -1,0 +1,8 @@
+/* What this ARM processor can do. */
+#ifndef TENON_ARM_H
+#define TENON_ARM_H
+
+int arm_has_dotprod(void);
+int arm_has_i8mm(void);
+
+#endif

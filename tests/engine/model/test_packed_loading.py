@@ -1,0 +1,210 @@
+"""Packed formats from a checkpoint to logits, and everything that can be wrong with the file between them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from engine.errors import Cancelled, OutOfDisk
+from engine.kernels import int4, int8
+from engine.model import packed_loader
+from engine.model.config import read_config
+from engine.model.decoder import Decoder
+from engine.model.footprint import weight_bytes
+from engine.model.layer import ModelWeights
+from engine.model.packed_loader import load_packed
+from engine.model.weight_format import FORMATS
+from engine.placement.resident import Resident
+from engine.weights.checkpoint import Checkpoint
+from tests.support.checkpoints import VARIANTS, write_checkpoint
+from tests.support.decoders import load_decoder, prefill
+
+PACKED = ("int8", "int4")
+TOKENS = torch.arange(3, 43)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, llama_folder: Path) -> Path:
+    """A copy of a checkpoint that may be written to."""
+    return Path(shutil.copytree(llama_folder, tmp_path / "model"))
+
+
+def load(folder: Path, weights: str = "int8", **hooks: Callable[..., None]) -> ModelWeights:
+    checkpoint = Checkpoint(folder)
+    return load_packed(
+        checkpoint, read_config(checkpoint), FORMATS[weights], folder.parent / "cache", **hooks
+    )
+
+
+def logits(weights: ModelWeights, folder: Path) -> torch.Tensor:
+    decoder = Decoder(read_config(Checkpoint(folder)), Resident(weights))
+    return decoder.forward(TOKENS, torch.arange(len(TOKENS)), decoder.new_cache(64)).logits
+
+
+def packed_file(folder: Path, weights: str = "int8") -> Path:
+    return folder / f"tenon-{weights}.packed"
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+@pytest.mark.parametrize("weights", PACKED)
+def test_logits_stay_near_those_of_float32(
+    variant: str, weights: str, checkpoint_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(checkpoint_of(variant), tmp_path / "model"))
+    loaded = load(folder, weights)
+    exact = load_decoder(folder).forward(
+        TOKENS, torch.arange(len(TOKENS)), load_decoder(folder).new_cache(64)
+    )
+    error = (logits(loaded, folder) - exact.logits).norm() / exact.logits.norm()
+    # Random weights have no structure that would hide the rounding of every layer.
+    assert error < {"int8": 0.06, "int4": 0.45}[weights]
+    config = read_config(Checkpoint(folder))
+    assert loaded.size_bytes == weight_bytes(config, FORMATS[weights])
+    assert loaded.notes == ()
+
+
+@pytest.mark.parametrize("weights", PACKED)
+def test_siblings_of_a_tree_do_not_change_each_other_s_logits(weights: str, folder: Path) -> None:
+    """The losslessness rule: a token's logits never depend on which others share the forward."""
+    decoder = Decoder(read_config(Checkpoint(folder)), Resident(load(folder, weights)))
+    cache = prefill(decoder, TOKENS[:10], 64)
+    mask = torch.tensor([[1, 0, 0], [1, 1, 0], [1, 0, 1]], dtype=torch.bool)
+    positions = torch.tensor([10, 11, 11])
+    outputs = [
+        decoder.forward(torch.tensor([7, 8, sibling]), positions, cache, mask=mask).logits
+        for sibling in (9, 300)
+    ]
+    assert torch.equal(outputs[0][:2], outputs[1][:2])
+    assert not torch.equal(outputs[0][2], outputs[1][2])
+
+
+def test_the_second_load_packs_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = logits(load(folder), folder)
+    monkeypatch.setattr(packed_loader, "write_packed_file", None)
+    assert torch.equal(logits(load(folder), folder), first)
+
+
+def test_a_changed_checkpoint_is_packed_again(folder: Path) -> None:
+    before = logits(load(folder), folder)
+    tensors = load_file(folder / "model.safetensors")
+    tensors["lm_head.weight"] *= 2
+    tensors["extra.rotary_emb.inv_freq"] = torch.zeros(1)  # the header is what tells checkpoints apart
+    save_file(tensors, folder / "model.safetensors")
+    torch.testing.assert_close(logits(load(folder), folder), 2 * before)
+
+
+@pytest.mark.parametrize("damage", ["cut", "flipped", "empty"])
+def test_a_damaged_file_is_made_again(damage: str, folder: Path) -> None:
+    before = logits(load(folder), folder)
+    data = bytearray(packed_file(folder).read_bytes())
+    if damage == "flipped":
+        data[len(data) // 3] ^= 16
+    packed_file(folder).write_bytes({"cut": data[:-100], "flipped": data, "empty": b""}[damage])
+    assert torch.equal(logits(load(folder), folder), before)
+    assert torch.equal(logits(load(folder), folder), before)
+
+
+def test_a_folder_that_cannot_be_written_to_uses_the_cache(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse_writes_to(folder, monkeypatch)
+    before = logits(load(folder), folder)
+    assert not packed_file(folder).exists()
+    assert len(list((folder.parent / "cache").iterdir())) == 1
+    monkeypatch.setattr(packed_loader, "write_packed_file", None)
+    assert torch.equal(logits(load(folder), folder), before)
+
+
+def test_no_room_anywhere_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse_writes_to(folder.parent, monkeypatch)
+    with pytest.raises(OutOfDisk, match="int8 weights could not be written"):
+        load(folder)
+
+
+def refuse_writes_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = packed_loader.write_packed_file
+
+    def refuse(path: Path, *arguments: object) -> None:
+        if folder in path.parents:
+            raise OSError(30, "Read-only file system")
+        real(path, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(packed_loader, "write_packed_file", refuse)
+
+
+def test_a_cancel_while_packing_leaves_nothing_behind(folder: Path) -> None:
+    calls = 0
+
+    def check() -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 12:
+            raise Cancelled("stop")
+
+    with pytest.raises(Cancelled):
+        load(folder, check=check)
+    assert not list(folder.glob("*.packed*"))
+
+
+def test_progress_reaches_its_end_while_packing_and_while_mapping(folder: Path) -> None:
+    for _ in range(2):
+        seen: list[tuple[int, int]] = []
+        load(folder, progress=lambda done, total, seen=seen: seen.append((done, total)))
+        assert seen[-1][0] == seen[-1][1] > 0
+        assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+
+
+@pytest.mark.parametrize("poison", [float("nan"), float("inf")])
+def test_a_matrix_that_a_format_cannot_hold_stays_dense_and_that_is_said(poison: float, folder: Path) -> None:
+    tensors = load_file(folder / "model.safetensors")
+    tensors["model.layers.1.mlp.down_proj.weight"][3, 4] = poison
+    save_file(tensors, folder / "model.safetensors")
+    for _ in range(2):
+        (note,) = load(folder).notes
+        assert "1 of the model's matrices" in note
+        assert "layers.1.down" in note
+
+
+def test_checkpoints_in_bfloat16_are_quantized_from_their_own_values(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "half", dtype=torch.bfloat16)
+    stored = load_file(folder / "model.safetensors")["model.layers.0.self_attn.o_proj.weight"]
+    for weights, kernels in (("int8", int8), ("int4", int4)):
+        loaded = load(folder, weights).layers[0].output
+        rows = torch.eye(stored.shape[1])
+        torch.testing.assert_close(
+            loaded(rows).t(), kernels.unpack(kernels.pack(stored)), atol=1e-6, rtol=1e-5
+        )
+
+
+def test_packing_holds_one_tensor_at_a_time(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "wide", num_hidden_layers=12, intermediate_size=512)
+    tracemalloc.start()
+    load(folder)
+    # torch's own memory is not traced; Python must not hold the file's bytes beside it.
+    assert tracemalloc.get_traced_memory()[1] < 2 << 20
+    tracemalloc.stop()
+
+
+def test_two_processes_pack_the_same_model_at_once(folder: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from tests.engine.model.test_packed_loading import load;"
+        "load(Path(sys.argv[1]))"
+    )
+
+    root = Path(__file__).resolve().parents[3]
+    children = [
+        subprocess.Popen([sys.executable, "-c", program, str(folder)], cwd=root, env={**os.environ})
+        for _ in range(2)
+    ]
+    assert [child.wait(60) for child in children] == [0, 0]
+    assert [path.name for path in folder.glob("*.packed*")] == ["tenon-int8.packed"]
+    load(folder)
