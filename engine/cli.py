@@ -94,7 +94,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     ask.add_argument("--draft", metavar="REF", help="the draft model, for modes that use one")
     ask.add_argument("--mode", default="auto", help="auto, plain or lookup (default: %(default)s)")
-    ask.add_argument("--weights", default="auto", help="auto, fp32 or bf16 (default: %(default)s)")
+    ask.add_argument("--weights", default="auto", help="auto, fp32, bf16, int8 or int4 (default: %(default)s)")
     ask.add_argument(
         "--max-tokens", metavar="N", type=int, help="the reply's limit (default: the context's end)"
     )
@@ -124,7 +124,27 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument("--system", metavar="TEXT", help="the system prompt")
     ask.add_argument("--raw", action="store_true", help="continue PROMPT as it is, without a chat template")
     ask.add_argument("--json", action="store_true", help="print one JSON object at the end and nothing else")
+    doctor = commands.add_parser("doctor", help="say what Tenon found on this machine")
+    doctor.set_defaults(run=_doctor)
     return parser
+
+
+def _doctor(options: argparse.Namespace) -> int:
+    import torch
+
+    from engine.kernels import library
+    from engine.planning.hardware import available_memory_bytes, usable_cores
+
+    in_use = library.available()
+    print(f"cores      {usable_cores()}")
+    print(f"memory     {available_memory_bytes() / 1e9:.3g} GB available")
+    print(f"torch      {torch.__version__}")
+    if in_use is None:
+        print(f"kernels    torch's own operators alone: {library.reason()}")
+    else:
+        usable = [name for name, runs in library.instruction_sets().items() if runs]
+        print(f"kernels    {in_use} (this machine runs {', '.join(usable)})")
+    return 0
 
 
 def _ask(options: argparse.Namespace) -> int:

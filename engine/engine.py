@@ -26,6 +26,7 @@ from engine.messages import (
     LoadProgress,
     ModelLoaded,
     ModelUnloaded,
+    Notice,
     Shutdown,
     Unload,
 )
@@ -139,6 +140,8 @@ class Engine:
                 self._on_event(LoadProgress(request_id, done, total))
 
         self._model = LoadedModel(options, progress, check)
+        for note in self._model.notes:
+            self._on_event(Notice(request_id, note))
         return self._model, self._model.report.load_ms
 
     def _unload(self) -> None:

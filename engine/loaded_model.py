@@ -42,6 +42,7 @@ class LoadedModel:
         tokenizer: Its tokenizer.
         target: Its decoder and cache.
         gate: The bundled guide's confidence gate, None for every other model.
+        notes: Sentences for the person about what could not be done as asked.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class LoadedModel:
         self.target = Target(Decoder(config, Resident(weights)), fit.context)
         if options.threads is None and fit.weight_bytes < _ALL_CORES_FROM_BYTES:
             torch.set_num_threads(_faster_thread_count(self.target))
+        self.notes = weights.notes
         self.options = options
         self.folder = folder
         self._generation_config = _read_generation_config(folder)

@@ -30,7 +30,7 @@ class LoadOptions:
         model: A local folder, an installed model's name, or ``guide``.
         draft: The draft model's folder or name, None for none.
         mode: A name from the table of modes, or ``auto``.
-        weights: ``auto``, ``fp32`` or ``bf16``.
+        weights: ``auto``, ``fp32``, ``bf16``, ``int8`` or ``int4``.
         threads: CPU threads; None takes the usable physical cores.
         context: Tokens of context; None takes the model's own length, capped by memory.
         ram_budget_bytes: Upper limit for weights and cache in memory; None takes what is free.
@@ -151,7 +151,7 @@ class ModelReport:
         folder: Where its checkpoint lies.
         architecture: ``architectures[0]`` of its config.json.
         parameters: Number of weights.
-        weights: ``fp32`` or ``bf16``.
+        weights: The format in use.
         context: Tokens of context in use.
         weight_bytes: Size of the weights in memory.
         load_ms: Time the load took.

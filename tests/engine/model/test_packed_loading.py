@@ -8,7 +8,10 @@ import subprocess
 import sys
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 import torch
@@ -20,13 +23,14 @@ from engine.model import packed_loader
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.footprint import weight_bytes
-from engine.model.layer import ModelWeights
+from engine.model.layer import LayerWeights, ModelWeights
+from engine.model.linear import Linear, PackedLinear
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import FORMATS
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import VARIANTS, write_checkpoint
-from tests.support.decoders import load_decoder, prefill
+from tests.support.decoders import prefill
 
 PACKED = ("int8", "int4")
 TOKENS = torch.arange(3, 43)
@@ -54,19 +58,33 @@ def packed_file(folder: Path, weights: str = "int8") -> Path:
     return folder / f"tenon-{weights}.packed"
 
 
+def dequantized(weights: ModelWeights, kernels: ModuleType) -> ModelWeights:
+    """The same model with its packed matrices written out in float32."""
+
+    def written_out(part: Any) -> Any:
+        return Linear(kernels.unpack(part._matrix), part.bias) if isinstance(part, PackedLinear) else part
+
+    def layer(packed: LayerWeights) -> LayerWeights:
+        return LayerWeights(**{name: written_out(part) for name, part in vars(packed).items()})
+
+    return replace(
+        weights,
+        layers=tuple(layer(packed) for packed in weights.layers),
+        head=written_out(weights.head),
+        cache=torch.float32,
+    )
+
+
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 @pytest.mark.parametrize("weights", PACKED)
-def test_logits_stay_near_those_of_float32(
+def test_logits_are_those_of_the_rounded_weights(
     variant: str, weights: str, checkpoint_of: Callable[[str], Path], tmp_path: Path
 ) -> None:
     folder = Path(shutil.copytree(checkpoint_of(variant), tmp_path / "model"))
     loaded = load(folder, weights)
-    exact = load_decoder(folder).forward(
-        TOKENS, torch.arange(len(TOKENS)), load_decoder(folder).new_cache(64)
-    )
-    error = (logits(loaded, folder) - exact.logits).norm() / exact.logits.norm()
-    # Random weights have no structure that would hide the rounding of every layer.
-    assert error < {"int8": 0.06, "int4": 0.45}[weights]
+    expected = logits(dequantized(loaded, {"int8": int8, "int4": int4}[weights]), folder)
+    # What is left is the rounding of activations to 8 bits and of the cache to bfloat16, through every layer.
+    assert (logits(loaded, folder) - expected).norm() / expected.norm() < 0.08
     config = read_config(Checkpoint(folder))
     assert loaded.size_bytes == weight_bytes(config, FORMATS[weights])
     assert loaded.notes == ()
