@@ -16,3 +16,4 @@ os.environ["TOKENIZERS_PARALLELISM"] = "false"
 def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TENON_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("TENON_CONFIG_DIR", str(tmp_path / "config"))
+    monkeypatch.setenv("TENON_CACHE_DIR", str(tmp_path / "cache"))

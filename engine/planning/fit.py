@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.errors import InvalidOption, OutOfMemory
+from engine.hub.installed import cache_folder
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.footprint import cache_bytes, weight_bytes
 from engine.model.weight_format import FORMATS, WeightFormat
-from engine.planning.hardware import available_memory_bytes, has_fast_bfloat16
+from engine.planning.format_speed import format_speeds
+from engine.planning.hardware import available_memory_bytes
 
 # A larger context than this has to be asked for: its cache is memory that most conversations never use.
 _DEFAULT_CONTEXT = 8192
@@ -67,10 +69,16 @@ def _choose_weights(config: ModelConfig, wanted: str, budget: int) -> WeightForm
         return FORMATS[wanted]
     if wanted != "auto":
         raise InvalidOption(f"There is no weight format {wanted!r}: choose auto, {' or '.join(FORMATS)}.")
-    single = weight_bytes(config, FORMATS["fp32"])
-    if single <= min(_SMALL_MODEL_BYTES, budget // 2):
+    if weight_bytes(config, FORMATS["fp32"]) <= min(_SMALL_MODEL_BYTES, budget // 2):
         return FORMATS["fp32"]
-    return FORMATS["bf16" if has_fast_bfloat16() or single > budget else "fp32"]
+    # 4 bits lose more than can be answered for unasked, so they are for models that fit no other way.
+    roomy = [
+        FORMATS[name] for name in ("fp32", "bf16", "int8") if weight_bytes(config, FORMATS[name]) <= budget
+    ]
+    if not roomy:
+        return FORMATS["int4"]
+    speeds = format_speeds(cache_folder())
+    return min(roomy, key=lambda weights: sum(speeds[weights.name].values()))
 
 
 def _readable(size_bytes: int) -> str:

@@ -1,4 +1,4 @@
-"""What this machine has: memory that is free, cores that may be used, arithmetic that is fast."""
+"""What this machine has: memory that is free, cores that may be used."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import psutil
-import torch
 
 _CGROUPS = Path("/sys/fs/cgroup")
 
@@ -32,12 +31,6 @@ def usable_cores() -> int:
         if quota.isdecimal() and period.isdecimal():
             cores = min(cores, int(quota) // int(period))
     return max(cores, 1)
-
-
-def has_fast_bfloat16() -> bool:
-    """Whether matrix products in bfloat16 run on instructions made for them; without, float32 is far faster."""
-    capabilities = torch.cpu.get_capabilities() if hasattr(torch.cpu, "get_capabilities") else {}
-    return any(capabilities.get(name) for name in ("avx512_bf16", "amx_bf16", "bf16", "arm_bf16", "sve_bf16"))
 
 
 def _control_groups() -> list[Path]:

@@ -45,16 +45,26 @@ def test_too_little_memory_is_refused_with_the_numbers(
         fit_model(config, LoadOptions())
 
 
-def test_bfloat16_where_it_is_fast_or_all_that_fits(
+def test_auto_takes_the_fastest_that_fits_and_four_bits_only_when_nothing_else_does(
     config: ModelConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    single = fit_model(config, LoadOptions(weights="fp32")).weight_bytes
+    def chosen(budget: int | None = None) -> str:
+        return fit_model(config, LoadOptions(ram_budget_bytes=budget, context=16)).weights.name
+
+    assert chosen() == "fp32"
     monkeypatch.setattr(fit, "_SMALL_MODEL_BYTES", 0)
-    monkeypatch.setattr(fit, "has_fast_bfloat16", lambda: True)
-    assert fit_model(config, LoadOptions()).weights.name == "bf16"
-    monkeypatch.setattr(fit, "has_fast_bfloat16", lambda: False)
-    assert fit_model(config, LoadOptions()).weights.name == "fp32"
-    assert fit_model(config, LoadOptions(ram_budget_bytes=single * 9 // 10)).weights.name == "bf16"
+    speeds = {
+        "fp32": {1: 4.0, 16: 4.0},
+        "bf16": {1: 2.0, 16: 9.0},
+        "int8": {1: 3.0, 16: 3.0},
+        "int4": {1: 1.0},
+    }
+    monkeypatch.setattr(fit, "format_speeds", lambda folder: speeds)
+    assert chosen() == "int8"
+    speeds["bf16"][16] = 2.0
+    assert chosen() == "bf16"
+    int4 = fit_model(config, LoadOptions(weights="int4", context=16))
+    assert chosen(int4.weight_bytes + int4.cache_bytes) == "int4"
 
 
 @pytest.mark.parametrize(
