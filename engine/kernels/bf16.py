@@ -58,7 +58,7 @@ def reference(packed: Packed, x: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def matmul(packed: Packed, x: Tensor, bias: Tensor | None = None, threads: int | None = None) -> Tensor:
-    """x (m, k) float32 times the matrix's transpose: (m, n) float32.
+    """Activations x (m, k) float32 times the matrix's transpose: (m, n) float32.
 
     Raises:
         ValueError: a shape or a type does not fit.

@@ -19,7 +19,15 @@ from pathlib import Path
 SOURCES = Path(__file__).resolve().parent / "csrc"
 
 # Without contraction the same source gives the same bits with every compiler.
-COMMON_FLAGS = ("-std=gnu11", "-O2", "-ftree-vectorize", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra")
+COMMON_FLAGS = (
+    "-std=gnu11",
+    "-O2",
+    "-ftree-vectorize",
+    "-ffp-contract=off",
+    "-fvisibility=hidden",
+    "-Wall",
+    "-Wextra",
+)
 
 _COMMON: dict[str, str] = {"dispatch": "", "matmul": "", "pool": "", "portable": ""}
 _AVX2 = "-mavx2 -mfma -mf16c"
@@ -74,6 +82,11 @@ def normalized_machine(machine: str = "") -> str:
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
 
 
+def flags_of(name: str, machine: str = "") -> list[str]:
+    """The compiler flags of one instruction set's file."""
+    return _FILES[normalized_machine(machine)][name].split()
+
+
 def _compile(command: Sequence[str], folder: Path) -> str:
     """Run a compiler; its complaint, or nothing when it succeeded."""
     try:
@@ -83,7 +96,9 @@ def _compile(command: Sequence[str], folder: Path) -> str:
     return "" if done.returncode == 0 else done.stderr.strip() or f"exit status {done.returncode}"
 
 
-def compile_objects(folder: Path, compiler: Sequence[str], flags: Sequence[str] = (), machine: str = "") -> list[Path]:
+def compile_objects(
+    folder: Path, compiler: Sequence[str], flags: Sequence[str] = (), machine: str = ""
+) -> list[Path]:
     """Compile every source of an architecture, each with its instruction set's flags.
 
     Args:
@@ -100,7 +115,9 @@ def compile_objects(folder: Path, compiler: Sequence[str], flags: Sequence[str] 
         name, own = item
         target = folder / f"{name}.o"
         every = [*compiler, *COMMON_FLAGS, *flags]
-        complaint = _compile([*every, *own.split(), "-c", str(SOURCES / f"{name}.c"), "-o", str(target)], folder)
+        complaint = _compile(
+            [*every, *own.split(), "-c", str(SOURCES / f"{name}.c"), "-o", str(target)], folder
+        )
         if complaint and name in _OPTIONAL:
             stand_in = [f"-DABSENT={name}_set", "-c", str(SOURCES / "absent.c"), "-o", str(target)]
             complaint = _compile([*every, *stand_in], folder)

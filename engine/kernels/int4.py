@@ -24,7 +24,9 @@ _DIVISORS = (-8.8, -8.4, -8.0, -7.7, -7.4, -7.1, -6.7, 6.4, 6.7, 7.0, 7.3, 7.7)
 
 def packed_bytes(rows: int, columns: int) -> int:
     """Bytes of a packed matrix."""
-    return round_up(rows, PANEL_ROWS) // PANEL_ROWS * (round_up(columns, COLUMN_MULTIPLE) // 64) * _BLOCK_BYTES
+    return (
+        round_up(rows, PANEL_ROWS) // PANEL_ROWS * (round_up(columns, COLUMN_MULTIPLE) // 64) * _BLOCK_BYTES
+    )
 
 
 def _sections(packed: Packed) -> tuple[Tensor, Tensor]:
@@ -43,19 +45,18 @@ def _best_scales(groups: Tensor) -> Tensor:
     """
     position = groups.abs().argmax(-1, keepdim=True)
     largest = groups.gather(-1, position)
-    best_gain = torch.zeros_like(largest)
+    unit = (groups / largest).nan_to_num_(0.0)  # else the squares of small weights would underflow
+    best_gain = torch.full_like(largest, -1.0)
     best = torch.zeros_like(largest)
     for divisor in _DIVISORS:
-        inverse = (divisor / largest).nan_to_num(0.0, 0.0, 0.0)
-        q = (groups * inverse).round_().clamp_(-8, 7)
-        wq = (groups * q).sum(-1, keepdim=True)
-        qq = q.square_().sum(-1, keepdim=True)
-        scale = wq / qq
+        q = (unit * divisor).round_().clamp_(-8, 7)
+        wq = (unit * q).sum(-1, keepdim=True)
+        scale = wq / q.square_().sum(-1, keepdim=True)
         gain = scale * wq
         better = gain > best_gain
         best_gain = torch.where(better, gain, best_gain)
         best = torch.where(better, scale, best)
-    return best.to(torch.bfloat16).to(torch.float32)
+    return (best * largest).to(torch.bfloat16).to(torch.float32)
 
 
 def _quantize(part: Tensor) -> tuple[Tensor, Tensor]:
@@ -84,7 +85,9 @@ def pack(weight: Tensor) -> Packed:
         steps = q.view(-1, PANEL_ROWS, nibbles.shape[1], 2, 4, 2, 4)
         both = steps[..., 0, :] | steps[..., 1, :] << 4
         nibbles[here] = both.permute(0, 2, 3, 4, 1, 5)
-        scales[here] = part_scales.view(-1, PANEL_ROWS, nibbles.shape[1], 2).permute(0, 2, 3, 1).to(torch.bfloat16)
+        scales[here] = (
+            part_scales.view(-1, PANEL_ROWS, nibbles.shape[1], 2).permute(0, 2, 3, 1).to(torch.bfloat16)
+        )
     return packed
 
 
@@ -114,7 +117,7 @@ def reference(packed: Packed, x: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def matmul(packed: Packed, x: Tensor, bias: Tensor | None = None, threads: int | None = None) -> Tensor:
-    """x (m, k) float32 times the matrix's transpose: (m, n) float32.
+    """Activations x (m, k) float32 times the matrix's transpose: (m, n) float32.
 
     A token with a NaN or an infinity gives NaN in all of its outputs, and in no other token's.
 

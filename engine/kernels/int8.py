@@ -24,7 +24,7 @@ def packed_bytes(rows: int, columns: int) -> int:
 def _sections(packed: Packed) -> tuple[Tensor, Tensor, Tensor]:
     """Views: weights (panels, k/4, 32, 4) int8, scales (n,) float32, sums (n,) int32."""
     rows, columns = round_up(packed.rows, PANEL_ROWS), round_up(packed.columns, COLUMN_MULTIPLE)
-    weights, scales, sums = packed.data.split([rows * columns, 4 * rows, 4 * rows])
+    weights, scales, sums = torch.split(packed.data, [rows * columns, 4 * rows, 4 * rows])
     panels = weights.view(torch.int8).view(rows // PANEL_ROWS, columns // 4, PANEL_ROWS, 4)
     return panels, scales.view(torch.float32), sums.view(torch.int32)
 
@@ -73,7 +73,7 @@ def reference(packed: Packed, x: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def matmul(packed: Packed, x: Tensor, bias: Tensor | None = None, threads: int | None = None) -> Tensor:
-    """x (m, k) float32 times the matrix's transpose: (m, n) float32.
+    """Activations x (m, k) float32 times the matrix's transpose: (m, n) float32.
 
     A token with a NaN or an infinity gives NaN in all of its outputs, and in no other token's.
 

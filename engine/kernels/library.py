@@ -51,7 +51,9 @@ def _load() -> _Loaded:
     except (OSError, AttributeError) as error:
         return _Loaded(None, f"{path.name} cannot be loaded: {error}.")
     if functions.tenon_version() != _VERSION:
-        return _Loaded(None, f"{path.name} is from another version; `python -m engine.kernels.build` rebuilds it.")
+        return _Loaded(
+            None, f"{path.name} is from another version; `python -m engine.kernels.build` rebuilds it."
+        )
     cap = os.environ.get(CAP_VARIABLE) or None
     if functions.tenon_select(cap.encode() if cap else None) is None:
         return _Loaded(None, f"{CAP_VARIABLE} names no instruction set of this architecture: {cap}.")

@@ -54,14 +54,16 @@ def check(weight: Tensor) -> None:
         raise NotPackable(f"not a matrix of floating-point numbers: {weight.dtype} {tuple(weight.shape)}")
     if weight.shape[1] > MAX_COLUMNS:
         raise NotPackable(f"{weight.shape[1]} columns are more than {MAX_COLUMNS}")
-    if not all(bool(torch.isfinite(part).all()) for part in weight.split(_CHUNK_ROWS)):
+    if not all(bool(torch.isfinite(part).all()) for part in torch.split(weight, _CHUNK_ROWS)):
         raise NotPackable("it holds a NaN or an infinity")
 
 
 def chunks(weight: Tensor, column_multiple: int) -> list[tuple[int, int]]:
     """Ranges of rows to pack one at a time, so that intermediate copies stay small."""
     padded = round_up(weight.shape[0], PANEL_ROWS)
-    rows = max(PANEL_ROWS, round_up(_CHUNK_ROWS * 2048 // round_up(weight.shape[1], column_multiple), PANEL_ROWS))
+    rows = max(
+        PANEL_ROWS, round_up(_CHUNK_ROWS * 2048 // round_up(weight.shape[1], column_multiple), PANEL_ROWS)
+    )
     return [(start, min(start + rows, padded)) for start in range(0, padded, rows)]
 
 

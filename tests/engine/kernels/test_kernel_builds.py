@@ -1,0 +1,119 @@
+"""The build, and the C test program under sanitizers, with emulated tiles, and on ARM."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from engine.kernels import build
+
+HERE = Path(__file__).resolve().parent
+SANITIZERS = ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+def compiler() -> list[str]:
+    try:
+        return build.find_compiler()
+    except build.BuildFailed as failure:
+        pytest.skip(str(failure))
+
+
+def link(folder: Path, command: list[str], objects: list[Path], *flags: str) -> Path:
+    program = folder / "check"
+    sources = ["-I", str(build.SOURCES), str(HERE / "check.c"), *map(str, objects)]
+    subprocess.run([*command, *flags, *sources, "-lm", "-pthread", "-o", str(program)], check=True)
+    return program
+
+
+def checked(*command: str) -> list[str]:
+    """Run the program; the instruction sets that it has checked."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [line.split()[0] for line in done.stdout.splitlines()]
+
+
+def test_no_compiler_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    assert build.main() == 1
+    assert capsys.readouterr().err == "There is no C compiler on this machine.\n"
+
+
+def test_a_failing_compiler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", f"{sys.executable} -c 'raise SystemExit(1)'")
+    with pytest.raises(build.BuildFailed, match="does not compile"):
+        build.build_library(tmp_path / "library.so")
+    assert not (tmp_path / "library.so").exists()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("name", ["gcc", "clang"])
+def test_builds_into_a_folder_with_spaces(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not shutil.which(name):
+        pytest.skip(f"there is no {name}")
+    monkeypatch.setenv("CC", name)
+    target = tmp_path / "a folder" / build.library_name()
+    build.build_library(target)
+    build.build_library(target)
+    assert [path.name for path in target.parent.iterdir()] == [target.name]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_an_old_compiler_leaves_out_what_it_does_not_know(tmp_path: Path) -> None:
+    if build.normalized_machine() != "x86_64":
+        pytest.skip("about x86's instruction sets")
+    old = tmp_path / "old"
+    old.write_text(
+        f'#!/bin/sh\ncase "$*" in *-mavx512*|*-mavxvnni*) exit 1;; esac\nexec {compiler()[0]} "$@"\n'
+    )
+    old.chmod(0o755)
+    program = link(tmp_path, compiler(), build.compile_objects(tmp_path, [str(old)]))
+    assert checked(str(program)) == ["portable", "avx2"]
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_under_address_and_undefined_behaviour_sanitizers(tmp_path: Path) -> None:
+    objects = build.compile_objects(tmp_path, compiler(), SANITIZERS)
+    assert "portable" in checked(str(link(tmp_path, compiler(), objects, *SANITIZERS)))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_tiles_by_emulation(tmp_path: Path) -> None:
+    if build.normalized_machine() != "x86_64":
+        pytest.skip("tiles are x86's")
+    objects = build.compile_objects(tmp_path, compiler())
+    flags = (*build.COMMON_FLAGS, *build.flags_of("amx"), "-g", "-fsanitize=address,undefined")
+    emulation = ("-include", str(HERE / "amx_emulated.h"), "-c", str(build.SOURCES / "amx.c"))
+    subprocess.run([*compiler(), *flags, *emulation, "-o", str(tmp_path / "amx.o")], check=True)
+    names = checked(str(link(tmp_path, compiler(), objects, "-fsanitize=address,undefined")))
+    if "avx512vnni" not in names:
+        pytest.skip("the emulation needs AVX-512 around it")
+    assert "amx" in names
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize(
+    ("cpu", "expected"),
+    [
+        ("cortex-a72", ["portable"]),
+        ("neoverse-n1", ["portable", "dotprod"]),
+        ("max", ["portable", "dotprod", "i8mm"]),
+    ],
+)
+def test_on_arm_under_qemu(cpu: str, expected: list[str], tmp_path: Path) -> None:
+    cross, emulator = shutil.which("aarch64-linux-gnu-gcc"), shutil.which("qemu-aarch64")
+    if not cross or not emulator:
+        pytest.skip("needs aarch64-linux-gnu-gcc and qemu-aarch64 (Debian: gcc-aarch64-linux-gnu, qemu-user)")
+    objects = build.compile_objects(tmp_path, [cross], machine="aarch64")
+    assert checked(emulator, "-cpu", cpu, str(link(tmp_path, [cross], objects, "-static"))) == expected

@@ -1,0 +1,136 @@
+"""Finding the library, capping it, doing without it; threads, forks and the end of the process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.kernels import bf16, int4, int8, library
+
+needs_library = pytest.mark.skipif(library.available() is None, reason=library.reason())
+
+REPORT = """
+import torch
+from engine.kernels import library, int8, int4, bf16
+print(library.available(), "|", library.reason())
+for form in (int8, int4, bf16):
+    form.matmul(form.pack(torch.randn(40, 70)), torch.randn(3, 70), threads=2)
+"""
+
+
+def run(code: str, **environment: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+@needs_library
+@pytest.mark.parametrize("cap", [name for name, usable in library.instruction_sets().items() if usable])
+def test_the_environment_caps_the_instruction_set(cap: str) -> None:
+    assert run(REPORT, TENON_CPU_CAP=cap) == f"{cap} |"
+
+
+@needs_library
+def test_a_cap_above_what_the_machine_has_takes_what_it_has() -> None:
+    sets = library.instruction_sets()
+    last = list(sets)[-1]
+    assert (
+        run(REPORT, TENON_CPU_CAP=last).split(" |")[0]
+        == [name for name, usable in sets.items() if usable][-1]
+    )
+
+
+@needs_library
+def test_an_unknown_cap_leaves_torch_alone_and_says_so() -> None:
+    said = run(REPORT, TENON_CPU_CAP="sse9")
+    assert said.startswith("None |")
+    assert "sse9" in said
+    with pytest.raises(ValueError, match="sse9"):
+        library.select("sse9")
+
+
+def test_without_the_library_everything_works(monkeypatch: pytest.MonkeyPatch) -> None:
+    weight, x, bias = torch.randn(40, 70), torch.randn(3, 70), torch.randn(40)
+    monkeypatch.setattr(library, "_load", lambda: library._Loaded(None, "there is none."))
+    assert library.available() is None
+    assert library.reason() == "there is none."
+    assert library.instruction_sets() == {}
+    library.set_spin(10)
+    for form, error in ((int8, 0.03), (int4, 0.12), (bf16, 0.01)):
+        out, exact = form.matmul(form.pack(weight), x, bias), x @ weight.t() + bias
+        assert (out - exact).norm() < error * exact.norm()
+
+
+def test_a_file_that_is_no_library_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "__file__", str(tmp_path / "library.py"))
+    path = tmp_path / library.library_name()
+    assert "was not built" in library._load.__wrapped__().reason
+    path.write_bytes(b"not a library")
+    assert "cannot be loaded" in library._load.__wrapped__().reason
+
+
+@needs_library
+def test_many_callers_at_once() -> None:
+    packed, x = int4.pack(torch.randn(300, 640)), torch.randn(9, 640)
+    expected = int4.matmul(packed, x, threads=1)
+    wrong: list[int] = []
+
+    def call(index: int) -> None:
+        for _ in range(200):
+            if not torch.equal(int4.matmul(packed, x, threads=1 + index % 4), expected):
+                wrong.append(index)
+
+    threads = [threading.Thread(target=call, args=(index,)) for index in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+@needs_library
+def test_workers_that_sleep_are_woken() -> None:
+    packed, x = int8.pack(torch.randn(300, 640)), torch.randn(2, 640)
+    expected = int8.matmul(packed, x, threads=1)
+    library.set_spin(0)
+    try:
+        assert all(torch.equal(int8.matmul(packed, x, threads=3), expected) for _ in range(500))
+    finally:
+        library.set_spin(50)
+
+
+@needs_library
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+def test_a_forked_child_starts_its_own_workers() -> None:
+    code = """
+import os, sys, torch
+from engine.kernels import int8
+packed, x = int8.pack(torch.randn(300, 640)), torch.randn(2, 640)
+expected = int8.matmul(packed, x, threads=3)
+child = os.fork()
+same = all(torch.equal(int8.matmul(packed, x, threads=3), expected) for _ in range(20))
+if child == 0:
+    os._exit(0 if same else 3)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) or not same)
+"""
+    run(code)
+
+
+@needs_library
+def test_the_process_ends_while_a_worker_spins() -> None:
+    run(
+        "import torch; from engine.kernels import int8, library; library.set_spin(10_000_000);"
+        "int8.matmul(int8.pack(torch.randn(300, 640)), torch.randn(64, 640), threads=4)"
+    )
