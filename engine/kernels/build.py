@@ -47,8 +47,15 @@ _FILES: dict[str, dict[str, str]] = {
         "i8mm": "-march=armv8.2-a+dotprod+i8mm",
     },
 }
-# What a compiler may not know yet; absent.c stands in for it.
-_OPTIONAL = {"avxvnni", "avx512vnni", "avx512bf16", "amx", "dotprod", "i8mm"}
+# What a compiler may not know yet, and the file whose kernels it borrows; absent.c stands in for it.
+_OPTIONAL = {
+    "avxvnni": "avx2",
+    "avx512vnni": "avx2",
+    "avx512bf16": "avx512vnni",
+    "amx": "avx512bf16",
+    "dotprod": "portable",
+    "i8mm": "dotprod",
+}
 
 
 class BuildFailed(Exception):
@@ -111,23 +118,22 @@ def compile_objects(
         BuildFailed: a file that every machine needs does not compile.
     """
 
-    def build(item: tuple[str, str]) -> Path:
-        name, own = item
-        target = folder / f"{name}.o"
-        every = [*compiler, *COMMON_FLAGS, *flags]
-        complaint = _compile(
-            [*every, *own.split(), "-c", str(SOURCES / f"{name}.c"), "-o", str(target)], folder
-        )
-        if complaint and name in _OPTIONAL:
-            stand_in = [f"-DABSENT={name}_set", "-c", str(SOURCES / "absent.c"), "-o", str(target)]
-            complaint = _compile([*every, *stand_in], folder)
-        if complaint:
-            raise BuildFailed(f"{name}.c does not compile with {compiler[0]}: {complaint.splitlines()[-1]}")
-        return target
-
+    every = [*compiler, *COMMON_FLAGS, *flags, "-c"]
     files = _COMMON | _FILES.get(normalized_machine(machine), {})
+
+    def build(name: str) -> str:
+        return _compile([*every, *files[name].split(), str(SOURCES / f"{name}.c"), "-o", f"{name}.o"], folder)
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(build, files.items()))
+        complaints = dict(zip(files, pool.map(build, files), strict=True))
+    for name in files:  # what is borrowed from comes first
+        if complaints[name] or (name in _OPTIONAL and complaints[_OPTIONAL[name]]):
+            complaints[name] = complaints[name] or "what it borrows from is absent"
+            stand_in = [*every, f"-DABSENT={name}_set", str(SOURCES / "absent.c"), "-o", f"{name}.o"]
+            if name not in _OPTIONAL or _compile(stand_in, folder):
+                last_line = complaints[name].splitlines()[-1]
+                raise BuildFailed(f"{name}.c does not compile with {compiler[0]}: {last_line}")
+    return [folder / f"{name}.o" for name in files]
 
 
 def build_library(target: Path) -> None:
@@ -140,10 +146,11 @@ def build_library(target: Path) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         position = [] if sys.platform == "win32" else ["-fPIC", "-pthread"]
+        whole = ["-Wl,-z,defs"] if sys.platform == "linux" else []
         objects = compile_objects(folder, compiler, position)
         linked = folder / target.name
         complaint = _compile(
-            [*compiler, "-shared", *position, *map(str, objects), "-o", str(linked)],
+            [*compiler, "-shared", *position, *whole, *map(str, objects), "-o", str(linked)],
             folder,
         )
         if complaint:

@@ -2,7 +2,7 @@
  * of the inner dimension are the tile's rows, 128 bytes apart. */
 #include "vector512.h"
 
-#include "output.h"
+#include "int8_output.h"
 #include "quantize.h"
 #include "x86.h"
 

@@ -9,7 +9,8 @@ extern kernel avx512vnni_int8, avx512vnni_int4;
 #define INT8_COLUMNS 12
 #define INT8_UNSIGNED 1
 #define INT8_X uint8_t
-#define INT4_COLUMNS 12
+#define INT4_COLUMNS 8
+#define INT4_UNROLL UNROLL
 #define BF16_COLUMNS 12
 #define BF16_X float
 

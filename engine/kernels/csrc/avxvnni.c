@@ -10,6 +10,7 @@ extern kernel avx2_bf16;
 #define INT8_UNSIGNED 1
 #define INT8_X uint8_t
 #define INT4_COLUMNS 4
+#define INT4_UNROLL
 
 struct int8_weights { ivec bytes; };
 

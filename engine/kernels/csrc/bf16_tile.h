@@ -47,17 +47,9 @@ INLINE void bf16_tile(const struct job *job, int64_t panel, int row, int64_t tok
 static void bf16_columns(const struct job *job, int64_t panel, int row, int64_t token, int64_t count,
                          struct prefetch ahead)
 {
-#define BF16_CASE(count) COLUMN_CASE(count, bf16_tile(job, panel, row, token, ahead, 2, columns))
     switch (count) {
-        BF16_CASE(1) BF16_CASE(2) BF16_CASE(3) BF16_CASE(4)
-#if BF16_COLUMNS > 4
-        BF16_CASE(5) BF16_CASE(6)
-#endif
-#if BF16_COLUMNS > 6
-        BF16_CASE(7) BF16_CASE(8) BF16_CASE(9) BF16_CASE(10) BF16_CASE(11) BF16_CASE(12)
-#endif
+        COLUMN_CASES(BF16_COLUMNS, bf16_tile(job, panel, row, token, ahead, 2, columns))
     }
-#undef BF16_CASE
 }
 
 static void bf16_panel(const struct job *job, int64_t panel)

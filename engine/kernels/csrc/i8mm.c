@@ -4,7 +4,7 @@
 
 #include "arm.h"
 #include "neon_panel.h"
-#include "output.h"
+#include "int8_output.h"
 #include "quantize.h"
 
 extern kernel dotprod_int8, dotprod_int4, dotprod_bf16;

@@ -1,12 +1,26 @@
 /* The int4 kernel of the x86 instruction sets. Before including this, a file brings a vector header and defines
  *
  *   INT4_COLUMNS                    columns per tile
+ *   INT4_UNROLL                     UNROLL where the registers hold it, else empty
  *   int4_begin(start)               accumulators for a group; `start` is minus eight times the activations' sum
  *   int4_dot(sum, nibbles, x)       adds products of groups of four bytes, weights 0..15
  *   int4_total(sum, start)          the group's sums as floats */
 
 #include "output.h"
 #include "prefetch.h"
+
+/* Four inner elements of every row and token of the tile. */
+INLINE void int4_step(ivec sum[][INT4_COLUMNS], const ivec *nibbles, const int8_t *x, int64_t x_stride,
+                      const int vectors, const int columns)
+{
+    UNROLL
+    for (int c = 0; c < columns; c++) {
+        const ivec activations = broadcast4(x + c * x_stride);
+        UNROLL
+        for (int v = 0; v < vectors; v++)
+            sum[v][c] = int4_dot(sum[v][c], nibbles[v], activations);
+    }
+}
 
 /* One group of 32 inner elements: eight products per accumulator, then one fused multiply-add by the scale. */
 INLINE void int4_group(const uint8_t *w, const void *scales, const int8_t *x, int64_t x_stride, const int32_t *start,
@@ -20,26 +34,18 @@ INLINE void int4_group(const uint8_t *w, const void *scales, const int8_t *x, in
         for (int v = 0; v < vectors; v++)
             sum[v][c] = int4_begin(start[c * start_stride]);
 
+    INT4_UNROLL
     for (int step = 0; step < GROUP / 8; step++) {
-        ivec low[32 / LANES], high[32 / LANES];
-        UNROLL
-        for (int v = 0; v < vectors; v++) {
-            const ivec packed = load_bytes(w + STEP_BYTES * step + 4 * LANES * v);
-            low[v] = low_nibbles(packed);
-            high[v] = high_nibbles(packed);
-        }
+        ivec nibbles[32 / LANES];
         prefetch_step(ahead);
         UNROLL
-        for (int c = 0; c < columns; c++) {
-            const ivec even = broadcast4(x + c * x_stride + 8 * step);
-            UNROLL
-            for (int v = 0; v < vectors; v++)
-                sum[v][c] = int4_dot(sum[v][c], low[v], even);
-            const ivec odd = broadcast4(x + c * x_stride + 8 * step + 4);
-            UNROLL
-            for (int v = 0; v < vectors; v++)
-                sum[v][c] = int4_dot(sum[v][c], high[v], odd);
-        }
+        for (int v = 0; v < vectors; v++)
+            nibbles[v] = low_nibbles(load_bytes(w + STEP_BYTES * step + 4 * LANES * v));
+        int4_step(sum, nibbles, x + 8 * step, x_stride, vectors, columns);
+        UNROLL
+        for (int v = 0; v < vectors; v++)
+            nibbles[v] = high_nibbles(load_bytes(w + STEP_BYTES * step + 4 * LANES * v));
+        int4_step(sum, nibbles, x + 8 * step + 4, x_stride, vectors, columns);
     }
 
     UNROLL
@@ -85,17 +91,9 @@ INLINE void int4_tile(const struct job *job, int64_t panel, int row, int64_t tok
 static void int4_columns(const struct job *job, int64_t panel, int row, int64_t token, int64_t count,
                          struct prefetch ahead)
 {
-#define INT4_CASE(count) COLUMN_CASE(count, int4_tile(job, panel, row, token, ahead, 2, columns))
     switch (count) {
-        INT4_CASE(1) INT4_CASE(2) INT4_CASE(3) INT4_CASE(4)
-#if INT4_COLUMNS > 4
-        INT4_CASE(5) INT4_CASE(6)
-#endif
-#if INT4_COLUMNS > 6
-        INT4_CASE(7) INT4_CASE(8) INT4_CASE(9) INT4_CASE(10) INT4_CASE(11) INT4_CASE(12)
-#endif
+        COLUMN_CASES(INT4_COLUMNS, int4_tile(job, panel, row, token, ahead, 2, columns))
     }
-#undef INT4_CASE
 }
 
 static void int4_panel(const struct job *job, int64_t panel)

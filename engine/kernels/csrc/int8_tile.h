@@ -9,7 +9,7 @@
  *
  * Sums are exact in 32 bits: at most 127 * 255 * k, and the wrap of an intermediate sum does no harm. */
 
-#include "output.h"
+#include "int8_output.h"
 #include "prefetch.h"
 
 /* `vectors` * LANES rows, from `row` within the panel, by `columns` tokens. */
@@ -49,17 +49,9 @@ INLINE void int8_tile(const struct job *job, int64_t panel, int row, int64_t tok
 static void int8_columns(const struct job *job, int64_t panel, int row, int64_t token, int64_t count,
                          struct prefetch ahead)
 {
-#define INT8_CASE(count) COLUMN_CASE(count, int8_tile(job, panel, row, token, ahead, 2, columns))
     switch (count) {
-        INT8_CASE(1) INT8_CASE(2) INT8_CASE(3) INT8_CASE(4)
-#if INT8_COLUMNS > 4
-        INT8_CASE(5) INT8_CASE(6)
-#endif
-#if INT8_COLUMNS > 6
-        INT8_CASE(7) INT8_CASE(8) INT8_CASE(9) INT8_CASE(10) INT8_CASE(11) INT8_CASE(12)
-#endif
+        COLUMN_CASES(INT8_COLUMNS, int8_tile(job, panel, row, token, ahead, 2, columns))
     }
-#undef INT8_CASE
 }
 
 static void int8_panel(const struct job *job, int64_t panel)

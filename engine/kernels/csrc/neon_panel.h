@@ -14,10 +14,7 @@ INLINE void neon_columns(neon_tile *tile, const struct job *job, int64_t panel, 
                          int64_t count, struct prefetch ahead)
 {
     switch (count) {
-        COLUMN_CASE(1, tile(job, panel, row, token, ahead, HALF_ROWS / LANES, columns))
-        COLUMN_CASE(2, tile(job, panel, row, token, ahead, HALF_ROWS / LANES, columns))
-        COLUMN_CASE(3, tile(job, panel, row, token, ahead, HALF_ROWS / LANES, columns))
-        COLUMN_CASE(4, tile(job, panel, row, token, ahead, HALF_ROWS / LANES, columns))
+        COLUMN_CASES(4, tile(job, panel, row, token, ahead, HALF_ROWS / LANES, columns))
     }
 }
 

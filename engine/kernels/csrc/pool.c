@@ -8,6 +8,8 @@
  * generation << 32 | team << 16 | closed << 15 | entered. */
 enum { CLOSED = 1 << 15, ENTERED = CLOSED - 1, TEAM_SHIFT = 16, GENERATION_SHIFT = 32 };
 
+typedef unsigned long long gate_word;
+
 static struct {
     atomic_flag busy;
     atomic_ullong gate;
@@ -64,26 +66,26 @@ void pool_set_spin(int64_t microseconds)
     atomic_store(&pool.spin_us, microseconds);
 }
 
-static uint64_t generation_of(uint64_t gate)
+static gate_word generation_of(gate_word gate)
 {
     return gate >> GENERATION_SHIFT;
 }
 
 /* Spins for a while, for the next product is usually near; then sleeps. */
-static uint64_t wait_for_call(uint64_t seen)
+static gate_word wait_for_call(gate_word seen)
 {
     const int64_t spin_us = atomic_load_explicit(&pool.spin_us, memory_order_relaxed);
     const int64_t start_us = now_us();
     do {
         for (int i = 0; i < 64; i++) {
-            const uint64_t gate = atomic_load_explicit(&pool.gate, memory_order_acquire);
+            const gate_word gate = atomic_load_explicit(&pool.gate, memory_order_acquire);
             if (generation_of(gate) != seen)
                 return gate;
             pause_processor();
         }
     } while (now_us() - start_us < spin_us);
 
-    uint64_t gate;
+    gate_word gate;
     mutex_lock(&pool.lock);
     atomic_fetch_add(&pool.sleepers, 1);
     while (generation_of(gate = atomic_load(&pool.gate)) == seen)
@@ -94,9 +96,9 @@ static uint64_t wait_for_call(uint64_t seen)
 }
 
 /* Takes a place in the call that the gate belongs to, unless it is over. */
-static int enter(uint64_t gate)
+static int enter(gate_word gate)
 {
-    const uint64_t generation = generation_of(gate);
+    const gate_word generation = generation_of(gate);
     while (generation_of(gate) == generation && !(gate & CLOSED))
         if (atomic_compare_exchange_weak(&pool.gate, &gate, gate + 1))
             return 1;
@@ -106,9 +108,9 @@ static int enter(uint64_t gate)
 static void work(intptr_t index)
 {
     /* A worker is started within a call, before the gate opens, and takes part in that call already. */
-    uint64_t seen = generation_of(atomic_load(&pool.gate));
+    gate_word seen = generation_of(atomic_load(&pool.gate));
     for (;;) {
-        const uint64_t gate = wait_for_call(seen);
+        const gate_word gate = wait_for_call(seen);
         const int32_t team = (int32_t)(gate >> TEAM_SHIFT & 0xffff);
         seen = generation_of(gate);
         if (index >= team || !enter(gate))
@@ -143,9 +145,9 @@ static void start_workers(int32_t threads)
 
 static void open_gate(int32_t team)
 {
-    const uint64_t generation = (generation_of(atomic_load(&pool.gate)) + 1) & 0xffffffffu;
+    const gate_word generation = (generation_of(atomic_load(&pool.gate)) + 1) & 0xffffffffu;
     atomic_store(&pool.left, 0);
-    atomic_store(&pool.gate, generation << GENERATION_SHIFT | (uint64_t)team << TEAM_SHIFT);
+    atomic_store(&pool.gate, generation << GENERATION_SHIFT | (gate_word)team << TEAM_SHIFT);
     if (atomic_load(&pool.sleepers) == 0)
         return;
     mutex_lock(&pool.lock);
