@@ -117,7 +117,6 @@ def compile_objects(
     Raises:
         BuildFailed: a file that every machine needs does not compile.
     """
-
     every = [*compiler, *COMMON_FLAGS, *flags, "-c"]
     files = _COMMON | _FILES.get(normalized_machine(machine), {})
 

@@ -51,14 +51,18 @@ def tenon_product(form: ModuleType, weight: Tensor, cache_bytes: int) -> tuple[P
 
 
 def alternate(products: dict[str, Product], x: Tensor, runs: int) -> dict[str, float]:
-    """Median seconds of each product, run in turn."""
+    """Median seconds of each product, run in turn, each after a pause and an untimed run of its own.
+
+    The pause lets the others' worker threads stop spinning, and the untimed run wakes this one's.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in products}
-    for run in range(runs + 2):
+    for run in range(runs):
         for name, product in products.items():
+            time.sleep(0.003)
+            product(2 * run, x)
             start = time.perf_counter()
-            product(run, x)
-            if run >= 2:
-                seconds[name].append(time.perf_counter() - start)
+            product(2 * run + 1, x)
+            seconds[name].append(time.perf_counter() - start)
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
