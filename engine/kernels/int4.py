@@ -1,4 +1,5 @@
-"""4-bit weights with a scale per group of 32 columns, times activations in 8 bits with a scale per token.
+"""4-bit weights with a scale per group of 32 columns, times activations in 8 bits with scales of the
+same groups.
 
 A weight is (q - 8) * scale with q in 0..15. A group's sum is exact; groups are added in float32, in order, by fused
 multiply-add where the processor has it, so a product does not depend on the width or on the number of threads.
@@ -10,7 +11,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels import library
-from engine.kernels.activations import quantize_tokens
+from engine.kernels.activations import rounded_blocks
 from engine.kernels.packing import PANEL_ROWS, Packed, check, chunks, padded_rows, round_up
 
 COLUMN_MULTIPLE = 64
@@ -110,9 +111,7 @@ def unpack(packed: Packed) -> Tensor:
 
 def reference(packed: Packed, x: Tensor, bias: Tensor | None = None) -> Tensor:
     """What `matmul` computes but for rounding, in torch's own operators and slowly."""
-    quantized, x_scales = quantize_tokens(x)
-    sums = quantized.to(torch.float64) @ unpack(packed).to(torch.float64).t()
-    out = (sums * x_scales[:, None]).to(torch.float32)
+    out = (rounded_blocks(x, GROUP) @ unpack(packed).to(torch.float64).t()).to(torch.float32)
     return out if bias is None else out + bias
 
 

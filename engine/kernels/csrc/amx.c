@@ -34,26 +34,52 @@ static void configure(int tokens, int steps)
     _tile_loadconfig(&c);
 }
 
-static void int8_tokens(const struct job *job, int64_t panel, int64_t token, int tokens)
+/* Adds one half's sums, times the activations' scales and, where there are any, the rows' of this block. */
+INLINE void add_scaled(const int32_t sums[TILE_TOKENS][16], const struct job *job, int64_t block, int64_t token,
+                       int tokens, const fvec *row_scale, float value[][PANEL_ROWS], int half)
 {
-    const uint8_t *w = job->weights + panel * job->panel_bytes;
-    const uint8_t *x = (const uint8_t *)job->x + token * job->k;
+    for (int t = 0; t < tokens; t++) {
+        const int64_t place = (token + t) * job->blocks + block;
+        const fvec sum = to_float(_mm512_add_epi32(load_ints(sums[t]), broadcast_int(job->start[place])));
+        const fvec x_scale = broadcast_float(job->x_scale[place]);
+        const fvec scale = row_scale ? multiply_floats(*row_scale, x_scale) : x_scale;
+        float *total = value[t] + LANES * half;
+        store_floats(total, fused(sum, scale, load_floats(total)));
+    }
+}
+
+/* One span of int8 for up to 16 tokens; its length is a multiple of 64. */
+static void int8_span(const struct job *job, int64_t panel, int64_t span, int64_t token, int tokens,
+                      float value[][PANEL_ROWS])
+{
+    const int64_t begin = span * SPAN, end = begin + SPAN < job->k ? begin + SPAN : job->k;
+    const uint8_t *w = job->weights + panel * job->panel_bytes + begin / 4 * STEP_BYTES;
+    const int8_t *x = (const int8_t *)job->x + token * job->k;
     int32_t sums[2][TILE_TOKENS][16];
 
     _tile_zero(0);
     _tile_zero(1);
-    for (int64_t k = 0; k < job->k; k += BLOCK, w += 16 * STEP_BYTES) {
+    for (int64_t k = begin; k < end; k += BLOCK, w += 16 * STEP_BYTES) {
         _tile_loadd(4, x + k, job->k);
         _tile_loadd(6, w, STEP_BYTES);
-        _tile_dpbusd(0, 4, 6);
+        _tile_dpbsud(0, 4, 6);
         _tile_loadd(7, w + TILE_BYTES, STEP_BYTES);
-        _tile_dpbusd(1, 4, 7);
+        _tile_dpbsud(1, 4, 7);
     }
     _tile_stored(0, sums[0], TILE_BYTES);
     _tile_stored(1, sums[1], TILE_BYTES);
+    for (int half = 0; half < 2; half++)
+        add_scaled(sums[half], job, span, token, tokens, NULL, value, half);
+}
+
+static void int8_tokens(const struct job *job, int64_t panel, int64_t token, int tokens)
+{
+    float value[TILE_TOKENS][PANEL_ROWS] = {{0}};
+    for (int64_t span = 0; span < job->blocks; span++)
+        int8_span(job, panel, span, token, tokens, value);
     for (int t = 0; t < tokens; t++)
         for (int half = 0; half < 2; half++)
-            store_int8(job, panel * PANEL_ROWS + 16 * half, token + t, load_ints(sums[half][t]), 1);
+            store_int8(job, panel * PANEL_ROWS + LANES * half, token + t, load_floats(value[t] + LANES * half));
 }
 
 static void amx_int8(const struct job *job, int64_t panel)
@@ -96,13 +122,8 @@ static void int4_tokens(const struct job *job, int64_t group, int64_t token, int
     _tile_stored(0, sums[0], TILE_BYTES);
     _tile_stored(1, sums[1], TILE_BYTES);
     for (int half = 0; half < 2; half++) {
-        const fvec scale = load_bfloat16(scales + 2 * LANES * half);
-        for (int t = 0; t < tokens; t++) {
-            const int32_t start = job->group_start[(token + t) * (job->k / GROUP) + group];
-            const fvec sum = to_float(_mm512_add_epi32(load_ints(sums[half][t]), broadcast_int(start)));
-            float *place = value[t] + LANES * half;
-            store_floats(place, fused(sum, scale, load_floats(place)));
-        }
+        const fvec row_scale = load_bfloat16(scales + 2 * LANES * half);
+        add_scaled(sums[half], job, group, token, tokens, &row_scale, value, half);
     }
 }
 
@@ -129,9 +150,7 @@ static void int4_chunk(const struct job *job, int64_t panel, int64_t token, int6
     }
     for (int64_t t = 0; t < count; t++)
         for (int half = 0; half < 2; half++)
-            store_rows(job, panel * PANEL_ROWS + LANES * half, token + t,
-                       multiply_floats(load_floats(value[t] + LANES * half),
-                                       broadcast_float(job->x_scale[token + t])));
+            store_rows(job, panel * PANEL_ROWS + LANES * half, token + t, load_floats(value[t] + LANES * half));
 }
 
 static void amx_int4(const struct job *job, int64_t panel)
@@ -149,7 +168,7 @@ const struct instruction_set amx_set = {
     .name = "amx",
     .usable = x86_has_amx,
     .int8 = amx_int8,
-    .int8_quantize = quantize_unsigned,
+    .int8_quantize = quantize_spans,
     .int8_x_bytes = sizeof(int8_t),
     .int4 = amx_int4,
     .int4_quantize = quantize_groups,

@@ -7,21 +7,19 @@
 extern kernel avx2_bf16;
 
 #define INT8_COLUMNS 4
-#define INT8_UNSIGNED 0
 #define INT8_X int16_t
 #define INT4_COLUMNS 4
 #define INT4_UNROLL
 #define BF16_COLUMNS 4
 #define BF16_X float
 
-/* Two products of bytes overflow maddubs' 16 bits when one side is unsigned, and its sign trick is bound by the two
- * multiplier ports; in 16 bits madd is exact. Even and odd bytes of the weights are widened apart, so that each row's
- * sums stay in one lane, and the activations stand in the same order: k0 k2 k1 k3. */
+/* Two products of bytes can overflow maddubs' 16 bits; in 16 bits madd is exact. Even and odd bytes of the weights are
+ * widened apart, so that each row's sums stay in one lane, and the activations stand in the same order: k0 k2 k1 k3. */
 struct int8_weights { ivec even, odd; };
 
 INLINE struct int8_weights int8_prepare(ivec w)
 {
-    return (struct int8_weights){_mm256_srai_epi16(_mm256_slli_epi16(w, 8), 8), _mm256_srai_epi16(w, 8)};
+    return (struct int8_weights){_mm256_and_si256(w, _mm256_set1_epi16(255)), _mm256_srli_epi16(w, 8)};
 }
 
 INLINE ivec int8_dot(ivec sum, struct int8_weights w, const int16_t *x)
@@ -31,11 +29,11 @@ INLINE ivec int8_dot(ivec sum, struct int8_weights w, const int16_t *x)
 }
 
 /* Quantizes into the upper half of the token's place, then spreads from there over the whole. */
-static void quantize_pairs(const float *x, int64_t k, int64_t padded, void *q, float *scale)
+static void quantize_pairs(const float *x, int64_t k, int64_t padded, void *q, float *scale, int32_t *start)
 {
     const __m128i order = _mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15);
     const int8_t *bytes = (const int8_t *)q + padded;
-    quantize_signed(x, k, padded, (int8_t *)q + padded, scale);
+    quantize_spans(x, k, padded, (int8_t *)q + padded, scale, start);
     for (int64_t i = 0; i < padded; i += 16) {
         const __m128i quads = _mm_shuffle_epi8(_mm_loadu_si128((const void *)(bytes + i)), order);
         _mm256_storeu_si256((void *)((int16_t *)q + i), _mm256_cvtepi8_epi16(quads));

@@ -7,8 +7,7 @@
 extern kernel avx512vnni_int8, avx512vnni_int4;
 
 #define INT8_COLUMNS 12
-#define INT8_UNSIGNED 1
-#define INT8_X uint8_t
+#define INT8_X int8_t
 #define INT4_COLUMNS 8
 #define INT4_UNROLL UNROLL
 #define BF16_COLUMNS 12
@@ -21,9 +20,9 @@ INLINE struct int8_weights int8_prepare(ivec w)
     return (struct int8_weights){w};
 }
 
-INLINE ivec int8_dot(ivec sum, struct int8_weights w, const uint8_t *x)
+INLINE ivec int8_dot(ivec sum, struct int8_weights w, const int8_t *x)
 {
-    return _mm512_dpbusd_epi32(sum, broadcast4(x), w.bytes);
+    return _mm512_dpbusd_epi32(sum, w.bytes, broadcast4(x));
 }
 
 INLINE ivec int4_begin(int32_t start)
@@ -73,7 +72,7 @@ const struct instruction_set avx512vnni_set = {
     .name = "avx512vnni",
     .usable = x86_has_avx512,
     .int8 = avx512vnni_int8,
-    .int8_quantize = quantize_unsigned,
+    .int8_quantize = quantize_spans,
     .int8_x_bytes = sizeof(int8_t),
     .int4 = avx512vnni_int4,
     .int4_quantize = quantize_groups,

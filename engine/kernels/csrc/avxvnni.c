@@ -7,8 +7,7 @@
 extern kernel avx2_bf16;
 
 #define INT8_COLUMNS 6
-#define INT8_UNSIGNED 1
-#define INT8_X uint8_t
+#define INT8_X int8_t
 #define INT4_COLUMNS 4
 #define INT4_UNROLL
 
@@ -19,9 +18,9 @@ INLINE struct int8_weights int8_prepare(ivec w)
     return (struct int8_weights){w};
 }
 
-INLINE ivec int8_dot(ivec sum, struct int8_weights w, const uint8_t *x)
+INLINE ivec int8_dot(ivec sum, struct int8_weights w, const int8_t *x)
 {
-    return _mm256_dpbusd_avx_epi32(sum, broadcast4(x), w.bytes);
+    return _mm256_dpbusd_avx_epi32(sum, w.bytes, broadcast4(x));
 }
 
 INLINE ivec int4_begin(int32_t start)
@@ -47,7 +46,7 @@ const struct instruction_set avxvnni_set = {
     .name = "avxvnni",
     .usable = x86_has_avxvnni,
     .int8 = int8_panel,
-    .int8_quantize = quantize_unsigned,
+    .int8_quantize = quantize_spans,
     .int8_x_bytes = sizeof(int8_t),
     .int4 = int4_panel,
     .int4_quantize = quantize_groups,

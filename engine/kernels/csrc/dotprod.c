@@ -36,13 +36,6 @@ INLINE void fill_ints(ivec sum[][NEON_COLUMNS], const int32_t *start, int64_t st
             sum[v][c] = vdupq_n_s32(start ? start[c * stride] : 0);
 }
 
-INLINE void load_weights(int8x16_t *w, const uint8_t *from, const int vectors)
-{
-    UNROLL
-    for (int v = 0; v < vectors; v++)
-        w[v] = vld1q_s8((const int8_t *)from + 16 * v);
-}
-
 INLINE void load_activations(int8x16_t *x, const int8_t *from, int64_t stride, const int columns)
 {
     UNROLL
@@ -50,31 +43,61 @@ INLINE void load_activations(int8x16_t *x, const int8_t *from, int64_t stride, c
         x[c] = vld1q_s8(from + c * stride);
 }
 
+/* Packed int8 weights are 128 too large; flipping the highest bit makes them signed. */
+INLINE void load_signed(int8x16_t *w, const uint8_t *from, const int vectors)
+{
+    UNROLL
+    for (int v = 0; v < vectors; v++)
+        w[v] = vreinterpretq_s8_u8(veorq_u8(vld1q_u8(from + 16 * v), vdupq_n_u8(INT8_ZERO)));
+}
+
+INLINE void int8_span(const uint8_t *w, const int8_t *x, int64_t stride, int64_t length, const float *x_scale,
+                      int64_t blocks, struct prefetch *ahead, fvec value[][NEON_COLUMNS], const int vectors,
+                      const int columns)
+{
+    ivec sum[MOST_VECTORS][NEON_COLUMNS];
+    fill_ints(sum, NULL, 0, vectors, columns);
+    for (int64_t k = 0; k < length; k += 16, w += 4 * STEP_BYTES) {
+        int8x16_t weights[MOST_VECTORS], activations[NEON_COLUMNS];
+        load_activations(activations, x + k, stride, columns);
+#define INT8_STEP(step)                                                   \
+        load_signed(weights, w + STEP_BYTES * step, vectors);             \
+        prefetch_step(ahead);                                             \
+        dot_step##step(sum, weights, activations, vectors, columns);
+        INT8_STEP(0) INT8_STEP(1) INT8_STEP(2) INT8_STEP(3)
+#undef INT8_STEP
+    }
+    UNROLL
+    for (int c = 0; c < columns; c++) {
+        const fvec scale = broadcast_float(x_scale[c * blocks]);
+        UNROLL
+        for (int v = 0; v < vectors; v++)
+            value[v][c] = fused(to_float(sum[v][c]), scale, value[v][c]);
+    }
+}
+
 INLINE void int8_tile(const struct job *job, int64_t panel, int row, int64_t token, struct prefetch ahead,
                       const int vectors, const int columns)
 {
     const uint8_t *w = job->weights + panel * job->panel_bytes + 4 * row;
     const int8_t *x = (const int8_t *)job->x + token * job->k;
-    ivec sum[MOST_VECTORS][NEON_COLUMNS];
-    fill_ints(sum, NULL, 0, vectors, columns);
+    const float *x_scale = job->x_scale + token * job->blocks;
+    fvec value[MOST_VECTORS][NEON_COLUMNS];
+    UNROLL
+    for (int v = 0; v < vectors; v++)
+        UNROLL
+        for (int c = 0; c < columns; c++)
+            value[v][c] = vdupq_n_f32(0);
 
-    for (int64_t k = 0; k < job->k; k += 16) {
-        int8x16_t weights[MOST_VECTORS], activations[NEON_COLUMNS];
-        load_activations(activations, x + k, job->k, columns);
-#define INT8_STEP(step)                                                   \
-        load_weights(weights, w + STEP_BYTES * step, vectors);            \
-        prefetch_step(&ahead);                                            \
-        dot_step##step(sum, weights, activations, vectors, columns);
-        INT8_STEP(0) INT8_STEP(1) INT8_STEP(2) INT8_STEP(3)
-#undef INT8_STEP
-        w += 4 * STEP_BYTES;
-    }
+    for (int64_t k = 0; k < job->k; k += SPAN, w += SPAN / 4 * STEP_BYTES)
+        int8_span(w, x + k, job->k, job->k - k < SPAN ? job->k - k : SPAN, x_scale++, job->blocks, &ahead, value,
+                  vectors, columns);
 
     UNROLL
     for (int v = 0; v < vectors; v++)
         UNROLL
         for (int c = 0; c < columns; c++)
-            store_int8(job, panel * PANEL_ROWS + row + LANES * v, token + c, sum[v][c], 0);
+            store_int8(job, panel * PANEL_ROWS + row + LANES * v, token + c, value[v][c]);
 }
 
 INLINE void split_nibbles(int8x16_t *low, int8x16_t *high, const uint8_t *from, const int vectors)
@@ -108,8 +131,9 @@ INLINE void int4_tile(const struct job *job, int64_t panel, int row, int64_t tok
 {
     const uint8_t *panel_start = job->weights + panel * job->panel_bytes;
     const int8_t *x = (const int8_t *)job->x + token * job->k;
-    const int64_t groups = job->k / GROUP;
-    const int32_t *start = job->group_start + token * groups;
+    const int64_t groups = job->blocks;
+    const int32_t *start = job->start + token * groups;
+    const float *x_scale = job->x_scale + token * groups;
     fvec value[MOST_VECTORS][NEON_COLUMNS];
     UNROLL
     for (int v = 0; v < vectors; v++)
@@ -125,18 +149,21 @@ INLINE void int4_tile(const struct job *job, int64_t panel, int row, int64_t tok
         int4_half(sum, w, x + GROUP * group, job->k, &ahead, vectors, columns);
         int4_half(sum, w + 2 * STEP_BYTES, x + GROUP * group + 16, job->k, &ahead, vectors, columns);
         UNROLL
-        for (int v = 0; v < vectors; v++)
+        for (int c = 0; c < columns; c++) {
+            const fvec activations = broadcast_float(x_scale[c * groups + group]);
             UNROLL
-            for (int c = 0; c < columns; c++)
-                value[v][c] = fused(to_float(sum[v][c]), load_bfloat16(scales + 2 * LANES * v), value[v][c]);
+            for (int v = 0; v < vectors; v++) {
+                const fvec scale = multiply_floats(load_bfloat16(scales + 2 * LANES * v), activations);
+                value[v][c] = fused(to_float(sum[v][c]), scale, value[v][c]);
+            }
+        }
     }
 
     UNROLL
     for (int v = 0; v < vectors; v++)
         UNROLL
         for (int c = 0; c < columns; c++)
-            store_rows(job, panel * PANEL_ROWS + row + LANES * v, token + c,
-                       multiply_floats(value[v][c], broadcast_float(job->x_scale[token + c])));
+            store_rows(job, panel * PANEL_ROWS + row + LANES * v, token + c, value[v][c]);
 }
 
 /* Two inner elements: lanes `even` and `even` + 1 of the activations. */
@@ -209,7 +236,7 @@ const struct instruction_set dotprod_set = {
     .name = "dotprod",
     .usable = arm_has_dotprod,
     .int8 = dotprod_int8,
-    .int8_quantize = quantize_signed,
+    .int8_quantize = quantize_spans,
     .int8_x_bytes = sizeof(int8_t),
     .int4 = dotprod_int4,
     .int4_quantize = quantize_groups,

@@ -52,29 +52,58 @@ INLINE void clear_quads(struct quad sum[][TOKEN_PAIRS], const int vectors)
             sum[v][pair] = (struct quad){vdupq_n_s32(0), vdupq_n_s32(0)};
 }
 
+/* Packed int8 weights are 128 too large; flipping the highest bit makes them signed. */
+INLINE int8x16_t load_signed(const uint8_t *from)
+{
+    return vreinterpretq_s8_u8(veorq_u8(vld1q_u8(from), vdupq_n_u8(INT8_ZERO)));
+}
+
+INLINE void int8_span(const uint8_t *w, const int8_t *x, int64_t stride, int64_t length, const float *x_scale,
+                      int64_t blocks, struct prefetch *ahead, fvec value[][NEON_COLUMNS], const int vectors,
+                      const int columns)
+{
+    struct quad sum[PANEL_ROWS / LANES][TOKEN_PAIRS];
+    clear_quads(sum, vectors);
+    for (int64_t k = 0; k < length; k += 8, w += 2 * STEP_BYTES) {
+        int8x16_t pairs[TOKEN_PAIRS];
+        load_pairs(pairs, x + k, stride, columns);
+        prefetch_step(ahead);
+        prefetch_step(ahead);
+        UNROLL
+        for (int v = 0; v < vectors; v++)
+            multiply_quad(sum[v], load_signed(w + 16 * v), load_signed(w + STEP_BYTES + 16 * v), pairs, columns);
+    }
+    UNROLL
+    for (int c = 0; c < columns; c++) {
+        const fvec scale = broadcast_float(x_scale[c * blocks]);
+        UNROLL
+        for (int v = 0; v < vectors; v++)
+            value[v][c] = fused(to_float(quad_column(sum[v], c)), scale, value[v][c]);
+    }
+}
+
 INLINE void int8_tile(const struct job *job, int64_t panel, int row, int64_t token, struct prefetch ahead,
                       const int vectors, const int columns)
 {
-    const int8_t *w = (const int8_t *)job->weights + panel * job->panel_bytes + 4 * row;
+    const uint8_t *w = job->weights + panel * job->panel_bytes + 4 * row;
     const int8_t *x = (const int8_t *)job->x + token * job->k;
-    struct quad sum[PANEL_ROWS / LANES][TOKEN_PAIRS];
-    clear_quads(sum, vectors);
-
-    for (int64_t k = 0; k < job->k; k += 8, w += 2 * STEP_BYTES) {
-        int8x16_t pairs[TOKEN_PAIRS];
-        load_pairs(pairs, x + k, job->k, columns);
-        prefetch_step(&ahead);
-        prefetch_step(&ahead);
+    const float *x_scale = job->x_scale + token * job->blocks;
+    fvec value[PANEL_ROWS / LANES][NEON_COLUMNS];
+    UNROLL
+    for (int v = 0; v < vectors; v++)
         UNROLL
-        for (int v = 0; v < vectors; v++)
-            multiply_quad(sum[v], vld1q_s8(w + 16 * v), vld1q_s8(w + STEP_BYTES + 16 * v), pairs, columns);
-    }
+        for (int c = 0; c < columns; c++)
+            value[v][c] = vdupq_n_f32(0);
+
+    for (int64_t k = 0; k < job->k; k += SPAN, w += SPAN / 4 * STEP_BYTES)
+        int8_span(w, x + k, job->k, job->k - k < SPAN ? job->k - k : SPAN, x_scale++, job->blocks, &ahead, value,
+                  vectors, columns);
 
     UNROLL
     for (int v = 0; v < vectors; v++)
         UNROLL
         for (int c = 0; c < columns; c++)
-            store_int8(job, panel * PANEL_ROWS + row + LANES * v, token + c, quad_column(sum[v], c), 0);
+            store_int8(job, panel * PANEL_ROWS + row + LANES * v, token + c, value[v][c]);
 }
 
 INLINE void int4_group(struct quad sum[][TOKEN_PAIRS], const int8_t *w, const int8_t *x, int64_t stride,
@@ -98,8 +127,9 @@ INLINE void int4_tile(const struct job *job, int64_t panel, int row, int64_t tok
 {
     const uint8_t *panel_start = job->weights + panel * job->panel_bytes;
     const int8_t *x = (const int8_t *)job->x + token * job->k;
-    const int64_t groups = job->k / GROUP;
-    const int32_t *start = job->group_start + token * groups;
+    const int64_t groups = job->blocks;
+    const int32_t *start = job->start + token * groups;
+    const float *x_scale = job->x_scale + token * groups;
     fvec value[PANEL_ROWS / LANES][NEON_COLUMNS];
     UNROLL
     for (int v = 0; v < vectors; v++)
@@ -115,10 +145,12 @@ INLINE void int4_tile(const struct job *job, int64_t panel, int row, int64_t tok
         UNROLL
         for (int c = 0; c < columns; c++) {
             const ivec begin = vdupq_n_s32(start[c * groups + group]);
+            const fvec activations = broadcast_float(x_scale[c * groups + group]);
             UNROLL
-            for (int v = 0; v < vectors; v++)
-                value[v][c] = fused(to_float(vaddq_s32(quad_column(sum[v], c), begin)),
-                                    load_bfloat16(scales + 2 * LANES * v), value[v][c]);
+            for (int v = 0; v < vectors; v++) {
+                const fvec scale = multiply_floats(load_bfloat16(scales + 2 * LANES * v), activations);
+                value[v][c] = fused(to_float(vaddq_s32(quad_column(sum[v], c), begin)), scale, value[v][c]);
+            }
         }
     }
 
@@ -126,8 +158,7 @@ INLINE void int4_tile(const struct job *job, int64_t panel, int row, int64_t tok
     for (int v = 0; v < vectors; v++)
         UNROLL
         for (int c = 0; c < columns; c++)
-            store_rows(job, panel * PANEL_ROWS + row + LANES * v, token + c,
-                       multiply_floats(value[v][c], broadcast_float(job->x_scale[token + c])));
+            store_rows(job, panel * PANEL_ROWS + row + LANES * v, token + c, value[v][c]);
 }
 
 static void i8mm_int8(const struct job *job, int64_t panel)
@@ -150,7 +181,7 @@ const struct instruction_set i8mm_set = {
     .name = "i8mm",
     .usable = arm_has_i8mm,
     .int8 = i8mm_int8,
-    .int8_quantize = quantize_signed,
+    .int8_quantize = quantize_spans,
     .int8_x_bytes = sizeof(int8_t),
     .int4 = i8mm_int4,
     .int4_quantize = quantize_groups,

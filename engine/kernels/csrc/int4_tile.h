@@ -22,17 +22,17 @@ INLINE void int4_step(ivec sum[][INT4_COLUMNS], const ivec *nibbles, const int8_
     }
 }
 
-/* One group of 32 inner elements: eight products per accumulator, then one fused multiply-add by the scale. */
+/* One group of 32 inner elements: eight products per accumulator, then one fused multiply-add by the scales. */
 INLINE void int4_group(const uint8_t *w, const void *scales, const int8_t *x, int64_t x_stride, const int32_t *start,
-                       int64_t start_stride, struct prefetch *ahead, fvec value[][INT4_COLUMNS], const int vectors,
-                       const int columns)
+                       const float *x_scale, int64_t block_stride, struct prefetch *ahead,
+                       fvec value[][INT4_COLUMNS], const int vectors, const int columns)
 {
     ivec sum[32 / LANES][INT4_COLUMNS];
     UNROLL
     for (int c = 0; c < columns; c++)
         UNROLL
         for (int v = 0; v < vectors; v++)
-            sum[v][c] = int4_begin(start[c * start_stride]);
+            sum[v][c] = int4_begin(start[c * block_stride]);
 
     INT4_UNROLL
     for (int step = 0; step < GROUP / 8; step++) {
@@ -52,8 +52,10 @@ INLINE void int4_group(const uint8_t *w, const void *scales, const int8_t *x, in
     for (int v = 0; v < vectors; v++) {
         const fvec scale = load_bfloat16((const uint8_t *)scales + 2 * LANES * v);
         UNROLL
-        for (int c = 0; c < columns; c++)
-            value[v][c] = fused(int4_total(sum[v][c], start[c * start_stride]), scale, value[v][c]);
+        for (int c = 0; c < columns; c++) {
+            const fvec both = multiply_floats(scale, broadcast_float(x_scale[c * block_stride]));
+            value[v][c] = fused(int4_total(sum[v][c], start[c * block_stride]), both, value[v][c]);
+        }
     }
 }
 
@@ -63,8 +65,8 @@ INLINE void int4_tile(const struct job *job, int64_t panel, int row, int64_t tok
     const uint8_t *block = job->weights + panel * job->panel_bytes + 4 * row;
     const uint8_t *scales = job->weights + panel * job->panel_bytes + 1024 + 2 * row;
     const int8_t *x = (const int8_t *)job->x + token * job->k;
-    const int64_t groups = job->k / GROUP;
-    const int32_t *start = job->group_start + token * groups;
+    const int32_t *start = job->start + token * job->blocks;
+    const float *x_scale = job->x_scale + token * job->blocks;
     fvec value[32 / LANES][INT4_COLUMNS];
 
     UNROLL
@@ -73,10 +75,10 @@ INLINE void int4_tile(const struct job *job, int64_t panel, int row, int64_t tok
         for (int c = 0; c < columns; c++)
             value[v][c] = float_zero();
 
-    for (int64_t k = 0; k < job->k; k += BLOCK, block += BLOCK_BYTES, scales += BLOCK_BYTES, start += 2) {
+    for (int64_t k = 0; k < job->k; k += BLOCK, block += BLOCK_BYTES, scales += BLOCK_BYTES) {
         for (int group = 0; group < 2; group++)
-            int4_group(block + 512 * group, scales + 64 * group, x + k + GROUP * group, job->k, start + group, groups,
-                       &ahead, value, vectors, columns);
+            int4_group(block + 512 * group, scales + 64 * group, x + k + GROUP * group, job->k, start++, x_scale++,
+                       job->blocks, &ahead, value, vectors, columns);
         prefetch_step(&ahead);      /* the block's scales are one step's worth of bytes */
     }
 
@@ -84,8 +86,7 @@ INLINE void int4_tile(const struct job *job, int64_t panel, int row, int64_t tok
     for (int v = 0; v < vectors; v++)
         UNROLL
         for (int c = 0; c < columns; c++)
-            store_rows(job, panel * PANEL_ROWS + row + LANES * v, token + c,
-                       multiply_floats(value[v][c], broadcast_float(job->x_scale[token + c])));
+            store_rows(job, panel * PANEL_ROWS + row + LANES * v, token + c, value[v][c]);
 }
 
 static void int4_columns(const struct job *job, int64_t panel, int row, int64_t token, int64_t count,

@@ -4,13 +4,10 @@
 
 #include "output.h"
 
-/* Scales the sums of an int8 product; with unsigned activations takes off what the zero point added. */
-OUTLINE void store_int8(const struct job *job, int64_t row, int64_t token, ivec sum, int is_unsigned)
+/* Scales the sums of the spans by the rows' scales. */
+OUTLINE void store_int8(const struct job *job, int64_t row, int64_t token, fvec value)
 {
-    if (is_unsigned)
-        sum = subtract_zero_point(sum, load_ints(job->row_sum + row));
-    const fvec value = multiply_floats(to_float(sum), load_floats(job->row_scale + row));
-    store_rows(job, row, token, multiply_floats(value, broadcast_float(job->x_scale[token])));
+    store_rows(job, row, token, multiply_floats(value, load_floats(job->row_scale + row)));
 }
 
 #endif

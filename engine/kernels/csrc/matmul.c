@@ -13,8 +13,9 @@ struct product {
     int64_t k;                  /* as given, unpadded */
     uint8_t *prepared;          /* activations in the kernel's form, x_bytes each */
     int32_t x_bytes;
-    float *x_scale;             /* integer formats */
-    int32_t *group_start;       /* int4 */
+    quantizer *quantize;        /* NULL: bf16 */
+    float *x_scale;             /* integer formats, with the job's blocks per token */
+    int32_t *start;
     struct shares tokens, panels;
 };
 
@@ -34,11 +35,9 @@ static void prepare_token(const struct product *p, int64_t token)
     const float *x = p->x + token * p->k;
     const int64_t padded = p->job.k;
     uint8_t *prepared = p->prepared + token * padded * p->x_bytes;
-    if (p->group_start)
-        p->set->int4_quantize(x, p->k, padded, prepared, p->x_scale + token,
-                              p->group_start + token * (padded / GROUP));
-    else if (p->x_scale)
-        p->set->int8_quantize(x, p->k, padded, prepared, p->x_scale + token);
+    const int64_t first_block = token * p->job.blocks;
+    if (p->quantize)
+        p->quantize(x, p->k, padded, prepared, p->x_scale + first_block, p->start + first_block);
     else
         p->set->bf16_convert(x, p->k, padded, prepared);
 }
@@ -75,17 +74,17 @@ static void run(struct product *p, int32_t threads)
 }
 
 /* Gets scratch memory for the activations, and goes. */
-static int32_t prepare_and_run(struct product *p, int64_t scales, int64_t groups, int32_t threads)
+static int32_t prepare_and_run(struct product *p, int32_t threads)
 {
     struct job *job = &p->job;
     void *base;
     const int64_t x_bytes = round_up(job->m * job->k * p->x_bytes, 64);
-    p->prepared = aligned_memory(x_bytes + 4 * job->m * (scales + groups), &base);
+    p->prepared = aligned_memory(x_bytes + 8 * job->m * job->blocks, &base);
     if (!p->prepared)
         return TENON_NO_MEMORY;
     job->x = p->prepared;
-    job->x_scale = p->x_scale = scales ? (float *)(p->prepared + x_bytes) : NULL;
-    job->group_start = p->group_start = groups ? (int32_t *)(p->prepared + x_bytes) + job->m : NULL;
+    job->x_scale = p->x_scale = (float *)(p->prepared + x_bytes);
+    job->start = p->start = (int32_t *)(p->x_scale + job->m * job->blocks);
     run(p, threads);
     free(base);
     return 0;
@@ -97,13 +96,14 @@ int32_t tenon_int8_matmul(const void *packed, int64_t n, int64_t k, const float 
     const struct instruction_set *set = dispatch_current();
     const int64_t padded_k = round_up(k, BLOCK), padded_n = round_up(n, PANEL_ROWS);
     const uint8_t *weights = packed;
-    const float *row_scale = (const float *)(weights + padded_n * padded_k);
     struct product p = {
-        .job = {.weights = weights, .row_scale = row_scale, .row_sum = (const int32_t *)(row_scale + padded_n),
+        .job = {.weights = weights, .row_scale = (const float *)(weights + padded_n * padded_k),
+                .blocks = round_up(padded_k, SPAN) / SPAN,
                 .bias = bias, .out = out, .m = m, .n = n, .k = padded_k, .panel_bytes = PANEL_ROWS * padded_k},
-        .set = set, .kernel = set->int8, .x_bytes = set->int8_x_bytes, .x = x, .k = k,
+        .set = set, .kernel = set->int8, .quantize = set->int8_quantize, .x_bytes = set->int8_x_bytes, .x = x,
+        .k = k,
     };
-    return prepare_and_run(&p, 1, 0, threads);
+    return prepare_and_run(&p, threads);
 }
 
 int32_t tenon_int4_matmul(const void *packed, int64_t n, int64_t k, const float *x, int64_t m, const float *bias,
@@ -113,10 +113,10 @@ int32_t tenon_int4_matmul(const void *packed, int64_t n, int64_t k, const float 
     const int64_t padded_k = round_up(k, BLOCK);
     struct product p = {
         .job = {.weights = packed, .bias = bias, .out = out, .m = m, .n = n, .k = padded_k,
-                .panel_bytes = padded_k / BLOCK * BLOCK_BYTES},
-        .set = set, .kernel = set->int4, .x_bytes = sizeof(int8_t), .x = x, .k = k,
+                .panel_bytes = padded_k / BLOCK * BLOCK_BYTES, .blocks = padded_k / GROUP},
+        .set = set, .kernel = set->int4, .quantize = set->int4_quantize, .x_bytes = sizeof(int8_t), .x = x, .k = k,
     };
-    return prepare_and_run(&p, 1, padded_k / GROUP, threads);
+    return prepare_and_run(&p, threads);
 }
 
 int32_t tenon_bf16_matmul(const void *packed, int64_t n, int64_t k, const float *x, int64_t m, const float *bias,
@@ -129,5 +129,5 @@ int32_t tenon_bf16_matmul(const void *packed, int64_t n, int64_t k, const float 
                 .panel_bytes = 2 * PANEL_ROWS * padded_k},
         .set = set, .kernel = set->bf16, .x_bytes = set->bf16_x_bytes, .x = x, .k = k,
     };
-    return prepare_and_run(&p, 0, 0, threads);
+    return prepare_and_run(&p, threads);
 }

@@ -13,19 +13,31 @@ static void store(const struct job *job, int64_t row, int64_t token, const float
         job->out[token * job->n + row + i] = values[i] + (job->bias ? job->bias[row + i] : 0.0f);
 }
 
-static void int8_token(const struct job *job, int64_t panel, int64_t token)
+static void int8_span(const uint8_t *w, const int8_t *x, int64_t length, int32_t start, int32_t *sum)
 {
-    const int8_t *w = (const int8_t *)job->weights + panel * job->panel_bytes;
-    const int8_t *x = (const int8_t *)job->x + token * job->k;
-    int32_t sum[PANEL_ROWS] = {0};
-    float values[PANEL_ROWS];
-
-    for (int64_t k = 0; k < job->k; k += 4, w += STEP_BYTES)
+    for (int row = 0; row < PANEL_ROWS; row++)
+        sum[row] = start;
+    for (int64_t k = 0; k < length; k += 4, w += STEP_BYTES)
         for (int row = 0; row < PANEL_ROWS; row++)
             sum[row] += w[4 * row] * x[k] + w[4 * row + 1] * x[k + 1] + w[4 * row + 2] * x[k + 2]
                         + w[4 * row + 3] * x[k + 3];
+}
+
+static void int8_token(const struct job *job, int64_t panel, int64_t token)
+{
+    const uint8_t *w = job->weights + panel * job->panel_bytes;
+    const int8_t *x = (const int8_t *)job->x + token * job->k;
+    float values[PANEL_ROWS] = {0};
+    int32_t sum[PANEL_ROWS];
+
+    for (int64_t span = 0; span < job->blocks; span++) {
+        const int64_t k = span * SPAN, length = job->k - k < SPAN ? job->k - k : SPAN;
+        int8_span(w + k / 4 * STEP_BYTES, x + k, length, job->start[token * job->blocks + span], sum);
+        for (int row = 0; row < PANEL_ROWS; row++)
+            values[row] += (float)sum[row] * job->x_scale[token * job->blocks + span];
+    }
     for (int row = 0; row < PANEL_ROWS; row++)
-        values[row] = (float)sum[row] * job->row_scale[panel * PANEL_ROWS + row] * job->x_scale[token];
+        values[row] *= job->row_scale[panel * PANEL_ROWS + row];
     store(job, panel * PANEL_ROWS, token, values);
 }
 
@@ -62,7 +74,8 @@ static void int4_token(const struct job *job, int64_t panel, int64_t token)
 {
     const uint8_t *block = job->weights + panel * job->panel_bytes;
     const int8_t *x = (const int8_t *)job->x + token * job->k;
-    const int32_t *start = job->group_start + token * (job->k / GROUP);
+    const int32_t *start = job->start + token * job->blocks;
+    const float *x_scale = job->x_scale + token * job->blocks;
     float values[PANEL_ROWS] = {0};
     int32_t sum[PANEL_ROWS];
 
@@ -72,11 +85,10 @@ static void int4_token(const struct job *job, int64_t panel, int64_t token)
             int4_group(block + 512 * group, x + k + GROUP * group, *start++, sum);
             for (int row = 0; row < PANEL_ROWS; row++)
                 values[row] += (float)sum[row]
-                               * bits_float((uint32_t)(scale[2 * row] | scale[2 * row + 1] << 8) << 16);
+                               * (bits_float((uint32_t)(scale[2 * row] | scale[2 * row + 1] << 8) << 16) * *x_scale);
+            x_scale++;
         }
     }
-    for (int row = 0; row < PANEL_ROWS; row++)
-        values[row] *= job->x_scale[token];
     store(job, panel * PANEL_ROWS, token, values);
 }
 
@@ -110,7 +122,7 @@ const struct instruction_set portable_set = {
     .name = "portable",
     .usable = always,
     .int8 = portable_int8,
-    .int8_quantize = quantize_signed,
+    .int8_quantize = quantize_spans,
     .int8_x_bytes = sizeof(int8_t),
     .int4 = portable_int4,
     .int4_quantize = quantize_groups,

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "inline.h"
 #include "job.h"
 
 static inline uint32_t float_bits(float value)
@@ -33,47 +34,53 @@ static inline uint32_t largest_bits(const float *x, int64_t k)
 
 /* 1.5 * 2^23: adding it leaves the integer nearest to a small number (ties to even) in the low bits. */
 static const float ROUNDING = 12582912.0f;
-/* Below this the reciprocal would overflow; such a token counts as zero. */
+/* Below this the reciprocal would overflow; such a block counts as zero. */
 static const float TINY = 1e-36f;
 
-/* To -127..127 by the largest magnitude, each byte XORed with `flip` (0x80 makes them unsigned, zero point 128). */
-static inline void quantize_token(const float *x, int64_t k, int64_t padded, uint8_t flip, int8_t *q, float *scale)
+/* Brings a block to -127..127 by its largest magnitude, pads it with zeros, and sums it. A NaN or an infinity makes
+ * the scale NaN. */
+static inline int32_t quantize_block(const float *x, int64_t count, int64_t padded, int8_t *q, float *scale)
 {
-    const uint32_t largest_abs = largest_bits(x, k);
+    const uint32_t largest_abs = largest_bits(x, count);
     const float largest = bits_float(largest_abs);
     const int finite = largest_abs < 0x7f800000u;
     const float inverse = finite && largest >= TINY ? 127.0f / largest : 0.0f;
+    int32_t sum = 0;
 
-    if (inverse == 0.0f) {
-        memset(q, flip, (size_t)padded);
-    } else {
-        for (int64_t i = 0; i < k; i++)
-            q[i] = (int8_t)((uint8_t)(float_bits(x[i] * inverse + ROUNDING) - float_bits(ROUNDING)) ^ flip);
-        memset(q + k, flip, (size_t)(padded - k));
-    }
     *scale = !finite ? bits_float(0x7fc00000u) : inverse == 0.0f ? 0.0f : largest / 127.0f;
-}
-
-static inline void quantize_signed(const float *x, int64_t k, int64_t padded, void *q, float *scale)
-{
-    quantize_token(x, k, padded, 0, q, scale);
-}
-
-static inline void quantize_unsigned(const float *x, int64_t k, int64_t padded, void *q, float *scale)
-{
-    quantize_token(x, k, padded, ZERO_POINT, q, scale);
-}
-
-static inline void quantize_groups(const float *x, int64_t k, int64_t padded, void *q, float *scale,
-                                   int32_t *group_start)
-{
-    quantize_signed(x, k, padded, q, scale);
-    for (int64_t group = 0; group < padded / GROUP; group++) {
-        int32_t sum = 0;
-        for (int i = 0; i < GROUP; i++)
-            sum += ((const int8_t *)q)[group * GROUP + i];
-        group_start[group] = -8 * sum;
+    memset(q + count, 0, (size_t)(padded - count));
+    if (inverse == 0.0f) {
+        memset(q, 0, (size_t)count);
+        return 0;
     }
+    for (int64_t i = 0; i < count; i++) {
+        const int8_t rounded = (int8_t)(float_bits(x[i] * inverse + ROUNDING) - float_bits(ROUNDING));
+        q[i] = rounded;
+        sum += rounded;
+    }
+    return sum;
+}
+
+INLINE void quantize_blocks(const float *x, int64_t k, int64_t padded, const int64_t block, const int32_t zero_point,
+                            int8_t *q, float *scale, int32_t *start)
+{
+    int64_t at = 0;
+    for (; at + block <= k; at += block)
+        *start++ = -zero_point * quantize_block(x + at, block, block, q + at, scale++);
+    for (; at < padded; at += block) {
+        const int64_t count = k > at ? k - at : 0, size = padded - at < block ? padded - at : block;
+        *start++ = -zero_point * quantize_block(x + at, count, size, q + at, scale++);
+    }
+}
+
+static inline void quantize_spans(const float *x, int64_t k, int64_t padded, void *q, float *scale, int32_t *start)
+{
+    quantize_blocks(x, k, padded, SPAN, INT8_ZERO, q, scale, start);
+}
+
+static inline void quantize_groups(const float *x, int64_t k, int64_t padded, void *q, float *scale, int32_t *start)
+{
+    quantize_blocks(x, k, padded, GROUP, INT4_ZERO, q, scale, start);
 }
 
 static inline void convert_to_float(const float *x, int64_t k, int64_t padded, void *converted)

@@ -4,7 +4,7 @@
  * zeros to a multiple of 64 (bf16: 32). Within a panel the inner dimension is the slow index, so a matrix-vector
  * product reads one contiguous stream, and every dot-product instruction finds the operand it wants:
  *
- *   int8   [n/32][k/4][32 rows][4 k] bytes, then float scale[n], then int32 sum[n] (the sum of the row's bytes)
+ *   int8   [n/32][k/4][32 rows][4 k] bytes, each plus 128, then float scale[n]
  *   int4   [n/32][k/64] blocks of 1152 bytes: 2 groups of [4][32 rows][4 bytes], where byte i of step j holds
  *          k = 8j + i in its low nibble and k = 8j + 4 + i in its high one, each plus 8; then bfloat16 scale[2][32]
  *   bf16   [n/32][k/2][32 rows][2 k] bfloat16
@@ -12,9 +12,10 @@
  * n stands for the row count padded to 32; padding rows and columns are zero. Buffers should be 64-byte aligned.
  *
  * Results. x is (m, k) float32, out (m, n) float32, both dense. A token's outputs do not depend on the other tokens
- * of the call, nor on m: int8 is the same bit for bit with every instruction set, int4 with every one that has fused
- * multiply-add, bf16 per instruction set. Integer formats quantize each token by its largest magnitude; a NaN or an
- * infinity in a token's x makes all of that token's outputs NaN, and no other's.
+ * of the call, nor on m. int8 and int4 are the same bit for bit with every instruction set but the portable one, which
+ * does without fused multiply-add; bf16 differs between sets. Integer formats quantize each token's x in spans of 128
+ * (int8) or groups of 32 (int4) by the largest magnitude in each; a NaN or an infinity in a token's x makes all of
+ * that token's outputs NaN, and no other's.
  *
  * Functions return 0, or TENON_NO_MEMORY when scratch memory could not be had.
  */

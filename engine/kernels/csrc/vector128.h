@@ -13,7 +13,6 @@ typedef int32x4_t ivec;
 typedef float32x4_t fvec;
 
 INLINE ivec load_ints(const int32_t *p) { return vld1q_s32(p); }
-INLINE ivec subtract_zero_point(ivec sum, ivec row_sum) { return vsubq_s32(sum, vshlq_n_s32(row_sum, 7)); }
 INLINE fvec to_float(ivec v) { return vcvtq_f32_s32(v); }
 INLINE fvec load_floats(const float *p) { return vld1q_f32(p); }
 INLINE fvec broadcast_float(float v) { return vdupq_n_f32(v); }

@@ -18,10 +18,6 @@ INLINE ivec broadcast4(const void *p) { int32_t v; memcpy(&v, p, sizeof v); retu
 INLINE ivec broadcast_int(int32_t v) { return _mm256_set1_epi32(v); }
 INLINE ivec int_zero(void) { return _mm256_setzero_si256(); }
 INLINE ivec load_ints(const int32_t *p) { return _mm256_loadu_si256((const void *)p); }
-INLINE ivec subtract_zero_point(ivec sum, ivec row_sum)
-{
-    return _mm256_sub_epi32(sum, _mm256_slli_epi32(row_sum, 7));
-}
 INLINE ivec low_nibbles(ivec v) { return _mm256_and_si256(v, _mm256_set1_epi8(15)); }
 INLINE ivec high_nibbles(ivec v) { return low_nibbles(_mm256_srli_epi16(v, 4)); }
 INLINE ivec even_bfloat16(ivec v) { return _mm256_slli_epi32(v, 16); }

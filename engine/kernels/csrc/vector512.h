@@ -18,10 +18,6 @@ INLINE ivec broadcast4(const void *p) { int32_t v; memcpy(&v, p, sizeof v); retu
 INLINE ivec broadcast_int(int32_t v) { return _mm512_set1_epi32(v); }
 INLINE ivec int_zero(void) { return _mm512_setzero_si512(); }
 INLINE ivec load_ints(const int32_t *p) { return _mm512_loadu_si512((const void *)p); }
-INLINE ivec subtract_zero_point(ivec sum, ivec row_sum)
-{
-    return _mm512_sub_epi32(sum, _mm512_slli_epi32(row_sum, 7));
-}
 INLINE ivec low_nibbles(ivec v) { return _mm512_and_si512(v, _mm512_set1_epi8(15)); }
 INLINE ivec high_nibbles(ivec v) { return low_nibbles(_mm512_srli_epi16(v, 4)); }
 INLINE ivec even_bfloat16(ivec v) { return _mm512_slli_epi32(v, 16); }

@@ -44,16 +44,14 @@ typedef int32_t product(const void *, int64_t, int64_t, const float *, int64_t, 
 static struct matrix make_int8(int64_t n, int64_t k)
 {
     const int64_t rows = up(n, 32), columns = up(k, 64);
-    struct matrix a = {n, k, malloc((size_t)(n * k) * 8), calloc(1, (size_t)(rows * columns + 8 * rows))};
-    int8_t *bytes = a.packed;
+    struct matrix a = {n, k, malloc((size_t)(n * k) * 8), calloc(1, (size_t)(rows * columns + 4 * rows))};
+    uint8_t *bytes = a.packed;
     float *scale = (float *)(bytes + rows * columns);
-    int32_t *sum = (int32_t *)(scale + rows);
     for (int64_t i = 0; i < n; i++) {
         scale[i] = (float)(0.01 * uniform());
         for (int64_t j = 0; j < k; j++) {
             const int8_t q = (int8_t)lrint(127 * uniform());
-            bytes[((i / 32 * (columns / 4) + j / 4) * 32 + i % 32) * 4 + j % 4] = q;
-            sum[i] += q;
+            bytes[((i / 32 * (columns / 4) + j / 4) * 32 + i % 32) * 4 + j % 4] = (uint8_t)(q + 128);
             a.values[i * k + j] = q * (double)scale[i];
         }
     }

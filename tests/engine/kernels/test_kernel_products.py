@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from engine.kernels import bf16, int4, int8, library
-from engine.kernels.activations import quantize_tokens
+from engine.kernels.activations import rounded_blocks
 
 pytestmark = pytest.mark.skipif(library.available() is None, reason=library.reason())
 
@@ -38,10 +38,7 @@ def float64_product(
 ) -> tuple[Tensor, Tensor]:
     """The product of what the kernel is given, and the sum of magnitudes that bounds its rounding."""
     weight = form.unpack(packed).to(torch.float64)
-    rows = x.to(torch.float64)
-    if form is not bf16:
-        quantized, scales = quantize_tokens(x)
-        rows = quantized.to(torch.float64) * scales.to(torch.float64)[:, None]
+    rows = x.to(torch.float64) if form is bf16 else rounded_blocks(x, int8.SPAN if form is int8 else int4.GROUP)
     out, bound = rows @ weight.t(), rows.abs() @ weight.abs().t()
     return (out, bound) if bias is None else (out + bias, bound + bias.abs())
 
@@ -50,7 +47,7 @@ def tolerance(form: ModuleType, instruction_set: str, columns: int) -> float:
     """Relative to the sum of magnitudes: a rounding per addition, and two to scale."""
     if form is bf16 and instruction_set in ("avx512bf16", "amx"):
         return 2**-8 + columns * 2**-24  # activations are rounded to bfloat16
-    additions = {int8: 0, int4: columns / 32 + 2, bf16: columns}[form]
+    additions = {int8: columns / 128 + 2, int4: columns / 32 + 2, bf16: columns}[form]
     return float(additions + 6) * 2**-24
 
 
@@ -61,8 +58,6 @@ def check(form: ModuleType, instruction_set: str, weight: Tensor, x: Tensor, bia
     allowed = tolerance(form, instruction_set, weight.shape[1]) * bound + 1e-37
     assert out.dtype == torch.float32
     assert ((out - expected).abs() <= allowed).all(), ((out - expected).abs() / allowed).max()
-    if form is int8:
-        assert torch.equal(out, int8.reference(packed, x, bias))
 
 
 @pytest.mark.parametrize("tokens", [1, 2, 3, 4, 5, 7, 12, 13, 16, 17, 24, 31, 48, 64, 65, 130])
@@ -169,8 +164,8 @@ def test_instruction_sets_agree_bit_for_bit(instruction_set: str) -> None:
     eight, four = int8.pack(weight), int4.pack(weight)
     out = int8.matmul(eight, x, bias), int4.matmul(four, x, bias)
     library.select(None)
-    assert torch.equal(int8.matmul(eight, x, bias), out[0])
     if instruction_set != "portable":  # has no fused multiply-add
+        assert torch.equal(int8.matmul(eight, x, bias), out[0])
         assert torch.equal(int4.matmul(four, x, bias), out[1])
 
 
