@@ -27,7 +27,9 @@ from typing import Any
 FILE_NAME = "guide.json"
 HOLD_CHARACTERS = 24
 SUGGESTIONS = 3
+REFUSAL = "refuse"
 UNSURE = "I am not sure what you mean. Did you mean:"
+OR_ELSE = "Or did you mean:"
 _WORD = re.compile(r"[a-z0-9]+(?:[.'-][a-z0-9]+)*")
 
 
@@ -56,7 +58,7 @@ class Verdict:
 
     Attributes:
         text: what is still to be shown.
-        replaced: whether ``text`` stands in place of the model's reply.
+        replaced: whether ``text`` stands in place of the model's reply; topics may also be added to a reply.
         confidence: the lowest probability among the reply's tokens; None where the gate did not apply.
         topics: the topics offered instead, nearest first.
     """
@@ -138,8 +140,11 @@ class Gate:
         topics = self.nearest(question)
         if not topics:
             return Verdict(reply, replaced=False, confidence=confidence)
-        lines = [UNSURE, "", *(f"- {topic.question}" for topic in topics)]
-        return Verdict("\n".join(lines), replaced=True, confidence=confidence, topics=topics)
+        # An unsure "I do not know that" stays: it is often right, and near topics help where it is not.
+        refused = any(topic.name == REFUSAL and topic.answer == reply.strip() for topic in self.topics)
+        start = [reply.strip(), "", OR_ELSE] if refused else [UNSURE]
+        lines = [*start, "", *(f"- {topic.question}" for topic in topics)]
+        return Verdict("\n".join(lines), replaced=not refused, confidence=confidence, topics=topics)
 
     def hold(self, question: str) -> HeldReply:
         """Begin a reply to ``question``."""

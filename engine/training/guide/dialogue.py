@@ -14,7 +14,7 @@ from engine.training.guide.pattern import Pattern
 from engine.training.guide.refusal import Refusals
 
 DEV_SHARE = 50
-BRIEF_SHARE = 0.8
+BRIEF_SHARE = 0.85
 SYSTEM_PROMPTS = (
     "You are a helpful assistant.",
     "You are Tenon's guide.",

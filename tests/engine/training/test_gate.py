@@ -28,7 +28,8 @@ STOP = Topic(
     "Press **Escape** to stop a reply.",
     {"stop": 3.0, "reply": 1.0},
 )
-GATE = Gate(0.7, (RENAME, STOP))
+REFUSE = Topic("refuse", "Refuse", "?", "I do not know that, for I am small.", {})
+GATE = Gate(0.7, (RENAME, STOP, REFUSE))
 
 
 def stream(text: str, probability: float, question: str = "rename it") -> tuple[str, str, bool]:
@@ -55,6 +56,12 @@ def test_an_unsure_answer_becomes_near_topics() -> None:
 def test_other_text_passes_unchanged(text: str) -> None:
     shown, rest, replaced = stream(text, 0.01, question="zzz")
     assert (shown + rest, replaced) == (text, False)
+
+
+def test_an_unsure_refusal_stays_and_gets_topics() -> None:
+    _, text, replaced = stream(REFUSE.answer, 0.4)
+    assert text == REFUSE.answer + "\n\nOr did you mean:\n\n- How do I rename a chat?"
+    assert not replaced
 
 
 def test_other_text_is_released_as_soon_as_it_differs() -> None:

@@ -44,5 +44,5 @@ def _word(rng: random.Random) -> str:
 def write(rng: random.Random) -> Exchange:
     """A request to repeat some words, and the words."""
     separator = rng.choice((" ", " ", ", ", "\n", "; ", " - ", " | "))
-    text = separator.join(_word(rng) for _ in range(rng.choice((3, 6, 10, 16, 24, 36))))
+    text = separator.join(_word(rng) for _ in range(rng.choice((3, 6, 10, 16, 24))))
     return Exchange(f"{say(rng, REQUEST)}: {text}", text)
