@@ -99,7 +99,7 @@ class Source:
             return self._fact_turn(rng.choice(self._leads), rng)
         if choice < 0.12 and REFUSE in self.facts:
             return self._fact_turn(REFUSE, rng)
-        if choice < 0.18 or not self._names:
+        if choice < 0.22 or not self._names:
             question, reply = sum_question(rng)
             return Turn(disturb(question, rng) if rng.random() < 0.5 else question, reply, "sum")
         return self._fact_turn(rng.choice(self._names), rng)

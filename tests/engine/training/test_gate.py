@@ -51,11 +51,28 @@ def test_an_unsure_answer_becomes_near_topics() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["17 + 4 = 21", "Press any key, said Ada, and wait for the rain.", "| a | b |", "Pr"]
+    "text", ["17 + 4 is 21", "Press any key, said Ada, and wait for the rain.", "| a | b |", "Pr"]
 )
 def test_other_text_passes_unchanged(text: str) -> None:
     shown, rest, replaced = stream(text, 0.01, question="zzz")
     assert (shown + rest, replaced) == (text, False)
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "shown"),
+    [
+        ("what is 7 + 5", "7 + 5 = 12", "7 + 5 = 12"),
+        ("what is 7 + 5", "7 + 5 = 13", REFUSE.answer),
+        ("what is 8 + 5", "7 + 5 = 12", REFUSE.answer),
+        ("6 over 0", "6 / 0 = 0", REFUSE.answer),
+    ],
+)
+def test_sums_are_worked_out_again(question: str, reply: str, shown: str) -> None:
+    assert stream(reply, 0.1, question) == ("", shown, shown != reply)
+
+
+def test_text_that_only_starts_with_a_sum_passes() -> None:
+    assert stream("7 + 5 = 12 eggs, and then some flour", 0.9)[0] == "7 + 5 = 12 eggs, and then some flour"
 
 
 def test_an_unsure_refusal_stays_and_gets_topics() -> None:
