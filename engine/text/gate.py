@@ -4,9 +4,10 @@ The guide knows a fixed set of answers, which ``guide.json`` in its folder lists
 ask for each with. The gate works on text and token probabilities alone, so it costs nothing and needs no torch.
 
 It only ever touches *guide replies*. A reply is one as long as it begins like a known answer: its first
-``HOLD_CHARACTERS`` characters, or all of it while it is shorter, are the start of one. Any other text (a playground
-text, a sum, whatever another model writes) is passed on at once and unchanged. Models without a ``guide.json`` have
-no gate.
+``HOLD_CHARACTERS`` characters, or all of it while it is shorter, are the start of one. A reply that is nothing but a
+sum ("7 + 5 = 12") is one too: it is worked out again, and a wrong one becomes the guide's "I do not know that". Any
+other text (a playground text, whatever another model writes) is passed on at once and unchanged. Models without a
+``guide.json`` have no gate.
 
     gate = Gate.read(model_folder)            # None for every other model
     held = gate.hold(question)
@@ -27,7 +28,11 @@ from typing import Any
 FILE_NAME = "guide.json"
 HOLD_CHARACTERS = 24
 SUGGESTIONS = 3
+REFUSAL = "refuse"
 UNSURE = "I am not sure what you mean. Did you mean:"
+OR_ELSE = "Or did you mean:"
+_SUM = re.compile(r"(\d+) ([-+*/]) (\d+) = (\d+)")
+_SUM_START = re.compile(r"\d+( ([-+*/]( (\d+( (=( (\d+)?)?)?)?)?)?)?)?")
 _WORD = re.compile(r"[a-z0-9]+(?:[.'-][a-z0-9]+)*")
 
 
@@ -56,7 +61,7 @@ class Verdict:
 
     Attributes:
         text: what is still to be shown.
-        replaced: whether ``text`` stands in place of the model's reply.
+        replaced: whether ``text`` stands in place of the model's reply; topics may also be added to a reply.
         confidence: the lowest probability among the reply's tokens; None where the gate did not apply.
         topics: the topics offered instead, nearest first.
     """
@@ -74,6 +79,17 @@ def question_words(text: str) -> list[str]:
         word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
         for word in words
     ]
+
+
+def sum_holds(reply: str, question: str) -> bool:
+    """Whether a reply such as "7 + 5 = 12" is right and about numbers of the question."""
+    parts = _SUM.fullmatch(reply.strip())
+    if parts is None:
+        return False
+    a, sign, b, result = int(parts[1]), parts[2], int(parts[3]), int(parts[4])
+    asked = {int(number) for number in re.findall(r"\d+", question)}
+    values = {"+": a + b, "-": a - b, "*": a * b, "/": a / b if b else None}
+    return {a, b} <= asked and values[sign] == result
 
 
 @dataclass(frozen=True)
@@ -119,9 +135,11 @@ class Gate:
         return tuple(topic for _, _, topic in sorted(scored, key=lambda entry: entry[:2])[:number])
 
     def is_guide_reply(self, text: str) -> bool:
-        """Whether ``text`` begins like a known answer; an empty text does."""
+        """Whether ``text`` begins like a known answer or is the start of a sum; an empty text is."""
         start = text[:HOLD_CHARACTERS]
-        return any(topic.answer.startswith(start) for topic in self.topics)
+        return _SUM_START.fullmatch(text) is not None or any(
+            topic.answer.startswith(start) for topic in self.topics
+        )
 
     def judge(self, question: str, reply: str, confidence: float) -> Verdict:
         """What to show for a whole reply.
@@ -133,13 +151,20 @@ class Gate:
         """
         if not self.is_guide_reply(reply):
             return Verdict(reply, replaced=False, confidence=None)
+        if _SUM.fullmatch(reply.strip()):
+            wrong = not sum_holds(reply, question)
+            refusals = [topic.answer for topic in self.topics if topic.name == REFUSAL]
+            return Verdict(refusals[0] if wrong and refusals else reply, wrong and bool(refusals), confidence)
         if confidence >= self.threshold:
             return Verdict(reply, replaced=False, confidence=confidence)
         topics = self.nearest(question)
         if not topics:
             return Verdict(reply, replaced=False, confidence=confidence)
-        lines = [UNSURE, "", *(f"- {topic.question}" for topic in topics)]
-        return Verdict("\n".join(lines), replaced=True, confidence=confidence, topics=topics)
+        # An unsure "I do not know that" stays: it is often right, and near topics help where it is not.
+        refused = any(topic.name == REFUSAL and topic.answer == reply.strip() for topic in self.topics)
+        start = [reply.strip(), "", OR_ELSE] if refused else [UNSURE]
+        lines = [*start, "", *(f"- {topic.question}" for topic in topics)]
+        return Verdict("\n".join(lines), replaced=not refused, confidence=confidence, topics=topics)
 
     def hold(self, question: str) -> HeldReply:
         """Begin a reply to ``question``."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+# Most sums that people try are very small.
+LARGEST = (9, 9, 20, 20, 99)
 ADD = (
     "{a} + {b}",
     "{a}+{b}",
@@ -43,20 +45,20 @@ FRAMES = (
 
 
 def sum_question(rng: random.Random) -> tuple[str, str]:
-    """A small sum as a question and its answer: up to 100 to add or subtract, up to 12 times 12."""
+    """A small sum as a question and its answer: up to 100 to add or subtract, up to 10 times 10."""
     sign = rng.choice("++--*/")
     if sign == "+":
-        a, b, forms = rng.randint(0, rng.choice((9, 20, 99))), rng.randint(0, rng.choice((9, 20, 99))), ADD
+        a, b, forms = rng.randint(0, rng.choice(LARGEST)), rng.randint(0, rng.choice(LARGEST)), ADD
         result = a + b
     elif sign == "-":
-        a = rng.randint(0, rng.choice((9, 20, 99)))
+        a = rng.randint(0, rng.choice(LARGEST))
         b = rng.randint(0, a)
         forms, result = SUBTRACT, a - b
     elif sign == "*":
-        a, b, forms = rng.randint(0, 12), rng.randint(0, 12), MULTIPLY
+        a, b, forms = rng.randint(0, 10), rng.randint(0, 10), MULTIPLY
         result = a * b
     else:
-        b, result, forms = rng.randint(1, 12), rng.randint(0, 12), DIVIDE
+        b, result, forms = rng.randint(1, 10), rng.randint(0, 10), DIVIDE
         a = b * result
     form = rng.choice(forms)
     frame = rng.choice(FRAMES)

@@ -14,7 +14,7 @@ from engine.training.guide.pattern import Pattern
 from engine.training.guide.refusal import Refusals
 
 DEV_SHARE = 50
-BRIEF_SHARE = 0.8
+BRIEF_SHARE = 0.85
 SYSTEM_PROMPTS = (
     "You are a helpful assistant.",
     "You are Tenon's guide.",
@@ -99,7 +99,7 @@ class Source:
             return self._fact_turn(rng.choice(self._leads), rng)
         if choice < 0.12 and REFUSE in self.facts:
             return self._fact_turn(REFUSE, rng)
-        if choice < 0.18 or not self._names:
+        if choice < 0.22 or not self._names:
             question, reply = sum_question(rng)
             return Turn(disturb(question, rng) if rng.random() < 0.5 else question, reply, "sum")
         return self._fact_turn(rng.choice(self._names), rng)

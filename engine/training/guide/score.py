@@ -104,12 +104,13 @@ def table(answers: list[Answer], facts: dict[str, Fact], gate: Gate) -> str:
         suggested = any(topic.name in answer.held.facts for topic in verdict.topics)
         marks = {
             "all": 1, "right": right, "false refusals": refused, "passed": not verdict.replaced,
-            "passed right": right and not verdict.replaced, "suggested": suggested,
+            "passed right": right and not verdict.replaced,
+            "helped": suggested or (right and not verdict.replaced),
         }  # fmt: skip
         for name in (category(answer.held, facts), "total"):
             rows.setdefault(name, Counter()).update({mark: int(value) for mark, value in marks.items()})
     lines = [
-        "| questions | number | right, gate off | false refusals | gate on: answered | of these right | "
+        "| questions | number | right, gate off | false refusals | gate on: reply shown | of these right | "
         "right or offered |",
         "|---|---|---|---|---|---|---|",
     ]
@@ -119,7 +120,7 @@ def table(answers: list[Answer], facts: dict[str, Fact], gate: Gate) -> str:
             f"| {name} | {row['all']} | {_share(row['right'], row['all'])} | "
             f"{_share(row['false refusals'], row['all'])} | "
             f"{_share(row['passed'], row['all'])} | {_share(row['passed right'], row['passed'])} | "
-            f"{_share(row['passed right'] + row['suggested'], row['all'])} |"
+            f"{_share(row['helped'], row['all'])} |"
         )
     return "\n".join(lines)
 
@@ -127,8 +128,8 @@ def table(answers: list[Answer], facts: dict[str, Fact], gate: Gate) -> str:
 def best_threshold(speaker: Speaker, source: Source, gate: Gate) -> float:
     """The threshold that serves development questions best.
 
-    A right answer counts 1, a list of topics with the right one 0.6, a wrong answer -1. These questions come from
-    patterns kept out of training, half of them disturbed; the held-out questions play no part.
+    A right answer counts 1, a list of topics with the right one 0.4, one without it -0.2, a wrong answer -1. These
+    questions come from patterns kept out of training; the held-out questions play no part.
     """
     rng = random.Random(23)
     chats = [
@@ -141,10 +142,11 @@ def best_threshold(speaker: Speaker, source: Source, gate: Gate) -> float:
         total = 0.0
         for answer in answers:
             verdict = trial.judge(answer.held.questions[-1], answer.text, answer.confidence)
-            if verdict.replaced:
-                total += 0.6 * any(topic.name in answer.held.facts for topic in verdict.topics)
+            offered = any(topic.name in answer.held.facts for topic in verdict.topics)
+            if is_right(answer, source.facts) and not verdict.replaced:
+                total += 1.0
             else:
-                total += 1.0 if is_right(answer, source.facts) else -1.0
+                total += 0.4 if offered else -0.2 if verdict.replaced else -1.0
         return total
 
     return max((round(0.3 + 0.05 * step, 2) for step in range(14)), key=value)

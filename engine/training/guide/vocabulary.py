@@ -108,7 +108,7 @@ class Encoder:
             question = (self.noisy if noisy else self.plain).encode(turn.question.strip()).ids
             add([self._special[USER], *question, self.end, self._special[ASSISTANT]], False)
             reply = [*self.plain.encode(turn.reply.strip()).ids, self.end]
-            add(reply[:BRIEF_TOKENS] if dialogue.brief else reply, True)
+            add(reply[:BRIEF_TOKENS] if dialogue.brief and turn.fact != "sum" else reply, True)
         return Encoded(ids, learn)
 
 

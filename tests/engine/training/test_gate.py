@@ -28,7 +28,8 @@ STOP = Topic(
     "Press **Escape** to stop a reply.",
     {"stop": 3.0, "reply": 1.0},
 )
-GATE = Gate(0.7, (RENAME, STOP))
+REFUSE = Topic("refuse", "Refuse", "?", "I do not know that, for I am small.", {})
+GATE = Gate(0.7, (RENAME, STOP, REFUSE))
 
 
 def stream(text: str, probability: float, question: str = "rename it") -> tuple[str, str, bool]:
@@ -50,11 +51,34 @@ def test_an_unsure_answer_becomes_near_topics() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["17 + 4 = 21", "Press any key, said Ada, and wait for the rain.", "| a | b |", "Pr"]
+    "text", ["17 + 4 is 21", "Press any key, said Ada, and wait for the rain.", "| a | b |", "Pr"]
 )
 def test_other_text_passes_unchanged(text: str) -> None:
     shown, rest, replaced = stream(text, 0.01, question="zzz")
     assert (shown + rest, replaced) == (text, False)
+
+
+@pytest.mark.parametrize(
+    ("question", "reply", "shown"),
+    [
+        ("what is 7 + 5", "7 + 5 = 12", "7 + 5 = 12"),
+        ("what is 7 + 5", "7 + 5 = 13", REFUSE.answer),
+        ("what is 8 + 5", "7 + 5 = 12", REFUSE.answer),
+        ("6 over 0", "6 / 0 = 0", REFUSE.answer),
+    ],
+)
+def test_sums_are_worked_out_again(question: str, reply: str, shown: str) -> None:
+    assert stream(reply, 0.1, question) == ("", shown, shown != reply)
+
+
+def test_text_that_only_starts_with_a_sum_passes() -> None:
+    assert stream("7 + 5 = 12 eggs, and then some flour", 0.9)[0] == "7 + 5 = 12 eggs, and then some flour"
+
+
+def test_an_unsure_refusal_stays_and_gets_topics() -> None:
+    _, text, replaced = stream(REFUSE.answer, 0.4)
+    assert text == REFUSE.answer + "\n\nOr did you mean:\n\n- How do I rename a chat?"
+    assert not replaced
 
 
 def test_other_text_is_released_as_soon_as_it_differs() -> None:

@@ -12,6 +12,7 @@ from engine.training.guide.fact import read_phrases
 from engine.training.guide.pattern import Pattern, parse
 
 Slots = dict[str, str]
+COMMON = 24
 _ARTICLE = re.compile(r"\b([Aa]) ([aeiou])")
 
 
@@ -30,19 +31,34 @@ def word_classes() -> dict[str, Pattern]:
 
 
 @cache
+def common_words() -> dict[str, Pattern]:
+    """The word classes that playground texts use: ``COMMON`` words of each.
+
+    A small model learns to copy a word from the request only after it has seen it in many places.
+    """
+    rng = random.Random(5)
+    chosen: dict[str, Pattern] = {}
+    for name, pattern in word_classes().items():
+        words = list(pattern.expand({}))
+        kept = words if len(words) <= COMMON else sorted(rng.sample(words, COMMON), key=words.index)
+        chosen[name] = parse("(" + "|".join(kept) + ")")
+    return chosen
+
+
+@cache
 def members(name: str) -> tuple[str, ...]:
-    """Every word of a class."""
-    return tuple(word_classes()[name].expand({}))
+    """The words of a class that playground texts use."""
+    return tuple(common_words()[name].expand({}))
 
 
 @cache
 def _parsed(source: str) -> Pattern:
-    return parse(source, word_classes())
+    return parse(source, common_words())
 
 
 def say(rng: random.Random, source: str, slots: Slots | None = None) -> str:
     """One expansion of a prose pattern; ``{name}`` is filled from ``slots`` afterwards."""
-    text = _parsed(source).sample(rng, word_classes())
+    text = _parsed(source).sample(rng, common_words())
     if slots:
         text = text.format_map(slots)
     return _ARTICLE.sub(r"\1n \2", text)
