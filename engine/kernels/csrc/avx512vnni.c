@@ -6,7 +6,7 @@
 
 extern kernel avx512vnni_int8, avx512vnni_int4;
 
-#define INT8_COLUMNS 12
+#define INT8_COLUMNS 8
 #define INT8_X int8_t
 #define INT4_COLUMNS 8
 #define INT4_UNROLL UNROLL

@@ -38,7 +38,9 @@ def float64_product(
 ) -> tuple[Tensor, Tensor]:
     """The product of what the kernel is given, and the sum of magnitudes that bounds its rounding."""
     weight = form.unpack(packed).to(torch.float64)
-    rows = x.to(torch.float64) if form is bf16 else rounded_blocks(x, int8.SPAN if form is int8 else int4.GROUP)
+    rows = (
+        x.to(torch.float64) if form is bf16 else rounded_blocks(x, int8.SPAN if form is int8 else int4.GROUP)
+    )
     out, bound = rows @ weight.t(), rows.abs() @ weight.abs().t()
     return (out, bound) if bias is None else (out + bias, bound + bias.abs())
 
