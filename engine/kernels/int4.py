@@ -1,5 +1,4 @@
-"""4-bit weights with a scale per group of 32 columns, times activations in 8 bits with scales of the
-same groups.
+"""4-bit weights times activations in 8 bits, each with a scale per group of 32 columns.
 
 A weight is (q - 8) * scale with q in 0..15. A group's sum is exact; groups are added in float32, in order, by fused
 multiply-add where the processor has it, so a product does not depend on the width or on the number of threads.
