@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QUrl, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
@@ -254,8 +254,18 @@ class ChatPage(QWidget):
         if conversation_id == self._current:
             self._show_messages(self._workspace.messages(conversation_id))
 
+    @Slot()
+    def _say_engine_sentence(self) -> None:
+        sentence = self._workspace.engine_state().sentence
+        shown = [] if self._current is None else self._workspace.messages(self._current)
+        if sentence and all(message.error != sentence for message in shown):
+            self.said.emit(sentence, True)
+
     @Slot(object)
     def _engine_changed(self, state: EngineState) -> None:
+        if state.sentence and self._workspace.active_conversation() is None:
+            # Once everybody has heard of it: the reply that was cut may say the same, and once is enough.
+            QTimer.singleShot(0, self, self._say_engine_sentence)
         self.header.set_engine(state)
         self.transcript.set_engine(state)
         self.empty_state.set_engine(state)

@@ -155,6 +155,27 @@ def test_the_model_button_follows_the_engine(
     assert window.page.header.model_button.accessibleName() == words
 
 
+def test_an_engine_that_stops_between_replies_says_so(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    sentence = "The engine stopped unexpectedly (signal 9)."
+    workspace.set_engine(EngineState(EnginePhase.STOPPED, "guide", "Guide", sentence=sentence))
+    qtbot.waitUntil(lambda: window.toast.isVisible() and sentence in window.toast.text)
+    assert not window.toast.fades
+
+
+def test_a_stopped_engine_is_not_said_twice(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    conversation = workspace.send(None, "Hello")
+    window.page.open(conversation)
+    sentence = "The engine stopped unexpectedly (signal 9)."
+    workspace.set_engine(EngineState(EnginePhase.STOPPED, "guide", "Guide", sentence=sentence))
+    workspace.fail(conversation, sentence)
+    qtbot.wait(50)
+    assert not window.toast.isVisible()
+
+
 def test_an_app_wide_notice_stays(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
     workspace.notice.emit("The database was damaged; it is kept aside.")
     assert window.toast.isVisible()
