@@ -12,7 +12,7 @@ struct prefetch {
     int64_t second;     /* offset of the other line that a step asks for; 0 when one is enough */
 };
 
-enum { DISTANCE = 4096 };
+enum { DISTANCE = 1024 };
 
 INLINE struct prefetch prefetch_pass(const uint8_t *panel, int64_t panel_bytes, int64_t pass, int64_t passes)
 {
