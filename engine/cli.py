@@ -94,7 +94,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     ask.add_argument("--draft", metavar="REF", help="the draft model, for modes that use one")
     ask.add_argument("--mode", default="auto", help="auto, plain or lookup (default: %(default)s)")
-    ask.add_argument("--weights", default="auto", help="auto, fp32, bf16, int8 or int4 (default: %(default)s)")
+    ask.add_argument(
+        "--weights", default="auto", help="auto, fp32, bf16, int8 or int4 (default: %(default)s)"
+    )
     ask.add_argument(
         "--max-tokens", metavar="N", type=int, help="the reply's limit (default: the context's end)"
     )

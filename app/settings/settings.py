@@ -22,7 +22,9 @@ class Settings:
 
     model = text("guide", "The model that answers: guide, or a checkpoint folder.")
     mode = choice("auto", ("auto", "plain", "lookup"), "How replies are generated.")
-    weights = choice("auto", ("auto", "fp32", "bf16", "int8", "int4"), "Number format of the weights in memory.")
+    weights = choice(
+        "auto", ("auto", "fp32", "bf16", "int8", "int4"), "Number format of the weights in memory."
+    )
     threads = whole_number(0, 0, 1024, "Processor threads; 0 takes the usable physical cores.")
     context = whole_number(0, 0, 1 << 24, "Tokens of context; 0 takes the model's own length.")
     max_tokens = whole_number(0, 0, 1 << 24, "Longest reply in tokens; 0 is until the context is full.")
