@@ -100,7 +100,11 @@ class Toast(QFrame):
         width = min(width, max(needed, 200))
         layout = self.layout()
         assert layout is not None
-        height = max(layout.heightForWidth(width), layout.minimumSize().height())
+        # The layout knows nothing of the frame's border, nor of the style sheet's font before that is applied.
+        self.ensurePolished()
+        self._label.ensurePolished()
+        border = self.contentsMargins().left() + self.contentsMargins().right()
+        height = border + max(layout.heightForWidth(width - border), layout.minimumSize().height())
         self.setGeometry(
             window.width() - width - _MARGIN_PX, window.height() - height - bottom_px, width, height
         )

@@ -164,6 +164,15 @@ def test_an_engine_that_stops_between_replies_says_so(
     assert not window.toast.fades
 
 
+def test_a_long_sentence_fits_into_its_notice(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    workspace.notice.emit("The engine stopped unexpectedly, most likely because memory ran out. " * 3)
+    qtbot.wait(20)
+    label = window.toast.findChild(QLabel)
+    assert label.height() >= label.heightForWidth(label.width())
+
+
 def test_a_stopped_engine_is_not_said_twice(
     qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
 ) -> None:
