@@ -37,7 +37,8 @@ from engine.verifying.sample_and_match import SampleAndMatch
 from engine.verifying.verdict import Verifier
 
 _STATISTICS_EVERY_S = 0.25
-_UNSURE = "The guide was not sure of its answer, so it offers the nearest topics that it knows instead."
+_OFFERED = "The guide was not sure of its answer, so it offers the nearest topics that it knows instead."
+_WITHHELD = "The guide's answer did not hold, so it is not shown."
 _NO_TEMPLATE = "This model brings no chat template, so the conversation is given to it as plain text."
 
 
@@ -143,7 +144,7 @@ class ReplyRun:
         """Show what the gate held back, or what it puts in its place."""
         verdict = held.finish(complete=self._reply.stop_reason is not None)
         if verdict.replaced:
-            self._emit(Notice(self._request.request_id, _UNSURE))
+            self._emit(Notice(self._request.request_id, _OFFERED if verdict.topics else _WITHHELD))
         if verdict.text:
             self._shown += verdict.text
             self._emit(TokensAdded(self._request.request_id, verdict.text, ()))

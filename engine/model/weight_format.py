@@ -18,7 +18,7 @@ class Packing:
 
     Attributes:
         pack: (n, k) floats to the packed matrix. Raises `NotPackable`.
-        matmul: Packed matrix, (m, k) float32, bias (n,) or None, threads or None to (m, n) float32.
+        matmul: Packed matrix, (m, k) float32, bias (n,) float32 or None to (m, n) float32.
         packed_bytes: Bytes for n and k.
     """
 

@@ -179,8 +179,9 @@ def test_a_stopped_engine_is_not_said_twice(
     conversation = workspace.send(None, "Hello")
     window.page.open(conversation)
     sentence = "The engine stopped unexpectedly (signal 9)."
-    workspace.set_engine(EngineState(EnginePhase.STOPPED, "guide", "Guide", sentence=sentence))
     workspace.fail(conversation, sentence)
+    assert workspace.active_conversation() is None
+    workspace.set_engine(EngineState(EnginePhase.STOPPED, "guide", "Guide", sentence=sentence))
     qtbot.wait(50)
     assert not window.toast.isVisible()
 
