@@ -105,7 +105,9 @@ def test_settings_that_cannot_be_saved_are_told_of(desk: Desk) -> None:
     (desk.folder / "config").write_text("in the way")
     workspace = desk.open()
     workspace.settings.font_scale = 120
-    desk.wait(lambda: any("Settings cannot be saved" in notice for notice in desk.recorder.notices))
+    sentence = "Settings cannot be saved"
+    desk.wait(lambda: any(sentence in notice for notice in desk.recorder.notices))
+    assert sentence in desk.recorder.notices[-1]
 
 
 def test_a_data_folder_that_cannot_be_written_is_told_of_and_the_app_runs(desk: Desk) -> None:

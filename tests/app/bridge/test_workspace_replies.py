@@ -66,6 +66,7 @@ def test_a_partial_reply_is_on_the_disk_within_a_second(desk: Desk) -> None:
     desk.wait(lambda: stored() != "", timeout_s=1.0)
     before = stored()
     desk.wait(lambda: len(stored()) > len(before), timeout_s=1.0)
+    assert stored().startswith(before)
     connection.close()
 
 

@@ -141,4 +141,5 @@ def test_no_file_does_harm(stored: dict[str, Any]) -> None:
     settings = Settings()
     settings.take(stored)
     for name, setting in Settings.declared().items():
-        setting.read(getattr(settings, name))
+        value = getattr(settings, name)
+        assert setting.read(value) == value
