@@ -16,7 +16,29 @@ from engine.kernels.build import library_name
 CAP_VARIABLE = "TENON_CPU_CAP"
 """Environment variable with the name of the highest instruction set that may be used."""
 
-_VERSION = 1  # TENON_VERSION in csrc/tenon.h
+_VERSION = 2  # TENON_VERSION in csrc/tenon.h
+
+
+_FORMATS = {"int8": 0, "int4": 1, "bf16": 2}  # TENON_INT8 and so on
+
+
+class Matrix(ctypes.Structure):
+    """``struct tenon_matrix``: a packed matrix and its bias, as addresses that someone else keeps alive."""
+
+    _fields_ = (
+        ("packed", ctypes.c_void_p),
+        ("bias", ctypes.c_void_p),
+        ("n", ctypes.c_int64),
+        ("k", ctypes.c_int64),
+        ("format", ctypes.c_int32),
+    )
+
+    @classmethod
+    def of(cls, name: str, packed: Tensor, rows: int, columns: int, bias: Tensor | None) -> Matrix:
+        """Point at a packed matrix (rows, columns) in format ``name`` and a bias (rows,) float32."""
+        return cls(
+            packed.data_ptr(), None if bias is None else bias.data_ptr(), rows, columns, _FORMATS[name]
+        )
 
 
 @dataclass(frozen=True)
@@ -34,10 +56,20 @@ def _declare(functions: ctypes.CDLL) -> None:
     functions.tenon_set_spin.argtypes = [ctypes.c_int64]
     functions.tenon_set_spin.restype = None
     pointer, size = ctypes.c_void_p, ctypes.c_int64
-    for name in ("tenon_int8_matmul", "tenon_int4_matmul", "tenon_bf16_matmul"):
-        function = getattr(functions, name)
-        function.argtypes = [pointer, size, size, pointer, size, pointer, pointer, ctypes.c_int32]
-        function.restype = ctypes.c_int32
+    functions.tenon_matmul.argtypes = [ctypes.POINTER(Matrix), pointer, size, pointer, ctypes.c_int32]
+    functions.tenon_matmul.restype = ctypes.c_int32
+    functions.tenon_layer_scratch_bytes.argtypes = [ctypes.c_void_p, size]
+    functions.tenon_layer_scratch_bytes.restype = size
+    functions.tenon_layer_forward.argtypes = [
+        pointer,
+        pointer,
+        pointer,
+        pointer,
+        pointer,
+        pointer,
+        ctypes.c_int32,
+    ]
+    functions.tenon_layer_forward.restype = None
 
 
 @cache
@@ -109,6 +141,11 @@ def set_spin(microseconds: int) -> None:
         functions.tenon_set_spin(microseconds)
 
 
+def loaded() -> ctypes.CDLL | None:
+    """The library itself, for `engine.kernels.layer`; None where there is none."""
+    return _load().functions
+
+
 def multiply(
     name: str, packed: Tensor, rows: int, columns: int, x: Tensor, bias: Tensor | None, threads: int | None
 ) -> Tensor | None:
@@ -134,22 +171,13 @@ def multiply(
         raise ValueError(f"activations must be float32 (m, {columns}), not {x.dtype} {tuple(x.shape)}")
     if bias is not None and (bias.dtype != torch.float32 or bias.shape != (rows,)):
         raise ValueError(f"the bias must be float32 ({rows},), not {bias.dtype} {tuple(bias.shape)}")
-    functions = _load().functions
-    if functions is None:
+    found = _load().functions
+    if found is None:
         return None
     x = x.contiguous()
     bias = None if bias is None else bias.contiguous()
+    matrix = Matrix.of(name, packed, rows, columns, bias)
     out = torch.empty(x.shape[0], rows)
-    failed = getattr(functions, f"tenon_{name}_matmul")(
-        packed.data_ptr(),
-        rows,
-        columns,
-        x.data_ptr(),
-        x.shape[0],
-        None if bias is None else bias.data_ptr(),
-        out.data_ptr(),
-        threads or torch.get_num_threads(),
-    )
-    if failed:
+    if found.tenon_matmul(matrix, x.data_ptr(), len(x), out.data_ptr(), threads or torch.get_num_threads()):
         raise MemoryError("no memory for the activations of a matrix product")
     return out

@@ -11,6 +11,7 @@ from torch.nn import functional
 
 from engine.model.attention import StepMask, attend, step_mask
 from engine.model.config import ModelConfig
+from engine.model.fused_layer import FusedLayer, FusedStep, fused_step
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights, WeightSource
 from engine.model.rope import RopeTable, rotate
@@ -45,7 +46,7 @@ class Decoder:
         self.config = config
         self.source = source
         self._ropes = [RopeTable(rope, source.dtype, source.device) for rope in config.ropes]
-        self._windows = sorted(set(config.windows), key=lambda window: window or 0)
+        self._fused: dict[int, tuple[LayerWeights, FusedLayer | None]] = {}
         scale = config.embedding_scale
         # Gemma rounds the factor to the weights' type.
         self._embedding_scale = None if scale is None else torch.tensor(scale, dtype=source.dtype).item()
@@ -100,11 +101,9 @@ class Decoder:
         if mask is not None:
             mask = mask.to(source.device)
         cache.reserve(len(tokens))
-        masks = {
-            window: step_mask(positions, mask, cache.length, window, source.cache_dtype, config.group)
-            for window in self._windows
-        }
         rotations = self._rotations(positions, cache)
+        masks: dict[int | None, StepMask] = {}
+        steps: dict[tuple[int | None, int | None], FusedStep] = {}
         hidden = functional.embedding(tokens, source.embedding).to(source.dtype)
         if self._embedding_scale is not None:
             hidden = hidden * self._embedding_scale
@@ -112,10 +111,25 @@ class Decoder:
         for index, (window, rope) in enumerate(zip(config.windows, config.layer_ropes, strict=True)):
             if check is not None:
                 check()
+            weights = source.layer(index)
+            fused = self._fused_layer(index, weights)
+            rotation = None if rope is None else rotations[rope]
+            if fused is not None:
+                if index in hidden_layers:
+                    inputs[index] = hidden.clone()
+                if (window, rope) not in steps:
+                    steps[window, rope] = fused_step(
+                        len(tokens), mask, cache.store(index), cache.length, 0, window, rotation
+                    )
+                fused(steps[window, rope], cache.store(index), hidden)
+                continue
             if index in hidden_layers:
                 inputs[index] = hidden
-            rotation = None if rope is None else rotations[rope]
-            hidden = self._layer(source.layer(index), index, hidden, rotation, masks[window], cache)
+            if window not in masks:
+                masks[window] = step_mask(
+                    positions, mask, cache.length, window, source.cache_dtype, config.group
+                )
+            hidden = self._layer(weights, index, hidden, rotation, masks[window], cache)
         hidden = source.final_norm(hidden)
         wanted = hidden if logit_rows is None else hidden[logit_rows]
         logits = source.head(wanted).float()
@@ -128,6 +142,14 @@ class Decoder:
         for table in self._ropes:
             table.reserve(last + 1)
         return [table.rows(positions, cache.long_text) for table in self._ropes]
+
+    def _fused_layer(self, index: int, weights: LayerWeights) -> FusedLayer | None:
+        """The layer for the kernel library, made when its weights are seen first; None where it cannot run there."""
+        known = self._fused.get(index)
+        if known is None or known[0] is not weights:
+            fits = FusedLayer.fit(self.config, weights, self.source.cache_dtype)
+            known = self._fused[index] = (weights, FusedLayer(self.config, weights) if fits else None)
+        return known[1]
 
     def _layer(
         self,

@@ -99,6 +99,10 @@ class KVCache:
             grown[:, :, : self.length] = old[:, :, : self.length]
             self._layers[index] = grown
 
+    def store(self, layer: int) -> Tensor:
+        """A layer's whole tensor (2, kv_heads, rows, head_dim), keys first, for who writes the new rows itself."""
+        return self._layers[layer]
+
     def append(self, layer: int, keys: Tensor, values: Tensor, first_row: int = 0) -> tuple[Tensor, Tensor]:
         """Write the rows of a forward behind the committed ones; room was reserved before.
 

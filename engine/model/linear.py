@@ -8,6 +8,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from engine.kernels.library import Matrix
 from engine.kernels.packing import Packed
 
 
@@ -68,19 +69,22 @@ class PackedLinear:
 
     Args:
         matrix: From the format's ``pack``, or mapped from a file.
+        format_name: As the kernel library knows it.
         matmul: The format's product.
         bias: (out,) float32 or None.
     """
 
-    __slots__ = ("_matmul", "_matrix", "bias")
+    __slots__ = ("_format_name", "_matmul", "_matrix", "bias")
 
     def __init__(
         self,
         matrix: Packed,
+        format_name: str,
         matmul: Callable[[Packed, Tensor, Tensor | None], Tensor],
         bias: Tensor | None = None,
     ) -> None:
         self._matrix = matrix
+        self._format_name = format_name
         self._matmul = matmul
         self.bias = bias
 
@@ -88,6 +92,11 @@ class PackedLinear:
     def size_bytes(self) -> int:
         """Bytes of matrix and bias."""
         return self._matrix.size_bytes + (0 if self.bias is None else self.bias.nbytes)
+
+    def kernel_matrix(self) -> Matrix:
+        """For the kernel library, as long as this object lives."""
+        matrix = self._matrix
+        return Matrix.of(self._format_name, matrix.data, matrix.rows, matrix.columns, self.bias)
 
     def __call__(self, rows: Tensor) -> Tensor:
         """Map (n, in) float32 to (n, out) float32."""

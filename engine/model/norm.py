@@ -16,23 +16,26 @@ class Norm:
         weight: (s,) as stored.
         epsilon: eps.
         offset: Added to the stored weight (Gemma: 1).
+
+    Attributes:
+        gain: (s,) float32, w * sqrt(s).
     """
 
-    __slots__ = ("_floor", "_gain")
+    __slots__ = ("_floor", "gain")
 
     def __init__(self, weight: Tensor, epsilon: float, offset: float = 0.0) -> None:
         size = weight.shape[-1]
-        self._gain = (weight.float() + offset) * size**0.5
+        self.gain = (weight.float() + offset) * size**0.5
         self._floor = torch.tensor((size * epsilon) ** 0.5, dtype=torch.float32, device=weight.device)
 
     @property
     def size_bytes(self) -> int:
         """Bytes of the weight in memory: always float32."""
-        return int(self._gain.nbytes)
+        return int(self.gain.nbytes)
 
     def __call__(self, rows: Tensor) -> Tensor:
         """Normalise (..., s); the result has the type of ``rows``."""
         wide = rows.float()
         length = torch.hypot(torch.linalg.vector_norm(wide, dim=-1, keepdim=True), self._floor)
-        normalised: Tensor = (wide * self._gain).div_(length).to(rows.dtype)
+        normalised: Tensor = (wide * self.gain).div_(length).to(rows.dtype)
         return normalised

@@ -151,7 +151,7 @@ def _assemble(packed: PackedFile, config: ModelConfig, weight_format: WeightForm
         if "rows" not in layout:
             return Linear(dense(name).to(weight_format.activations), bias)
         matrix = Packed(packed.bytes_of(name), layout["rows"], layout["columns"])
-        return PackedLinear(matrix, packing.matmul, bias)
+        return PackedLinear(matrix, weight_format.name, packing.matmul, bias)
 
     def layer(index: int) -> LayerWeights:
         prefix = f"layers.{index}."

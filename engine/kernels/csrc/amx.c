@@ -4,6 +4,7 @@
 
 #include "int8_output.h"
 #include "quantize.h"
+#include "rows.h"
 #include "x86.h"
 
 extern kernel avx512vnni_int8, avx512vnni_int4, avx512bf16_bf16;
@@ -175,4 +176,5 @@ const struct instruction_set amx_set = {
     .bf16 = avx512bf16_bf16,
     .bf16_convert = convert_to_bfloat16,
     .bf16_x_bytes = sizeof(uint16_t),
+    .rows = &rows512,
 };

@@ -2,6 +2,7 @@
 #include "vector512.h"
 
 #include "quantize.h"
+#include "rows.h"
 #include "x86.h"
 
 extern kernel avx512vnni_int8, avx512vnni_int4, avx512bf16_bf16;
@@ -40,4 +41,5 @@ const struct instruction_set avx512bf16_set = {
     .bf16 = avx512bf16_bf16,
     .bf16_convert = convert_to_bfloat16,
     .bf16_x_bytes = sizeof(uint16_t),
+    .rows = &rows512,
 };

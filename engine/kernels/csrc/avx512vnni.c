@@ -2,6 +2,7 @@
 #include "vector512.h"
 
 #include "quantize.h"
+#include "rows.h"
 #include "x86.h"
 
 extern kernel avx512vnni_int8, avx512vnni_int4;
@@ -79,4 +80,5 @@ const struct instruction_set avx512vnni_set = {
     .bf16 = bf16_panel,
     .bf16_convert = convert_to_float,
     .bf16_x_bytes = sizeof(float),
+    .rows = &rows512,
 };

@@ -2,6 +2,7 @@
 #include "vector256.h"
 
 #include "quantize.h"
+#include "rows.h"
 #include "x86.h"
 
 extern kernel avx2_bf16;
@@ -53,4 +54,5 @@ const struct instruction_set avxvnni_set = {
     .bf16 = avx2_bf16,
     .bf16_convert = convert_to_float,
     .bf16_x_bytes = sizeof(float),
+    .rows = &rows256,
 };

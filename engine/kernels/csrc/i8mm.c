@@ -6,6 +6,7 @@
 #include "neon_panel.h"
 #include "int8_output.h"
 #include "quantize.h"
+#include "rows.h"
 
 extern kernel dotprod_int8, dotprod_int4, dotprod_bf16;
 
@@ -188,4 +189,5 @@ const struct instruction_set i8mm_set = {
     .bf16 = dotprod_bf16,
     .bf16_convert = convert_to_float,
     .bf16_x_bytes = sizeof(float),
+    .rows = &rows128,
 };

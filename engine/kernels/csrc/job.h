@@ -40,6 +40,8 @@ typedef void quantizer(const float *x, int64_t k, int64_t padded, void *q, float
 /* Copies one token for the bf16 kernel, as float or as bfloat16. */
 typedef void converter(const float *x, int64_t k, int64_t padded, void *converted);
 
+struct row_operations;
+
 struct instruction_set {
     const char *name;
     int (*usable)(void);
@@ -51,6 +53,7 @@ struct instruction_set {
     kernel *bf16;
     converter *bf16_convert;
     int32_t bf16_x_bytes;
+    const struct row_operations *rows;
 };
 
 #endif

@@ -23,6 +23,11 @@ static struct {
     void *context;
 } pool = {.busy = ATOMIC_FLAG_INIT, .spin_us = 50, .lock = MUTEX_INITIALIZER, .wake = CONDITION_INITIALIZER};
 
+int32_t pool_team(int32_t threads)
+{
+    return threads < 1 ? 1 : threads > MAX_THREADS ? MAX_THREADS : threads;
+}
+
 void shares_init(struct shares *shares, int64_t count, int32_t threads)
 {
     shares->count = count;

@@ -28,6 +28,9 @@ void shares_finish(struct shares *shares);
 /* Waits until every item is finished, by whichever thread. */
 void shares_wait(struct shares *shares);
 
+/* A number of threads that is allowed. */
+int32_t pool_team(int32_t threads);
+
 typedef void pool_body(void *context, int32_t thread);
 
 /* Runs body(context, 0) on the caller and body(context, 1..) on workers that are awake in time. The body must do all

@@ -30,7 +30,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 1, TENON_NO_MEMORY = 1 };
+enum { TENON_VERSION = 2, TENON_NO_MEMORY = 1 };
 
 /* Changes whenever a packed layout or a signature does. */
 TENON_API int32_t tenon_version(void);
@@ -45,11 +45,55 @@ TENON_API const char *tenon_instruction_set(int32_t index, int32_t *usable);
 /* How long an idle worker spins before it sleeps. */
 TENON_API void tenon_set_spin(int64_t microseconds);
 
-TENON_API int32_t tenon_int8_matmul(const void *packed, int64_t n, int64_t k, const float *x, int64_t m,
-                                    const float *bias, float *out, int32_t threads);
-TENON_API int32_t tenon_int4_matmul(const void *packed, int64_t n, int64_t k, const float *x, int64_t m,
-                                    const float *bias, float *out, int32_t threads);
-TENON_API int32_t tenon_bf16_matmul(const void *packed, int64_t n, int64_t k, const float *x, int64_t m,
-                                    const float *bias, float *out, int32_t threads);
+enum { TENON_INT8 = 0, TENON_INT4 = 1, TENON_BF16 = 2 };
+
+struct tenon_matrix {
+    const void *packed;
+    const float *bias;          /* (n) or NULL */
+    int64_t n, k;
+    int32_t format;
+};
+
+/* out (m, n) = x (m, k) times the matrix's transpose, plus the bias. */
+TENON_API int32_t tenon_matmul(const struct tenon_matrix *matrix, const float *x, int64_t m, float *out,
+                               int32_t threads);
+
+enum { TENON_SILU = 0, TENON_GELU_TANH = 1, TENON_GELU = 2 };
+
+/* The weights of one decoder layer. Norms are gains, the square root of their width multiplied in; a floor is their
+ * epsilon times their width. Heads are a multiple of 16 channels wide. */
+struct tenon_layer {
+    int64_t hidden, heads, kv_heads, head_dim;
+    const float *attention_norm, *mlp_norm;
+    const float *query_norm, *key_norm, *attention_end_norm, *mlp_end_norm;     /* or NULL */
+    struct tenon_matrix qkv, output, gate_up, down;
+    float norm_floor, head_norm_floor;
+    float scale;                /* of the scores */
+    float soft_cap;             /* of the scores; 0: none */
+    int32_t activation;
+};
+
+/* What the layers of one forward share. The new rows of the cache are written behind the committed ones and those
+ * that earlier forwards left pending. */
+struct tenon_step {
+    int64_t m;                  /* new rows */
+    int64_t length, pending;    /* committed rows, and uncommitted rows written before */
+    int64_t head_stride;        /* elements of keys or values from one head's to the next */
+    int64_t window;             /* positions that a row sees, its own included; 0: all */
+    int64_t rotated;            /* channels of a head that are rotated */
+    int64_t ancestors_stride;
+    const int32_t *depths;      /* (m): uncommitted rows that a row sees, its own included */
+    const int32_t *ancestors;   /* (m, ancestors_stride): which, counted from the committed ones; NULL: a chain */
+    const float *cosine, *sine; /* (m, rotated): [cos, cos], [-sin, sin] */
+};
+
+/* Bytes of scratch memory, aligned to 64, that a layer's forward over m rows takes. */
+TENON_API int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, int64_t m);
+
+/* hidden (m, hidden) in place; keys and values (kv_heads, rows, head_dim) bfloat16, heads head_stride apart. A row's
+ * result depends on its own path alone: not on the other rows, nor on m, nor on which of its ancestors are
+ * committed. */
+TENON_API void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step, uint16_t *keys,
+                                   uint16_t *values, float *hidden, uint8_t *scratch, int32_t threads);
 
 #endif

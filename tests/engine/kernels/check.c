@@ -37,14 +37,13 @@ static float from_bfloat16(uint16_t half)
     return value;
 }
 
-struct matrix { int64_t n, k; double *values; void *packed; };
+struct matrix { int64_t n, k; double *values; void *packed; int32_t format; };
 typedef struct matrix maker(int64_t n, int64_t k);
-typedef int32_t product(const void *, int64_t, int64_t, const float *, int64_t, const float *, float *, int32_t);
 
 static struct matrix make_int8(int64_t n, int64_t k)
 {
     const int64_t rows = up(n, 32), columns = up(k, 64);
-    struct matrix a = {n, k, malloc((size_t)(n * k) * 8), calloc(1, (size_t)(rows * columns + 4 * rows))};
+    struct matrix a = {n, k, malloc((size_t)(n * k) * 8), calloc(1, (size_t)(rows * columns + 4 * rows)), TENON_INT8};
     uint8_t *bytes = a.packed;
     float *scale = (float *)(bytes + rows * columns);
     for (int64_t i = 0; i < n; i++) {
@@ -61,7 +60,7 @@ static struct matrix make_int8(int64_t n, int64_t k)
 static struct matrix make_int4(int64_t n, int64_t k)
 {
     const int64_t rows = up(n, 32), columns = up(k, 64), bytes = rows / 32 * (columns / 64) * 1152;
-    struct matrix a = {n, k, malloc((size_t)(n * k) * 8), calloc(1, (size_t)bytes)};
+    struct matrix a = {n, k, malloc((size_t)(n * k) * 8), calloc(1, (size_t)bytes), TENON_INT4};
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < k; j++) {
             uint8_t *block = (uint8_t *)a.packed + (i / 32 * (columns / 64) + j / 64) * 1152;
@@ -78,7 +77,7 @@ static struct matrix make_int4(int64_t n, int64_t k)
 static struct matrix make_bf16(int64_t n, int64_t k)
 {
     const int64_t rows = up(n, 32), columns = up(k, 32);
-    struct matrix a = {n, k, malloc((size_t)(n * k) * 8), calloc(1, (size_t)(rows * columns) * 2)};
+    struct matrix a = {n, k, malloc((size_t)(n * k) * 8), calloc(1, (size_t)(rows * columns) * 2), TENON_BF16};
     uint16_t *packed = a.packed;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < k; j++) {
@@ -87,6 +86,13 @@ static struct matrix make_bf16(int64_t n, int64_t k)
             a.values[i * k + j] = from_bfloat16(*place);
         }
     return a;
+}
+
+static int32_t multiply(const struct matrix *a, const float *x, int64_t m, const float *bias, float *out,
+                        int32_t threads)
+{
+    const struct tenon_matrix matrix = {a->packed, bias, a->n, a->k, a->format};
+    return tenon_matmul(&matrix, x, m, out, threads);
 }
 
 /* The largest error as a share of the sum of magnitudes. */
@@ -108,13 +114,13 @@ static double error_of(const struct matrix *a, const float *x, int64_t m, const 
 }
 
 /* A token with a NaN in it gives NaN throughout; the others keep their bits. */
-static int nan_stays_home(product *multiply, const struct matrix *a, float *x, int64_t m, const float *out)
+static int nan_stays_home(const struct matrix *a, float *x, int64_t m, const float *out)
 {
     float *again = malloc((size_t)(m * a->n) * 4);
     const int64_t sick = m / 2;
     int good = 1;
     x[sick * a->k] = NAN;
-    multiply(a->packed, a->n, a->k, x, m, NULL, again, 2);
+    multiply(a, x, m, NULL, again, 2);
     for (int64_t t = 0; t < m; t++)
         for (int64_t i = 0; i < a->n; i++)
             good &= t == sick ? isnan(again[t * a->n + i]) : !memcmp(&again[t * a->n + i], &out[t * a->n + i], 4);
@@ -122,8 +128,7 @@ static int nan_stays_home(product *multiply, const struct matrix *a, float *x, i
     return good;
 }
 
-static int check(const char *set, const char *format, maker *make, product *multiply, double tolerance, int64_t n,
-                 int64_t k, int64_t m)
+static int check(const char *set, const char *format, maker *make, double tolerance, int64_t n, int64_t k, int64_t m)
 {
     struct matrix a = make(n, k);
     float *x = malloc((size_t)(m * k) * 4), *bias = malloc((size_t)n * 4), *out = malloc((size_t)(m * n) * 4);
@@ -131,13 +136,72 @@ static int check(const char *set, const char *format, maker *make, product *mult
         x[i] = (float)uniform();
     for (int64_t i = 0; i < n; i++)
         bias[i] = (float)uniform();
-    multiply(a.packed, n, k, x, m, bias, out, 2);
+    multiply(&a, x, m, bias, out, 2);
     const double error = error_of(&a, x, m, bias, out);
-    multiply(a.packed, n, k, x, m, NULL, out, 3);
-    const int good = error <= tolerance && nan_stays_home(multiply, &a, x, m, out);
+    multiply(&a, x, m, NULL, out, 3);
+    const int good = error <= tolerance && nan_stays_home(&a, x, m, out);
     if (!good)
         printf("FAILED %s %s n=%d k=%d m=%d: error %g\n", set, format, (int)n, (int)k, (int)m, error);
     free(a.values), free(a.packed), free(x), free(bias), free(out);
+    return !good;
+}
+
+static float *floats(int64_t count)
+{
+    float *values = malloc((size_t)count * sizeof *values);
+    for (int64_t i = 0; i < count; i++)
+        values[i] = (float)uniform();
+    return values;
+}
+
+enum { HIDDEN = 70, HEADS = 6, KV_HEADS = 2, HEAD_DIM = 48, ROTATED = 32, WIDE = 90, TEXT = 131 };
+
+struct text { uint16_t *cache; float *cosine, *sine; };
+
+static void run_layer(const struct tenon_layer *layer, const struct text *text, float *rows, int64_t first, int64_t m,
+                      int32_t threads)
+{
+    int32_t *depths = malloc((size_t)m * sizeof *depths);
+    for (int64_t t = 0; t < m; t++)
+        depths[t] = (int32_t)t + 1;
+    const struct tenon_step step = {
+        .m = m, .length = first, .head_stride = TEXT * HEAD_DIM, .window = 90, .rotated = ROTATED, .depths = depths,
+        .cosine = text->cosine + first * ROTATED, .sine = text->sine + first * ROTATED,
+    };
+    uint8_t *scratch = aligned_alloc(64, (size_t)up(tenon_layer_scratch_bytes(layer, m), 64));
+    tenon_layer_forward(layer, &step, text->cache, text->cache + KV_HEADS * TEXT * HEAD_DIM, rows + first * HIDDEN,
+                        scratch, threads);
+    free(scratch), free(depths);
+}
+
+/* A layer gives a text the same bits row by row and all at once. */
+static int check_layer(const char *set, const char *format, maker *make)
+{
+    struct matrix matrices[] = {make((HEADS + 2 * KV_HEADS) * HEAD_DIM, HIDDEN), make(HIDDEN, HEADS * HEAD_DIM),
+                                make(2 * WIDE, HIDDEN), make(HIDDEN, WIDE)};
+    struct tenon_matrix packed[4];
+    float *gain = floats(HIDDEN), *head_gain = floats(HEAD_DIM);
+    for (int i = 0; i < 4; i++)
+        packed[i] = (struct tenon_matrix){matrices[i].packed, NULL, matrices[i].n, matrices[i].k, matrices[i].format};
+    const struct tenon_layer layer = {
+        .hidden = HIDDEN, .heads = HEADS, .kv_heads = KV_HEADS, .head_dim = HEAD_DIM, .attention_norm = gain,
+        .mlp_norm = gain, .query_norm = head_gain, .key_norm = head_gain, .attention_end_norm = gain,
+        .mlp_end_norm = gain, .qkv = packed[0], .output = packed[1], .gate_up = packed[2], .down = packed[3],
+        .norm_floor = 1e-4f, .head_norm_floor = 1e-4f, .scale = 0.2f, .soft_cap = 5.0f, .activation = TENON_SILU,
+    };
+    struct text text = {calloc((size_t)(2 * KV_HEADS * TEXT * HEAD_DIM), 2), floats(TEXT * ROTATED),
+                        floats(TEXT * ROTATED)};
+    float *one_by_one = floats(TEXT * HIDDEN), *at_once = malloc((size_t)(TEXT * HIDDEN) * sizeof(float));
+    memcpy(at_once, one_by_one, (size_t)(TEXT * HIDDEN) * sizeof(float));
+    for (int64_t row = 0; row < TEXT; row++)
+        run_layer(&layer, &text, one_by_one, row, 1, 2);
+    run_layer(&layer, &text, at_once, 0, TEXT, 3);
+    const int good = !memcmp(at_once, one_by_one, (size_t)(TEXT * HIDDEN) * sizeof(float)) && isfinite(at_once[0]);
+    if (!good)
+        printf("FAILED %s %s layer\n", set, format);
+    for (int i = 0; i < 4; i++)
+        free(matrices[i].packed), free(matrices[i].values);
+    free(gain), free(head_gain), free(text.cache), free(text.cosine), free(text.sine), free(one_by_one), free(at_once);
     return !good;
 }
 
@@ -155,10 +219,13 @@ int main(void)
             failures++;
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
             const int64_t n = shapes[i][0], k = shapes[i][1], m = shapes[i][2];
-            failures += check(set, "int8", make_int8, tenon_int8_matmul, 0.005, n, k, m);
-            failures += check(set, "int4", make_int4, tenon_int4_matmul, 0.005, n, k, m);
-            failures += check(set, "bf16", make_bf16, tenon_bf16_matmul, 0.005, n, k, m);
+            failures += check(set, "int8", make_int8, 0.005, n, k, m);
+            failures += check(set, "int4", make_int4, 0.005, n, k, m);
+            failures += check(set, "bf16", make_bf16, 0.005, n, k, m);
         }
+        failures += check_layer(set, "int8", make_int8);
+        failures += check_layer(set, "int4", make_int4);
+        failures += check_layer(set, "bf16", make_bf16);
         printf("%s checked\n", set);
     }
     return failures != 0;

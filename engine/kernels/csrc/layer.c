@@ -1,0 +1,214 @@
+/* A whole decoder layer in one call, so that threads meet at barriers of their own and never sleep in between. */
+#include "dispatch.h"
+#include "pool.h"
+#include "product.h"
+#include "rows.h"
+
+enum { MATRICES = 4, QKV = 0, OUTPUT = 1, GATE_UP = 2, DOWN = 3 };
+
+/* Queries that one item of the attention stage takes: of one token and one key-value head. */
+enum { ITEM_QUERIES = 4 };
+
+struct layer_run {
+    const struct tenon_layer *layer;
+    const struct tenon_step *step;
+    const struct row_operations *rows;
+    struct product product[MATRICES];
+    uint16_t *keys, *values;
+    float *hidden;              /* (m, hidden), in place */
+    float *normed, *qkv, *mixed, *mapped, *gate_up;
+    int64_t turning, parts;     /* query and key heads; items per token and key-value head */
+};
+
+/* --- stages: what one item of each does -------------------------------------------------------------------------- */
+
+static void begin(const struct layer_run *r, int64_t token)
+{
+    const struct tenon_layer *l = r->layer;
+    float *normed = r->normed + token * l->hidden;
+    r->rows->norm(r->hidden + token * l->hidden, l->attention_norm, l->norm_floor, l->hidden, normed);
+    product_prepare(&r->product[QKV], normed, token);
+}
+
+static void turn(const struct layer_run *r, int64_t token)
+{
+    const struct tenon_layer *l = r->layer;
+    const struct tenon_step *s = r->step;
+    const int64_t width = l->head_dim, row = s->length + s->pending + token;
+    float *head = r->qkv + token * (r->turning + l->kv_heads) * width;
+    for (int64_t h = 0; h < r->turning; h++, head += width) {
+        const int is_query = h < l->heads;
+        const float *gain = is_query ? l->query_norm : l->key_norm;
+        if (gain)
+            r->rows->norm(head, gain, l->head_norm_floor, width, head);
+        if (is_query || s->rotated)
+            r->rows->rotate(head, s->cosine + token * s->rotated, s->sine + token * s->rotated, s->rotated, width,
+                            is_query ? l->scale : 1.0f);
+        if (!is_query)
+            r->rows->to_bfloat16(head, width, r->keys + (h - l->heads) * s->head_stride + row * width);
+    }
+    for (int64_t h = 0; h < l->kv_heads; h++, head += width)
+        r->rows->to_bfloat16(head, width, r->values + h * s->head_stride + row * width);
+}
+
+/* Items are ordered by key-value head, so that a thread stays with the same keys. */
+static void attend(const struct layer_run *r, int64_t item)
+{
+    const struct tenon_layer *l = r->layer;
+    const struct tenon_step *s = r->step;
+    const int64_t group = l->heads / l->kv_heads, part = item % r->parts, token = item / r->parts % s->m;
+    const int64_t kv_head = item / r->parts / s->m, left = group - part * ITEM_QUERIES;
+    const int64_t head = kv_head * group + part * ITEM_QUERIES, end = s->length + s->depths[token];
+    const struct attention a = {
+        .queries = r->qkv + (token * (r->turning + l->kv_heads) + head) * l->head_dim,
+        .out = r->mixed + (token * l->heads + head) * l->head_dim,
+        .queries_count = left < ITEM_QUERIES ? left : ITEM_QUERIES,
+        .head_dim = l->head_dim,
+        .keys = r->keys + kv_head * s->head_stride,
+        .values = r->values + kv_head * s->head_stride,
+        .first = s->window && end > s->window ? end - s->window : 0,
+        .end = end,
+        .length = s->length,
+        .ancestors = s->ancestors ? s->ancestors + token * s->ancestors_stride : NULL,
+        .soft_cap = l->soft_cap,
+    };
+    r->rows->attend(&a);
+}
+
+static void prepare_output(const struct layer_run *r, int64_t token)
+{
+    product_prepare(&r->product[OUTPUT], r->mixed + token * r->product[OUTPUT].k, token);
+}
+
+/* Adds what a half of the layer gives to the hidden state. */
+static void add_residual(const struct layer_run *r, int64_t token, const float *end_norm)
+{
+    const struct tenon_layer *l = r->layer;
+    float *mapped = r->mapped + token * l->hidden;
+    if (end_norm)
+        r->rows->norm(mapped, end_norm, l->norm_floor, l->hidden, mapped);
+    r->rows->add(r->hidden + token * l->hidden, mapped, l->hidden);
+}
+
+static void middle(const struct layer_run *r, int64_t token)
+{
+    const struct tenon_layer *l = r->layer;
+    float *normed = r->normed + token * l->hidden;
+    add_residual(r, token, l->attention_end_norm);
+    r->rows->norm(r->hidden + token * l->hidden, l->mlp_norm, l->norm_floor, l->hidden, normed);
+    product_prepare(&r->product[GATE_UP], normed, token);
+}
+
+static void gate(const struct layer_run *r, int64_t token)
+{
+    const int64_t width = r->product[DOWN].k;
+    float *gate = r->gate_up + token * 2 * width;
+    r->rows->gate(gate, gate + width, width, r->layer->activation);
+    product_prepare(&r->product[DOWN], gate, token);
+}
+
+static void end(const struct layer_run *r, int64_t token)
+{
+    add_residual(r, token, r->layer->mlp_end_norm);
+}
+
+static void qkv_panel(const struct layer_run *r, int64_t panel) { product_panel(&r->product[QKV], panel); }
+static void output_panel(const struct layer_run *r, int64_t panel) { product_panel(&r->product[OUTPUT], panel); }
+static void gate_up_panel(const struct layer_run *r, int64_t panel) { product_panel(&r->product[GATE_UP], panel); }
+static void down_panel(const struct layer_run *r, int64_t panel) { product_panel(&r->product[DOWN], panel); }
+
+/* --- the run ----------------------------------------------------------------------------------------------------- */
+
+typedef void stage(const struct layer_run *r, int64_t item);
+
+static stage *const stages[] = {begin, qkv_panel, turn, attend, prepare_output, output_panel,
+                                middle, gate_up_panel, gate, down_panel, end};
+
+enum { STAGES = sizeof stages / sizeof *stages };
+
+struct shared_run {
+    struct layer_run run;
+    struct shares shares[STAGES];
+};
+
+static void work(void *context, int32_t thread)
+{
+    struct shared_run *shared = context;
+    for (int i = 0; i < STAGES; i++) {
+        int64_t item;
+        while ((item = shares_take(&shared->shares[i], thread)) >= 0) {
+            stages[i](&shared->run, item);
+            shares_finish(&shared->shares[i]);
+        }
+        shares_wait(&shared->shares[i]);
+    }
+}
+
+static int64_t floats(int64_t count)
+{
+    return (count * (int64_t)sizeof(float) + 63) / 64 * 64;
+}
+
+/* Hands out scratch memory; with base NULL it only counts. The buffers of the two halves of a layer share theirs. */
+static int64_t lay_out(struct layer_run *r, int64_t m, uint8_t *base)
+{
+    const struct tenon_layer *l = r->layer;
+    const int64_t all_heads = r->turning + l->kv_heads;
+    int64_t prepared = 0, at = 0;
+    for (int i = 0; i < MATRICES; i++) {
+        const int64_t bytes = product_scratch_bytes(&r->product[i], m);
+        prepared = bytes > prepared ? bytes : prepared;
+    }
+    uint8_t *const forms = base + at;
+    at += prepared;
+    r->normed = r->mapped = (float *)(base + at);
+    at += floats(m * l->hidden);
+    const int64_t half = at;
+    r->gate_up = r->qkv = (float *)(base + at);
+    at += floats(m * all_heads * l->head_dim);
+    r->mixed = (float *)(base + at);
+    at += floats(m * l->heads * l->head_dim);
+    const int64_t other = half + floats(m * l->gate_up.n);
+    float *const out[MATRICES] = {r->qkv, r->mapped, r->gate_up, r->mapped};
+    for (int i = 0; base && i < MATRICES; i++)
+        product_bind(&r->product[i], m, forms, out[i]);
+    return at > other ? at : other;
+}
+
+static void set_up(struct layer_run *r, const struct tenon_layer *layer)
+{
+    const int64_t group = layer->heads / layer->kv_heads;
+    r->layer = layer;
+    r->rows = dispatch_current()->rows;
+    r->turning = layer->heads + layer->kv_heads;
+    r->parts = (group + ITEM_QUERIES - 1) / ITEM_QUERIES;
+    r->product[QKV] = product_of(&layer->qkv);
+    r->product[OUTPUT] = product_of(&layer->output);
+    r->product[GATE_UP] = product_of(&layer->gate_up);
+    r->product[DOWN] = product_of(&layer->down);
+}
+
+int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, int64_t m)
+{
+    struct layer_run r = {0};
+    set_up(&r, layer);
+    return lay_out(&r, m, NULL);
+}
+
+void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step, uint16_t *keys,
+                         uint16_t *values, float *hidden, uint8_t *scratch, int32_t threads)
+{
+    struct shared_run shared = {.run = {.step = step, .keys = keys, .values = values, .hidden = hidden}};
+    struct layer_run *r = &shared.run;
+    set_up(r, layer);
+    lay_out(r, step->m, scratch);
+    threads = pool_team(threads);
+    const int64_t m = step->m, items = m * layer->kv_heads * r->parts;
+    const int64_t counts[STAGES] = {m, product_panels(&r->product[QKV]), m, items,
+                                    m, product_panels(&r->product[OUTPUT]),
+                                    m, product_panels(&r->product[GATE_UP]),
+                                    m, product_panels(&r->product[DOWN]), m};
+    for (int i = 0; i < STAGES; i++)
+        shares_init(&shared.shares[i], counts[i], threads);
+    pool_run(work, &shared, threads);
+}

@@ -1,0 +1,4 @@
+/* Row operations in vectors of 128 bits. */
+#define VECTOR_BYTES 16
+#define ROW_OPERATIONS rows128
+#include "rows_template.h"

@@ -1,0 +1,4 @@
+/* Row operations in vectors of 256 bits. */
+#define VECTOR_BYTES 32
+#define ROW_OPERATIONS rows256
+#include "rows_template.h"

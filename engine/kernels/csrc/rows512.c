@@ -1,0 +1,4 @@
+/* Row operations in vectors of 512 bits. */
+#define VECTOR_BYTES 64
+#define ROW_OPERATIONS rows512
+#include "rows_template.h"

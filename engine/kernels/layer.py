@@ -1,0 +1,72 @@
+"""A whole decoder layer in one call of the kernel library: the structures that ``csrc/tenon.h`` describes."""
+
+from __future__ import annotations
+
+import ctypes
+
+import torch
+from torch import Tensor
+
+from engine.kernels import library
+from engine.kernels.library import Matrix
+
+HEAD_DIM_MULTIPLE = 16
+ACTIVATIONS = {"silu": 0, "gelu_tanh": 1, "gelu": 2}  # TENON_SILU and so on
+
+
+class Layer(ctypes.Structure):
+    """``struct tenon_layer``: addresses that someone else keeps alive, and sizes."""
+
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("hidden", "heads", "kv_heads", "head_dim")),
+        *((name, ctypes.c_void_p) for name in ("attention_norm", "mlp_norm", "query_norm", "key_norm")),
+        *((name, ctypes.c_void_p) for name in ("attention_end_norm", "mlp_end_norm")),
+        *((name, Matrix) for name in ("qkv", "output", "gate_up", "down")),
+        *((name, ctypes.c_float) for name in ("norm_floor", "head_norm_floor", "scale", "soft_cap")),
+        ("activation", ctypes.c_int32),
+    )
+
+
+class Step(ctypes.Structure):
+    """``struct tenon_step``: what the layers of one forward share."""
+
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("m", "length", "pending", "head_stride", "window", "rotated")),
+        ("ancestors_stride", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in ("depths", "ancestors", "cosine", "sine")),
+    )
+
+
+_scratch = torch.empty(0, dtype=torch.uint8)
+
+
+def forward(layer: Layer, step: Step, cache: Tensor, hidden: Tensor) -> None:
+    """Run a layer.
+
+    Args:
+        layer: Its weights.
+        step: Of this forward.
+        cache: (2, kv_heads, rows, head_dim) bfloat16, keys first; the new rows are written into it.
+        hidden: (m, hidden) float32, changed in place.
+
+    Raises:
+        RuntimeError: There is no library.
+    """
+    global _scratch
+    functions = library.loaded()
+    if functions is None:
+        raise RuntimeError(library.reason())
+    needed = functions.tenon_layer_scratch_bytes(ctypes.byref(layer), step.m) + 63
+    # Kept between calls: fresh memory would be cleared page by page. One thread runs the engine's models.
+    scratch = _scratch
+    if len(scratch) < needed:
+        scratch = _scratch = torch.empty(needed, dtype=torch.uint8)
+    functions.tenon_layer_forward(
+        ctypes.byref(layer),
+        ctypes.byref(step),
+        cache.data_ptr(),
+        cache[1].data_ptr(),
+        hidden.data_ptr(),
+        (scratch.data_ptr() + 63) // 64 * 64,
+        torch.get_num_threads(),
+    )

@@ -1,0 +1,139 @@
+"""Decoder layers that the kernel library computes in one call each.
+
+What torch needs some fifteen operators for, each with its own start and end of threads, is one call here: at one
+token that is a quarter of a forward's time, at 64 a third. A row's result depends on its own path alone, bit for bit,
+so that speculation changes nothing in the packed formats either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.kernels import layer as kernel
+from engine.kernels import library
+from engine.kernels.library import Matrix
+from engine.model.config import ModelConfig
+from engine.model.layer import LayerWeights
+from engine.model.linear import PackedLinear
+from engine.model.norm import Norm
+
+
+@dataclass(frozen=True)
+class FusedStep:
+    """One forward's rows, for the layers of one window and one rotation; holds what the structure points at."""
+
+    step: kernel.Step
+    held: tuple[Tensor, ...]
+
+
+class FusedLayer:
+    """One layer's weights for the kernel library.
+
+    Args:
+        config: Of the model.
+        weights: Of the layer; must `fit`.
+    """
+
+    def __init__(self, config: ModelConfig, weights: LayerWeights) -> None:
+        self._weights = weights  # the structure holds addresses only
+        hidden, head_dim = config.hidden_size, config.head_dim
+        self._layer = kernel.Layer(
+            hidden=hidden,
+            heads=config.heads,
+            kv_heads=config.kv_heads,
+            head_dim=head_dim,
+            attention_norm=_gain(weights.attention_norm),
+            mlp_norm=_gain(weights.mlp_norm),
+            query_norm=_gain(weights.query_norm),
+            key_norm=_gain(weights.key_norm),
+            attention_end_norm=_gain(weights.attention_end_norm),
+            mlp_end_norm=_gain(weights.mlp_end_norm),
+            qkv=_matrix(weights.qkv),
+            output=_matrix(weights.output),
+            gate_up=_matrix(weights.gate_up),
+            down=_matrix(weights.down),
+            norm_floor=hidden * config.norm_epsilon,
+            head_norm_floor=head_dim * config.norm_epsilon,
+            scale=config.attention_scale,
+            soft_cap=config.attention_soft_cap or 0.0,
+            activation=kernel.ACTIVATIONS[config.activation],
+        )
+
+    @classmethod
+    def fit(cls, config: ModelConfig, weights: LayerWeights, cache: torch.dtype) -> bool:
+        """Whether the library can compute this layer."""
+        matrices = (weights.qkv, weights.output, weights.gate_up, weights.down)
+        return (
+            library.available() is not None
+            and all(isinstance(matrix, PackedLinear) for matrix in matrices)
+            and cache == torch.bfloat16
+            and config.head_dim % kernel.HEAD_DIM_MULTIPLE == 0
+            and config.activation in kernel.ACTIVATIONS
+        )
+
+    def __call__(self, step: FusedStep, cache: Tensor, hidden: Tensor) -> None:
+        """Run the layer over hidden (n, h) float32 in place; cache is `KVCache.store` of this layer."""
+        kernel.forward(self._layer, step.step, cache, hidden)
+
+
+def fused_step(
+    count: int,
+    mask: Tensor | None,
+    cache: Tensor,
+    length: int,
+    behind: int,
+    window: int | None,
+    rotation: tuple[Tensor, Tensor] | None,
+) -> FusedStep:
+    """Describe one forward.
+
+    Args:
+        count: New rows, n.
+        mask: (n, behind + n) bool, True where new row i sees uncommitted row j, its own included; None for a chain
+            that continues all of them.
+        cache: Some layer's `KVCache.store`, for its shape.
+        length: Committed rows.
+        behind: Uncommitted rows of earlier forwards that stay.
+        window: Positions that a row sees, its own included; None for all.
+        rotation: Cosines and signed sines, each (n, 1, rotated channels) float32; None where nothing is rotated.
+    """
+    held = []
+    ancestors = cosine = sine = None
+    if mask is None:
+        depths = torch.arange(behind + 1, behind + count + 1, dtype=torch.int32)
+    else:
+        depths = mask.sum(1, dtype=torch.int32)
+        # A stable sort brings the visible rows to the front, in order.
+        order = mask.to(torch.int8).argsort(dim=1, descending=True, stable=True)
+        ancestors = order[:, : int(depths.max())].to(torch.int32).contiguous()
+        held.append(ancestors)
+    held.append(depths)
+    if rotation is not None:
+        cosine, sine = (part.contiguous() for part in rotation)
+        held += [cosine, sine]
+    step = kernel.Step(
+        m=count,
+        length=length,
+        pending=behind,
+        head_stride=cache[0, 0].numel(),
+        window=window or 0,
+        rotated=0 if cosine is None else cosine.shape[-1],
+        ancestors_stride=0 if ancestors is None else ancestors.shape[1],
+        depths=depths.data_ptr(),
+        ancestors=None if ancestors is None else ancestors.data_ptr(),
+        cosine=None if cosine is None else cosine.data_ptr(),
+        sine=None if sine is None else sine.data_ptr(),
+    )
+    return FusedStep(step, tuple(held))
+
+
+def _gain(norm: Norm | None) -> int | None:
+    return None if norm is None else norm.gain.data_ptr()
+
+
+def _matrix(linear: object) -> Matrix:
+    assert isinstance(linear, PackedLinear)
+    return linear.kernel_matrix()

@@ -1,0 +1,248 @@
+"""A whole layer against float64, on every instruction set that this machine has, and what its results depend on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from types import ModuleType
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.kernels import bf16, int4, int8, layer, library
+from engine.kernels.library import Matrix
+from engine.model.fused_layer import fused_step
+
+pytestmark = pytest.mark.skipif(library.available() is None, reason=library.reason())
+
+FORMATS = {"int8": int8, "int4": int4, "bf16": bf16}
+SETS = [name for name, usable in library.instruction_sets().items() if usable]
+NORMS = ("attention_norm", "mlp_norm", "query_norm", "key_norm", "attention_end_norm", "mlp_end_norm")
+ROWS = 256
+
+
+@pytest.fixture(params=SETS)
+def instruction_set(request: pytest.FixtureRequest) -> Iterator[str]:
+    before = library.available()
+    library.select(request.param)
+    yield request.param
+    library.select(before)
+
+
+@dataclass(frozen=True)
+class Shape:
+    hidden: int = 96
+    wide: int = 160
+    heads: int = 6
+    kv_heads: int = 2
+    head_dim: int = 32
+    rotated: int = 32
+    activation: str = "silu"
+    soft_cap: float = 0.0
+    window: int = 0
+    norms: tuple[str, ...] = NORMS[:2]
+    bias: bool = False
+
+
+class RandomLayer:
+    """A layer with random weights, as the kernel takes it and as float64 has it."""
+
+    def __init__(self, shape: Shape, form: ModuleType) -> None:
+        self.shape = shape
+        generator = torch.Generator().manual_seed(1)
+        q, kv = shape.heads * shape.head_dim, shape.kv_heads * shape.head_dim
+        sizes = {
+            "qkv": (q + 2 * kv, shape.hidden),
+            "output": (shape.hidden, q),
+            "gate_up": (2 * shape.wide, shape.hidden),
+            "down": (shape.hidden, shape.wide),
+        }
+        widths = {"query_norm": shape.head_dim, "key_norm": shape.head_dim}
+        self.gains = {
+            name: torch.rand(widths.get(name, shape.hidden), generator=generator) + 0.5
+            for name in shape.norms
+        }
+        self.packed, self.biases = {}, {}
+        for name, (rows, columns) in sizes.items():
+            self.packed[name] = form.pack(torch.randn(rows, columns, generator=generator) * columns**-0.5)
+            self.biases[name] = torch.randn(rows, generator=generator) if shape.bias else None
+        self.weights = {name: form.unpack(packed).double() for name, packed in self.packed.items()}
+        self.scaled = {name: gain * len(gain) ** 0.5 for name, gain in self.gains.items()}
+        matrices = {
+            name: Matrix.of(
+                form.__name__.rpartition(".")[2], packed.data, packed.rows, packed.columns, self.biases[name]
+            )
+            for name, packed in self.packed.items()
+        }
+        self.structure = layer.Layer(
+            **{
+                name: getattr(shape, name) for name in ("hidden", "heads", "kv_heads", "head_dim", "soft_cap")
+            },
+            **{name: gain.data_ptr() for name, gain in self.scaled.items()},
+            **matrices,
+            norm_floor=1e-5 * shape.hidden,
+            head_norm_floor=1e-5 * shape.head_dim,
+            scale=shape.head_dim**-0.5,
+            activation=layer.ACTIVATIONS[shape.activation],
+        )
+
+    def cache(self) -> Tensor:
+        return torch.full(
+            (2, self.shape.kv_heads, ROWS, self.shape.head_dim), torch.nan, dtype=torch.bfloat16
+        )
+
+    def run(
+        self, hidden: Tensor, cache: Tensor, length: int, mask: Tensor | None = None, pending: int = 0
+    ) -> Tensor:
+        """The kernel's result for new rows behind `length` committed and `pending` uncommitted ones."""
+        count = len(hidden)
+        chain = torch.ones(count, pending + count, dtype=torch.bool).tril(pending)
+        positions = length - 1 + (chain if mask is None else mask).sum(1)
+        rotation = rotations(positions, self.shape.rotated)
+        step = fused_step(count, mask, cache, length, pending, self.shape.window or None, rotation)
+        out = hidden.clone()
+        layer.forward(self.structure, step.step, cache, out)
+        return out
+
+
+def rotations(positions: Tensor, rotated: int) -> tuple[Tensor, Tensor] | None:
+    if not rotated:
+        return None
+    angles = positions[:, None] * 100.0 ** (-torch.arange(0, rotated, 2) / rotated)
+    cosine, sine = angles.cos(), angles.sin()
+    return torch.cat((cosine, cosine), 1)[:, None], torch.cat((-sine, sine), 1)[:, None]
+
+
+def reference(made: RandomLayer, hidden: Tensor) -> Tensor:
+    """The layer over a whole text in float64, but for the cache's bfloat16."""
+    shape, count = made.shape, len(hidden)
+
+    def norm(name: str, x: Tensor) -> Tensor:
+        gain = made.gains.get(name)
+        return x if gain is None else functional.rms_norm(x, (x.shape[-1],), gain.double(), 1e-5)
+
+    def linear(name: str, x: Tensor) -> Tensor:
+        bias = made.biases[name]
+        return functional.linear(x, made.weights[name], None if bias is None else bias.double())
+
+    def stored(x: Tensor) -> Tensor:
+        return x.float().to(torch.bfloat16).double()
+
+    x = hidden.double()
+    qkv = linear("qkv", norm("attention_norm", x)).view(count, -1, shape.head_dim)
+    queries, keys, values = qkv.split((shape.heads, shape.kv_heads, shape.kv_heads), 1)
+    queries, keys = norm("query_norm", queries), norm("key_norm", keys)
+    rotation = rotations(torch.arange(count), shape.rotated)
+    if rotation is not None:
+        cosine, sine = rotation[0].double(), rotation[1].double()
+
+        def turn(heads: Tensor) -> Tensor:
+            a, b = heads[..., : shape.rotated].chunk(2, -1)
+            turned = heads[..., : shape.rotated] * cosine + torch.cat((b, a), -1) * sine
+            return torch.cat((turned, heads[..., shape.rotated :]), -1)
+
+        queries, keys = turn(queries), turn(keys)
+    group = shape.heads // shape.kv_heads
+    keys, values = (stored(part).repeat_interleave(group, 1).transpose(0, 1) for part in (keys, values))
+    scores = queries.transpose(0, 1) @ keys.transpose(1, 2) * shape.head_dim**-0.5
+    if shape.soft_cap:
+        scores = shape.soft_cap * torch.tanh(scores / shape.soft_cap)
+    distance = torch.arange(count)[:, None] - torch.arange(count)
+    seen = (distance >= 0) & (distance < (shape.window or count))
+    mixed = scores.masked_fill(~seen, -torch.inf).softmax(-1) @ values
+    x = x + norm("attention_end_norm", linear("output", mixed.transpose(0, 1).flatten(1)))
+    gate, up = linear("gate_up", norm("mlp_norm", x)).chunk(2, -1)
+    match shape.activation:
+        case "silu":
+            gate = functional.silu(gate)
+        case "gelu":
+            gate = functional.gelu(gate)
+        case _:
+            gate = functional.gelu(gate, approximate="tanh")
+    return x + norm("mlp_end_norm", linear("down", gate * up))
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        Shape(),
+        Shape(activation="gelu", bias=True, kv_heads=6),
+        Shape(activation="gelu_tanh", norms=NORMS, soft_cap=2.0, window=37),
+        Shape(head_dim=16, rotated=8, heads=8, kv_heads=1),
+        Shape(head_dim=80, rotated=0, heads=3, kv_heads=1, hidden=70, wide=90, norms=NORMS[:4]),
+        Shape(head_dim=128, rotated=128, heads=10, kv_heads=2, window=1),
+    ],
+    ids=str,
+)
+def test_a_layer_agrees_with_float64(instruction_set: str, shape: Shape) -> None:
+    made, cache = RandomLayer(shape, bf16), RandomLayer(shape, bf16).cache()
+    hidden = torch.randn(150, shape.hidden, generator=torch.Generator().manual_seed(2))
+    parts = [made.run(part, cache, start) for part, start in zip(hidden.split(50), (0, 50, 100), strict=True)]
+    expected = reference(made, hidden)
+    # Activations are rounded to bfloat16 by some sets; a value near the middle of two bfloat16 is stored as either.
+    allowed = 2e-2 if instruction_set in ("avx512bf16", "amx") else 2e-3
+    assert (torch.cat(parts) - expected).abs().max() < allowed * expected.abs().max()
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
+@pytest.mark.parametrize("window", [0, 5, 70])
+def test_a_row_depends_on_its_path_alone(instruction_set: str, form: ModuleType, window: int) -> None:
+    made = RandomLayer(Shape(window=window, norms=NORMS), form)
+    generator = torch.Generator().manual_seed(3)
+    text, other = torch.randn(2, 75, made.shape.hidden, generator=generator)
+    one_cache, cache = made.cache(), made.cache()
+    one_by_one = torch.cat([made.run(text[row : row + 1], one_cache, row) for row in range(75)])
+
+    assert torch.equal(made.run(text[:62], cache, 0), one_by_one[:62])
+    # Rows 0, 2, 3, 5 of a tree are the text's next four; the others are siblings with other contents.
+    tree = torch.cat((text[62:63], other[:1], text[63:65], other[1:2], text[65:66], other[2:4]))
+    parents = (-1, -1, 0, 2, 2, 3, 5, 4)
+    mask = torch.eye(len(parents), dtype=torch.bool)
+    for node, parent in enumerate(parents):
+        if parent >= 0:
+            mask[node] |= mask[parent]
+    out = made.run(tree, cache, 62, mask)
+    assert torch.equal(out[[0, 2, 3, 5]], one_by_one[62:66])
+
+    tree[[1, 4, 6, 7]] *= -3
+    assert torch.equal(made.run(tree, cache, 62, mask)[[0, 2, 3, 5]], out[[0, 2, 3, 5]])
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
+def test_the_number_of_threads_changes_nothing(form: ModuleType) -> None:
+    made = RandomLayer(Shape(), form)
+    hidden = torch.randn(20, made.shape.hidden, generator=torch.Generator().manual_seed(4))
+    before = torch.get_num_threads()
+    results = []
+    for threads in (1, 2, 5):
+        torch.set_num_threads(threads)
+        results.append(made.run(hidden, made.cache(), 0))
+    torch.set_num_threads(before)
+    assert torch.equal(results[0], results[1])
+    assert torch.equal(results[0], results[2])
+
+
+@pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS)
+@pytest.mark.parametrize("poison", [torch.nan, torch.inf])
+def test_a_nan_stays_in_its_path(instruction_set: str, form: ModuleType, poison: float) -> None:
+    made = RandomLayer(Shape(), form)
+    hidden = torch.randn(4, made.shape.hidden, generator=torch.Generator().manual_seed(5))
+    mask = torch.eye(4, dtype=torch.bool)
+    mask[3, 1] = True
+    clean = made.run(hidden, made.cache(), 0, mask)
+    hidden[1, 7] = poison
+    out = made.run(hidden, made.cache(), 0, mask)
+    assert torch.equal(out[[0, 2]], clean[[0, 2]])
+    assert out[[1, 3]].isnan().all()
+
+
+def test_rows_build_upon_uncommitted_ones() -> None:
+    made = RandomLayer(Shape(window=6), int8)
+    hidden = torch.randn(9, made.shape.hidden, generator=torch.Generator().manual_seed(6))
+    whole, parts = made.cache(), made.cache()
+    expected = made.run(hidden, whole, 0)
+    made.run(hidden[:4], parts, 0)
+    assert torch.equal(made.run(hidden[4:], parts, 0, pending=4), expected[4:])
+    assert torch.equal(parts[:, :, :9], whole[:, :, :9])
