@@ -86,7 +86,7 @@ def load_packed(
             return _assemble(PackedFile(path, source, weight_format.name), config, weight_format)
     raise OutOfDisk(
         f"The {weight_format.name} weights could not be written next to the model nor to {cache_folder}: "
-        f"free {weight_bytes(config, weight_format) / 1e9:.2g} GB, or choose fp32 or bf16 weights.",
+        f"free {weight_bytes(config, weight_format) / 1e9:.2g} GB, or choose fp32 weights, which need no file.",
         details="\n".join(failures),
     )
 

@@ -20,8 +20,8 @@ import torch
 from torch import Tensor
 
 from engine.kernels import library
-from engine.model.linear import dense_linear
-from engine.model.weight_format import FORMATS, WeightFormat
+from engine.model.linear import Linear
+from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
 from engine.planning.hardware import usable_cores
 
 WIDTHS = (1, 16)
@@ -42,9 +42,9 @@ def format_speeds(cache_folder: Path) -> Speeds:
         found = {
             name: {int(width): float(value) for width, value in row.items()} for name, row in kept.items()
         }
-        if found.keys() == FORMATS.keys():
+        if found.keys() == set(FORMAT_NAMES):
             return found
-    measured = {name: _measure(weight_format) for name, weight_format in FORMATS.items()}
+    measured = {name: _measure(weight_format(name)) for name in FORMAT_NAMES}
     with suppress(OSError):  # a cache that cannot be kept is measured again
         cache_folder.mkdir(parents=True, exist_ok=True)
         unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -63,14 +63,14 @@ def hardware_key() -> str:
 
 
 @torch.inference_mode()
-def _measure(weight_format: WeightFormat) -> dict[int, float]:
+def _measure(measured: WeightFormat) -> dict[int, float]:
     generator = torch.Generator().manual_seed(0)
     weight = torch.randn(_ROWS, _COLUMNS, generator=generator)
-    copies = max(1, _COPIES_BYTES // weight_format.matrix_bytes(_ROWS, _COLUMNS))
-    products = [_product(weight_format, weight) for _ in range(copies)]
+    copies = max(1, _COPIES_BYTES // measured.matrix_bytes(_ROWS, _COLUMNS))
+    products = [_product(measured, weight) for _ in range(copies)]
     row = {}
     for width in WIDTHS:
-        tokens = torch.randn(width, _COLUMNS, generator=generator).to(weight_format.activations)
+        tokens = torch.randn(width, _COLUMNS, generator=generator).to(measured.activations)
         seconds = []
         for product in products * 2:
             begun = time.perf_counter()
@@ -80,8 +80,8 @@ def _measure(weight_format: WeightFormat) -> dict[int, float]:
     return row
 
 
-def _product(weight_format: WeightFormat, weight: Tensor) -> Callable[[Tensor], Tensor]:
-    if weight_format.packing is None:
-        return dense_linear(weight.to(weight_format.dense, copy=True))
-    packed, matmul = weight_format.packing.pack(weight), weight_format.packing.matmul
+def _product(measured: WeightFormat, weight: Tensor) -> Callable[[Tensor], Tensor]:
+    if measured.packing is None:
+        return Linear(weight.to(measured.dense, copy=True))
+    packed, matmul = measured.packing.pack(weight), measured.packing.matmul
     return lambda tokens: matmul(packed, tokens, None)
