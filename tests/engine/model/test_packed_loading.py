@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -29,6 +29,7 @@ from engine.model.packed_loader import load_packed
 from engine.model.weight_format import weight_format
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.packed_file import PackedFile, write_packed_file
 from tests.support.checkpoints import VARIANTS, write_checkpoint
 from tests.support.decoders import prefill
 
@@ -134,6 +135,21 @@ def test_a_damaged_file_is_made_again(damage: str, folder: Path) -> None:
         data[len(data) // 3] ^= 16
     packed_file(folder).write_bytes({"cut": data[:-100], "flipped": data, "empty": b""}[damage])
     assert torch.equal(logits(load(folder), folder), before)
+    assert torch.equal(logits(load(folder), folder), before)
+
+
+def test_a_matrix_with_other_bytes_than_its_shape_needs_is_made_again(folder: Path) -> None:
+    """Such a file is whole, so that no checksum shows it; the kernels would read past the section's end."""
+    before = logits(load(folder), folder)
+    checkpoint = Checkpoint(folder)
+    packed = PackedFile(packed_file(folder), checkpoint.digest(), "int8")
+
+    def sections() -> Iterator[tuple[str, torch.Tensor, dict[str, Any]]]:
+        for name, section in packed.sections.items():
+            less = 64 if name == "layers.1.down" else 0
+            yield name, packed.bytes_of(name)[less:], dict(section.layout)
+
+    write_packed_file(packed_file(folder), checkpoint.digest(), "int8", sections())
     assert torch.equal(logits(load(folder), folder), before)
 
 
