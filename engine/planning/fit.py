@@ -10,8 +10,8 @@ from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.footprint import cache_bytes, weight_bytes
 from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
-from engine.planning.format_speed import format_speeds
 from engine.planning.hardware import available_memory_bytes
+from engine.planning.kernel_table import format_seconds
 
 # A larger context than this has to be asked for: its cache is memory that most conversations never use.
 _DEFAULT_CONTEXT = 8192
@@ -79,8 +79,8 @@ def _choose_weights(config: ModelConfig, wanted: str, budget: int) -> WeightForm
     roomy = [candidate for candidate in candidates if weight_bytes(config, candidate) <= budget]
     if not roomy:
         return weight_format("int4")
-    speeds = format_speeds(cache_folder())
-    return min(roomy, key=lambda weights: sum(speeds[weights.name].values()))
+    seconds = format_seconds(cache_folder())
+    return min(roomy, key=lambda weights: seconds[weights.name])
 
 
 def _readable(size_bytes: int) -> str:

@@ -93,7 +93,7 @@ static int32_t prepare_and_run(struct product *p, int32_t threads)
 int32_t tenon_int8_matmul(const void *packed, int64_t n, int64_t k, const float *x, int64_t m, const float *bias,
                           float *out, int32_t threads)
 {
-    const struct instruction_set *set = dispatch_current();
+    const struct instruction_set *set = dispatch_set(TENON_INT8, m);
     const int64_t padded_k = round_up(k, BLOCK), padded_n = round_up(n, PANEL_ROWS);
     const uint8_t *weights = packed;
     struct product p = {
@@ -109,7 +109,7 @@ int32_t tenon_int8_matmul(const void *packed, int64_t n, int64_t k, const float 
 int32_t tenon_int4_matmul(const void *packed, int64_t n, int64_t k, const float *x, int64_t m, const float *bias,
                           float *out, int32_t threads)
 {
-    const struct instruction_set *set = dispatch_current();
+    const struct instruction_set *set = dispatch_set(TENON_INT4, m);
     const int64_t padded_k = round_up(k, BLOCK);
     struct product p = {
         .job = {.weights = packed, .bias = bias, .out = out, .m = m, .n = n, .k = padded_k,
@@ -122,7 +122,7 @@ int32_t tenon_int4_matmul(const void *packed, int64_t n, int64_t k, const float 
 int32_t tenon_bf16_matmul(const void *packed, int64_t n, int64_t k, const float *x, int64_t m, const float *bias,
                           float *out, int32_t threads)
 {
-    const struct instruction_set *set = dispatch_current();
+    const struct instruction_set *set = dispatch_set(TENON_BF16, m);
     const int64_t padded_k = round_up(k, BF16_PAD);
     struct product p = {
         .job = {.weights = packed, .bias = bias, .out = out, .m = m, .n = n, .k = padded_k,
