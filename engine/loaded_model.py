@@ -24,12 +24,14 @@ from engine.model.sampling import Sampler
 from engine.placement.resident import Resident
 from engine.planning.fit import fit_model
 from engine.planning.hardware import usable_cores
+from engine.planning.kernel_table import prefer_fastest
 from engine.text.gate import Gate
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.weights.checkpoint import Checkpoint
 
-# Up to this size the number of threads is measured; beyond it memory bandwidth decides, and all cores share that.
-_ALL_CORES_FROM_BYTES = 128 << 20
+# Up to this size the number of threads is measured, and the choice of kernels matters less than measuring it takes;
+# beyond it memory bandwidth decides, and all cores share that.
+_LARGE_BYTES = 128 << 20
 _TRIALS = 7
 
 
@@ -65,6 +67,8 @@ class LoadedModel:
         config = read_config(checkpoint)
         check()
         fit = fit_model(config, options)
+        if fit.weight_bytes >= _LARGE_BYTES:
+            prefer_fastest(fit.weights, cache_folder())
         self.tokenizer = Tokenizer(folder, read_end_ids(folder))
         self.gate = _read_gate(folder)
         check()
@@ -75,7 +79,7 @@ class LoadedModel:
         else:
             weights = load_packed(checkpoint, config, fit.weights, cache_folder() / "packed", progress, check)
         self.target = Target(Decoder(config, Resident(weights)), fit.context)
-        if options.threads is None and fit.weight_bytes < _ALL_CORES_FROM_BYTES:
+        if options.threads is None and fit.weight_bytes < _LARGE_BYTES:
             torch.set_num_threads(_faster_thread_count(self.target))
         self.notes = weights.notes
         self.options = options

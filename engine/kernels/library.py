@@ -53,6 +53,8 @@ def _declare(functions: ctypes.CDLL) -> None:
     functions.tenon_select.restype = ctypes.c_char_p
     functions.tenon_instruction_set.argtypes = [ctypes.c_int32, ctypes.POINTER(ctypes.c_int32)]
     functions.tenon_instruction_set.restype = ctypes.c_char_p
+    functions.tenon_prefer.argtypes = [ctypes.c_int32, ctypes.c_int32, ctypes.c_char_p]
+    functions.tenon_prefer.restype = ctypes.c_int32
     functions.tenon_set_spin.argtypes = [ctypes.c_int64]
     functions.tenon_set_spin.restype = None
     pointer, size = ctypes.c_void_p, ctypes.c_int64
@@ -98,6 +100,12 @@ def available() -> str | None:
     return None if functions is None else str(functions.tenon_select(_cap).decode())
 
 
+def built_ns() -> int:
+    """When the library was built: what was measured with another one says nothing of this one. 0 without it."""
+    path = Path(__file__).with_name(library_name())
+    return path.stat().st_mtime_ns if available() is not None else 0
+
+
 def reason() -> str:
     """Why the library is not in use, as a sentence; empty when it is."""
     return _load().reason
@@ -132,6 +140,27 @@ def instruction_sets() -> dict[str, bool]:
             break
         found[name.decode()] = bool(usable.value)
     return found
+
+
+def prefer(name: str, width: int, instruction_set: str | None) -> None:
+    """Use an instruction set for products of one format from a width up to the next power of two, where the cap allows.
+
+    Args:
+        name: int8, int4 or bf16.
+        width: 1, 2, 4 and so on to 64, which stands for all above too.
+        instruction_set: One that gives the same bits; None for the highest again.
+
+    Raises:
+        ValueError: there is no such set here, or the width is none of these.
+    """
+    functions = _load().functions
+    set_name = None if instruction_set is None else instruction_set.encode()
+    if functions is not None and (
+        width < 1
+        or width & (width - 1)
+        or functions.tenon_prefer(_FORMATS[name], width.bit_length() - 1, set_name)
+    ):
+        raise ValueError(f"no instruction set {instruction_set} for {width} tokens")
 
 
 def set_spin(microseconds: int) -> None:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+# Every config class of transformers needs what this imports, most of a second's worth: better while the engine starts
+# than while a model loads.
+import transformers.models.llama.configuration_llama  # noqa: F401
+from transformers import AutoConfig
+
 from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.model.families import SUPPORTED, Family
 from engine.model.rope import Rope, read_rope
@@ -119,8 +124,6 @@ def _refuse_quantized(raw: dict[str, Any]) -> None:
 
 
 def _transformers_config(checkpoint: Checkpoint, family: Family) -> Any:
-    from transformers import AutoConfig
-
     try:
         config = AutoConfig.from_pretrained(checkpoint.folder, trust_remote_code=False, local_files_only=True)
         return getattr(config, family.text_config) if family.text_config else config

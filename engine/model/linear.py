@@ -52,18 +52,6 @@ class Linear:
         return torch.addmm(self.bias, rows, self._transposed)
 
 
-class ColumnLinear(Linear):
-    """The same with activations as columns: in bf16 a fifth faster with AMX, half as fast without."""
-
-    __slots__ = ()
-
-    def __call__(self, rows: Tensor) -> Tensor:
-        """Map (n, in) to (n, out)."""
-        one = len(rows) == 1
-        mapped = torch.mv(self.weight, rows[0])[None] if one else torch.mm(self.weight, rows.t()).t()
-        return mapped if self.bias is None else mapped + self.bias
-
-
 class PackedLinear:
     """A matrix in a packed format, multiplied by the kernel library or by torch's own operators.
 
@@ -101,11 +89,3 @@ class PackedLinear:
     def __call__(self, rows: Tensor) -> Tensor:
         """Map (n, in) float32 to (n, out) float32."""
         return self._matmul(self._matrix, rows, self.bias)
-
-
-def dense_linear(weight: Tensor, bias: Tensor | None = None) -> Linear:
-    """The faster of the two for this machine and this weight's type."""
-    columns = weight.device.type == "cpu" and weight.dtype == torch.bfloat16
-    if columns and torch.cpu._is_amx_tile_supported():
-        return ColumnLinear(weight, bias)
-    return Linear(weight, bias)

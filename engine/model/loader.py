@@ -10,7 +10,7 @@ from torch import Tensor
 from engine.errors import TensorMismatch
 from engine.model.config import ModelConfig
 from engine.model.layer import LayerWeights, ModelWeights
-from engine.model.linear import LinearMap, dense_linear
+from engine.model.linear import Linear, LinearMap
 from engine.model.norm import Norm
 from engine.model.tensors import Slot, check_tensors, expected_tensors, layer_slots, outer_slots
 from engine.weights.checkpoint import Checkpoint
@@ -61,7 +61,7 @@ def load_weights(
         embedding=outer["embedding"],
         layers=layers,
         final_norm=Norm(outer["final_norm"], config.norm_epsilon, config.family.norm_offset),
-        head=dense_linear(outer["embedding"] if config.tied else outer["head"]),
+        head=Linear(outer["embedding"] if config.tied else outer["head"]),
         tied=config.tied,
         parameters=sum(torch.Size(shape).numel() for shape in expected.values()),
         activations=dtype,
@@ -119,7 +119,7 @@ def layer_weights(tensors: dict[str, Tensor], config: ModelConfig) -> LayerWeigh
         config,
         tensors.keys(),
         vector=tensors.__getitem__,
-        linear=lambda field: dense_linear(tensors[field], tensors.get(f"{field}_bias")),
+        linear=lambda field: Linear(tensors[field], tensors.get(f"{field}_bias")),
     )
 
 

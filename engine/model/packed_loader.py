@@ -67,10 +67,9 @@ def load_packed(
         try:
             packed = PackedFile(path, source, weight_format.name)
             packed.check(progress, check)
+            return _assemble(packed, config, weight_format)
         except PackedFileUnusable as problem:
             _log.info("%s is not used: %s", path, problem)
-        else:
-            return _assemble(packed, config, weight_format)
     failures: list[str] = []
     for path in places:
         try:
@@ -86,7 +85,7 @@ def load_packed(
             return _assemble(PackedFile(path, source, weight_format.name), config, weight_format)
     raise OutOfDisk(
         f"The {weight_format.name} weights could not be written next to the model nor to {cache_folder}: "
-        f"free {weight_bytes(config, weight_format) / 1e9:.2g} GB, or choose fp32 or bf16 weights.",
+        f"free {weight_bytes(config, weight_format) / 1e9:.2g} GB, or choose fp32 weights, which need no file.",
         details="\n".join(failures),
     )
 
@@ -151,6 +150,8 @@ def _assemble(packed: PackedFile, config: ModelConfig, weight_format: WeightForm
         if "rows" not in layout:
             return Linear(dense(name).to(weight_format.activations), bias)
         matrix = Packed(packed.bytes_of(name), layout["rows"], layout["columns"])
+        if matrix.size_bytes != packing.packed_bytes(matrix.rows, matrix.columns):
+            raise PackedFileUnusable(f"{name} has not the bytes of its shape")
         return PackedLinear(matrix, weight_format.name, packing.matmul, bias)
 
     def layer(index: int) -> LayerWeights:

@@ -9,9 +9,9 @@ from engine.hub.installed import cache_folder
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.footprint import cache_bytes, weight_bytes
-from engine.model.weight_format import FORMATS, WeightFormat
-from engine.planning.format_speed import format_speeds
+from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
 from engine.planning.hardware import available_memory_bytes
+from engine.planning.kernel_table import format_seconds
 
 # A larger context than this has to be asked for: its cache is memory that most conversations never use.
 _DEFAULT_CONTEXT = 8192
@@ -65,20 +65,22 @@ def fit_model(config: ModelConfig, options: LoadOptions) -> Fit:
 
 
 def _choose_weights(config: ModelConfig, wanted: str, budget: int) -> WeightFormat:
-    if wanted in FORMATS:
-        return FORMATS[wanted]
+    if wanted in FORMAT_NAMES:
+        return weight_format(wanted)
     if wanted != "auto":
-        raise InvalidOption(f"There is no weight format {wanted!r}: choose auto, {' or '.join(FORMATS)}.")
-    if weight_bytes(config, FORMATS["fp32"]) <= min(_SMALL_MODEL_BYTES, budget // 2):
-        return FORMATS["fp32"]
+        raise InvalidOption(
+            f"There is no weight format {wanted!r}: choose auto, {' or '.join(FORMAT_NAMES)}."
+        )
+    exact = weight_format("fp32")
+    if weight_bytes(config, exact) <= min(_SMALL_MODEL_BYTES, budget // 2):
+        return exact
     # 4 bits lose more than can be answered for unasked, so they are for models that fit no other way.
-    roomy = [
-        FORMATS[name] for name in ("fp32", "bf16", "int8") if weight_bytes(config, FORMATS[name]) <= budget
-    ]
+    candidates = (exact, weight_format("bf16"), weight_format("int8"))
+    roomy = [candidate for candidate in candidates if weight_bytes(config, candidate) <= budget]
     if not roomy:
-        return FORMATS["int4"]
-    speeds = format_speeds(cache_folder())
-    return min(roomy, key=lambda weights: sum(speeds[weights.name].values()))
+        return weight_format("int4")
+    seconds = format_seconds(cache_folder())
+    return min(roomy, key=lambda weights: seconds[weights.name])
 
 
 def _readable(size_bytes: int) -> str:

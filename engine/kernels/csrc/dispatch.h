@@ -3,7 +3,11 @@
 
 #include "job.h"
 
-/* The instruction set in use; the first call selects it by the environment's TENON_CPU_CAP. */
-const struct instruction_set *dispatch_current(void);
+/* The instruction set for a product of this format with m tokens; the first call takes the cap from the environment's
+ * TENON_CPU_CAP. */
+const struct instruction_set *dispatch_set(int32_t format, int64_t m);
+
+/* The highest instruction set that may be used. */
+const struct instruction_set *dispatch_highest(void);
 
 #endif

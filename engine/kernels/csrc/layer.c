@@ -175,23 +175,23 @@ static int64_t lay_out(struct layer_run *r, int64_t m, uint8_t *base)
     return at > other ? at : other;
 }
 
-static void set_up(struct layer_run *r, const struct tenon_layer *layer)
+static void set_up(struct layer_run *r, const struct tenon_layer *layer, int64_t m)
 {
     const int64_t group = layer->heads / layer->kv_heads;
     r->layer = layer;
-    r->rows = dispatch_current()->rows;
+    r->rows = dispatch_highest()->rows;   /* at every width, so that a row's bits do not depend on it */
     r->turning = layer->heads + layer->kv_heads;
     r->parts = (group + ITEM_QUERIES - 1) / ITEM_QUERIES;
-    r->product[QKV] = product_of(&layer->qkv);
-    r->product[OUTPUT] = product_of(&layer->output);
-    r->product[GATE_UP] = product_of(&layer->gate_up);
-    r->product[DOWN] = product_of(&layer->down);
+    r->product[QKV] = product_of(&layer->qkv, m);
+    r->product[OUTPUT] = product_of(&layer->output, m);
+    r->product[GATE_UP] = product_of(&layer->gate_up, m);
+    r->product[DOWN] = product_of(&layer->down, m);
 }
 
 int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, int64_t m)
 {
     struct layer_run r = {0};
-    set_up(&r, layer);
+    set_up(&r, layer, m);
     return lay_out(&r, m, NULL);
 }
 
@@ -200,7 +200,7 @@ void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_ste
 {
     struct shared_run shared = {.run = {.step = step, .keys = keys, .values = values, .hidden = hidden}};
     struct layer_run *r = &shared.run;
-    set_up(r, layer);
+    set_up(r, layer, step->m);
     lay_out(r, step->m, scratch);
     threads = pool_team(threads);
     const int64_t m = step->m, items = m * layer->kv_heads * r->parts;

@@ -28,7 +28,7 @@ enum { SHARED_PREPARATION = 32768 };
 
 int32_t tenon_matmul(const struct tenon_matrix *matrix, const float *x, int64_t m, float *out, int32_t threads)
 {
-    struct matmul call = {.product = product_of(matrix), .x = x};
+    struct matmul call = {.product = product_of(matrix, m), .x = x};
     uint8_t *memory = malloc((size_t)product_scratch_bytes(&call.product, m) + 63);
     if (!memory)
         return TENON_NO_MEMORY;

@@ -36,9 +36,9 @@ static struct product bf16_product(const struct tenon_matrix *a, const struct in
     };
 }
 
-struct product product_of(const struct tenon_matrix *a)
+struct product product_of(const struct tenon_matrix *a, int64_t m)
 {
-    const struct instruction_set *set = dispatch_current();
+    const struct instruction_set *set = dispatch_set(a->format, m);
     struct product p = a->format == TENON_INT8   ? int8_product(a, set)
                        : a->format == TENON_INT4 ? int4_product(a, set)
                                                  : bf16_product(a, set);

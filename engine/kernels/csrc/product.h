@@ -17,8 +17,8 @@ struct product {
     int32_t *start;
 };
 
-/* The product with a packed matrix by the instruction set in use. */
-struct product product_of(const struct tenon_matrix *matrix);
+/* The product of `m` tokens with a packed matrix, by the instruction set chosen for that width. */
+struct product product_of(const struct tenon_matrix *matrix, int64_t m);
 
 int64_t product_panels(const struct product *p);
 

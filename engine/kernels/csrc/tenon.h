@@ -30,7 +30,9 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 2, TENON_NO_MEMORY = 1 };
+enum { TENON_VERSION = 2, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2 };
+
+enum { TENON_INT8, TENON_INT4, TENON_BF16 };
 
 /* Changes whenever a packed layout or a signature does. */
 TENON_API int32_t tenon_version(void);
@@ -42,10 +44,13 @@ TENON_API const char *tenon_select(const char *cap);
 /* The instruction set's name by index from the lowest, NULL after the last; `usable` says whether it can run here. */
 TENON_API const char *tenon_instruction_set(int32_t index, int32_t *usable);
 
+/* Uses this set, where the cap admits it, for products of a format with 2^width_log2 tokens up to the next power of two
+ * (6: and all above); NULL goes back to the highest. It is the caller's part to prefer only sets with the same results.
+ * TENON_UNKNOWN for a set, format or width that is not known here. */
+TENON_API int32_t tenon_prefer(int32_t format, int32_t width_log2, const char *name);
+
 /* How long an idle worker spins before it sleeps. */
 TENON_API void tenon_set_spin(int64_t microseconds);
-
-enum { TENON_INT8 = 0, TENON_INT4 = 1, TENON_BF16 = 2 };
 
 struct tenon_matrix {
     const void *packed;

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -31,8 +31,16 @@ class Answer:
     confidence: float
 
 
+class Answering(Protocol):
+    """Whatever answers chats greedily."""
+
+    def reply(self, chats: list[list[dict[str, str]]]) -> list[tuple[str, float]]:
+        """The reply to each chat and the lowest probability among its tokens."""
+        ...
+
+
 class Speaker:
-    """A model folder, loaded as anybody would, that answers chats greedily in float32."""
+    """A model folder, loaded as anybody would by transformers, that answers chats greedily in float32."""
 
     def __init__(self, folder: Path) -> None:
         self.tokenizer: Any = AutoTokenizer.from_pretrained(folder)
@@ -62,7 +70,7 @@ class Speaker:
         return list(zip(replies, chances.min(1).values.tolist(), strict=True))
 
 
-def answer_all(speaker: Speaker, chats: Iterable[HeldOut]) -> list[Answer]:
+def answer_all(speaker: Answering, chats: Iterable[HeldOut]) -> list[Answer]:
     """The model's answers; earlier replies of a chat are the model's own."""
     waiting = sorted(chats, key=lambda held: (len(held.questions), len(held.questions[-1])))
     answers: list[Answer] = []

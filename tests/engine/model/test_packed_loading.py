@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -18,7 +18,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from engine.errors import Cancelled, OutOfDisk
-from engine.kernels import int4, int8
+from engine.kernels import bf16, int4, int8, library
 from engine.model import packed_loader
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
@@ -26,13 +26,16 @@ from engine.model.footprint import weight_bytes
 from engine.model.layer import LayerWeights, ModelWeights
 from engine.model.linear import Linear, PackedLinear
 from engine.model.packed_loader import load_packed
-from engine.model.weight_format import FORMATS
+from engine.model.weight_format import weight_format
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.packed_file import PackedFile, write_packed_file
 from tests.support.checkpoints import VARIANTS, write_checkpoint
 from tests.support.decoders import prefill
 
-PACKED = ("int8", "int4")
+KERNELS = {"int8": int8, "int4": int4, "bf16": bf16}
+# Without the library bf16 is dense.
+PACKED = tuple(name for name in KERNELS if weight_format(name).packing is not None)
 TOKENS = torch.arange(3, 43)
 
 
@@ -45,7 +48,7 @@ def folder(tmp_path: Path, llama_folder: Path) -> Path:
 def load(folder: Path, weights: str = "int8", **hooks: Callable[..., None]) -> ModelWeights:
     checkpoint = Checkpoint(folder)
     return load_packed(
-        checkpoint, read_config(checkpoint), FORMATS[weights], folder.parent / "cache", **hooks
+        checkpoint, read_config(checkpoint), weight_format(weights), folder.parent / "cache", **hooks
     )
 
 
@@ -62,7 +65,11 @@ def dequantized(weights: ModelWeights, kernels: ModuleType) -> ModelWeights:
     """The same model with its packed matrices written out in float32."""
 
     def written_out(part: Any) -> Any:
-        return Linear(kernels.unpack(part._matrix), part.bias) if isinstance(part, PackedLinear) else part
+        return (
+            Linear(kernels.unpack(part._matrix).float(), part.bias)
+            if isinstance(part, PackedLinear)
+            else part
+        )
 
     def layer(packed: LayerWeights) -> LayerWeights:
         return LayerWeights(**{name: written_out(part) for name, part in vars(packed).items()})
@@ -82,11 +89,11 @@ def test_logits_are_those_of_the_rounded_weights(
 ) -> None:
     folder = Path(shutil.copytree(checkpoint_of(variant), tmp_path / "model"))
     loaded = load(folder, weights)
-    expected = logits(dequantized(loaded, {"int8": int8, "int4": int4}[weights]), folder)
-    # What is left is the rounding of activations to 8 bits and of the cache to bfloat16, through every layer.
+    expected = logits(dequantized(loaded, KERNELS[weights]), folder)
+    # What is left is the rounding of activations and of the cache to bfloat16, through every layer.
     assert (logits(loaded, folder) - expected).norm() / expected.norm() < 0.08
     config = read_config(Checkpoint(folder))
-    assert loaded.size_bytes == weight_bytes(config, FORMATS[weights])
+    assert loaded.size_bytes == weight_bytes(config, weight_format(weights))
     assert loaded.notes == ()
 
 
@@ -128,6 +135,21 @@ def test_a_damaged_file_is_made_again(damage: str, folder: Path) -> None:
         data[len(data) // 3] ^= 16
     packed_file(folder).write_bytes({"cut": data[:-100], "flipped": data, "empty": b""}[damage])
     assert torch.equal(logits(load(folder), folder), before)
+    assert torch.equal(logits(load(folder), folder), before)
+
+
+def test_a_matrix_with_other_bytes_than_its_shape_needs_is_made_again(folder: Path) -> None:
+    """Such a file is whole, so that no checksum shows it; the kernels would read past the section's end."""
+    before = logits(load(folder), folder)
+    checkpoint = Checkpoint(folder)
+    packed = PackedFile(packed_file(folder), checkpoint.digest(), "int8")
+
+    def sections() -> Iterator[tuple[str, torch.Tensor, dict[str, Any]]]:
+        for name, section in packed.sections.items():
+            less = 64 if name == "layers.1.down" else 0
+            yield name, packed.bytes_of(name)[less:], dict(section.layout)
+
+    write_packed_file(packed_file(folder), checkpoint.digest(), "int8", sections())
     assert torch.equal(logits(load(folder), folder), before)
 
 
@@ -226,3 +248,16 @@ def test_two_processes_pack_the_same_model_at_once(folder: Path) -> None:
     assert [child.wait(60) for child in children] == [0, 0]
     assert [path.name for path in folder.glob("*.packed*")] == ["tenon-int8.packed"]
     load(folder)
+
+
+def test_bf16_is_dense_without_the_library_and_packed_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "available", lambda: "portable")
+    packed = weight_format("bf16")
+    monkeypatch.setattr(library, "available", lambda: None)
+    dense = weight_format("bf16")
+    assert (packed.packing is not None, packed.activations) == (True, torch.float32)
+    assert (dense.packing, dense.activations) == (None, torch.bfloat16)
+    assert packed.cache == dense.cache == torch.bfloat16
+    assert weight_format("fp32").packing is None
+    with pytest.raises(KeyError):
+        weight_format("int2")

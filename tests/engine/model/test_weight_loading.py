@@ -12,22 +12,19 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from engine.errors import Cancelled, TensorMismatch
+from engine.kernels import library
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.footprint import cache_bytes, weight_bytes
 from engine.model.layer import ModelWeights
-from engine.model.linear import ColumnLinear, Linear
 from engine.model.loader import load_weights, read_slots
 from engine.model.tensors import Slot, expected_tensors
-from engine.model.weight_format import FORMATS
+from engine.model.weight_format import weight_format
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import VARIANTS, write_checkpoint
 
 CPU = torch.device("cpu")
-
-
-FORMAT_OF = {torch.float32: FORMATS["fp32"], torch.bfloat16: FORMATS["bf16"]}
 
 
 def load(folder: Path, dtype: torch.dtype = torch.float32, **hooks: Any) -> ModelWeights:
@@ -44,19 +41,21 @@ def rewrite(folder: Path, change: Callable[[dict[str, torch.Tensor]], None]) -> 
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+@pytest.mark.parametrize("name", ["fp32", "bf16"])
 def test_bytes_are_those_predicted_from_the_config(
-    variant: str, dtype: torch.dtype, checkpoint_of: Callable[[str], Path]
+    variant: str, name: str, checkpoint_of: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(library, "available", lambda: None)
+    dense = weight_format(name)
     checkpoint = Checkpoint(checkpoint_of(variant))
     config = read_config(checkpoint)
-    weights = load_weights(checkpoint, config, dtype, CPU)
+    weights = load_weights(checkpoint, config, dense.dense, CPU)
     assert set(expected_tensors(config)) == checkpoint.names
-    assert weights.size_bytes == weight_bytes(config, FORMAT_OF[dtype])
+    assert weights.size_bytes == weight_bytes(config, dense)
     assert Resident(weights).bytes_by_device == {"cpu": weights.size_bytes}
     assert weights.parameters == sum(checkpoint.tensor(name).numel() for name in checkpoint.names)
     cache = Decoder(config, Resident(weights)).new_cache(200)
-    assert cache.bytes == cache_bytes(config, 200, FORMAT_OF[dtype])
+    assert cache.bytes == cache_bytes(config, 200, dense)
 
 
 @pytest.mark.parametrize(
@@ -125,18 +124,6 @@ def test_a_load_is_cancelled_at_the_next_slice(llama_folder: Path) -> None:
     with pytest.raises(Cancelled):
         load(llama_folder, check=check)
     assert len(looks) == 5
-
-
-@pytest.mark.parametrize("count", [1, 2, 16])
-@pytest.mark.parametrize("biased", [False, True])
-def test_activations_as_columns_give_the_same_rows(count: int, biased: bool) -> None:
-    generator = torch.Generator().manual_seed(0)
-    weight, bias = torch.randn(24, 16, generator=generator), torch.randn(24, generator=generator)
-    rows = torch.randn(count, 16, generator=generator)
-    plain = Linear(weight, bias if biased else None)
-    columns = ColumnLinear(weight, bias if biased else None)
-    torch.testing.assert_close(columns(rows), plain(rows))
-    assert columns.size_bytes == plain.size_bytes
 
 
 def test_a_released_placement_holds_nothing(llama_folder: Path) -> None:

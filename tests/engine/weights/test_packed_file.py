@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from engine.weights import packed_file
 from engine.weights.packed_file import ALIGNMENT_BYTES, PackedFile, PackedFileUnusable, write_packed_file
 
 TENSORS = {
@@ -45,19 +46,44 @@ def test_what_was_written_is_read_back_from_mapped_pages(path: Path) -> None:
     assert [file.name for file in path.parent.iterdir()] == ["model.packed"]
 
 
-@pytest.mark.parametrize("keep", [0, 1, 20, 5000, -1])
+@pytest.mark.parametrize("keep", [0, 1, 20, 31, 5000, -32, -1])
 def test_a_file_cut_short_is_known(path: Path, keep: int) -> None:
     path.write_bytes(path.read_bytes()[:keep])
     with pytest.raises(PackedFileUnusable):
         PackedFile(path, "digest", "int8")
 
 
-def test_a_flipped_bit_is_found_and_its_section_named(path: Path) -> None:
+@pytest.mark.parametrize("name", ["one", "two", "three"])
+@pytest.mark.parametrize("place", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("bit", [1, 128])
+def test_a_flipped_bit_is_found_and_its_section_named(path: Path, name: str, place: float, bit: int) -> None:
     data = bytearray(path.read_bytes())
-    data[PackedFile(path, "digest", "int8").sections["three"].offset + 99] ^= 4
+    section = PackedFile(path, "digest", "int8").sections[name]
+    data[section.offset + int(place * (section.size_bytes - 1))] ^= bit
     path.write_bytes(data)
-    with pytest.raises(PackedFileUnusable, match="three is damaged"):
+    with pytest.raises(PackedFileUnusable, match=f"{name} is damaged"):
         PackedFile(path, "digest", "int8").check(nothing, nothing)
+
+
+def test_pages_that_changed_places_are_found(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    assert data[:4096] != data[4096:8192]
+    data[:4096], data[4096:8192] = data[4096:8192], data[:4096]
+    path.write_bytes(data)
+    with pytest.raises(PackedFileUnusable, match="one is damaged"):
+        PackedFile(path, "digest", "int8").check(nothing, nothing)
+
+
+def test_a_flipped_bit_in_the_index_or_the_trailer_is_found(path: Path) -> None:
+    whole = path.read_bytes()
+    begin = int.from_bytes(whole[-32:-24], "little")
+    assert whole[begin:].startswith(b'{"version"')
+    for place in range(begin, len(whole)):
+        damaged = bytearray(whole)
+        damaged[place] ^= 1
+        path.write_bytes(damaged)
+        with pytest.raises(PackedFileUnusable):
+            PackedFile(path, "digest", "int8")
 
 
 @pytest.mark.parametrize(("source", "weights"), [("other", "int8"), ("digest", "int4")])
@@ -66,8 +92,8 @@ def test_a_file_of_another_model_or_format_is_not_taken(path: Path, source: str,
         PackedFile(path, source, weights)
 
 
-def test_another_version_is_not_taken(path: Path) -> None:
-    path.write_bytes(path.read_bytes().replace(b'"version": 1', b'"version": 2'))
+def test_another_version_is_not_taken(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packed_file, "VERSION", packed_file.VERSION + 1)
     with pytest.raises(PackedFileUnusable, match="version"):
         PackedFile(path, "digest", "int8")
 

@@ -1,0 +1,188 @@
+"""What this machine multiplies fastest with: seconds by format, width and instruction set, measured once and kept.
+
+The file lies in the cache folder under a hash of the hardware and of the kernel library. Two things are read from it:
+which instruction set multiplies a format at a width, and which format is fastest. The stand-in for a model is one
+matrix in enough copies that no cache holds them.
+
+Instruction sets stand in for each other only where they give the same bits, so that a table that was measured on a
+busy machine costs time and changes no token. In int8 and int4 all do but the portable one; in bf16 those that
+multiply activations in float32 do, and those that round them to bfloat16 do not (AMX and AVX-512 add in another
+order), so that there the highest is always taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.kernels import library
+from engine.kernels.packing import Packed
+from engine.model.linear import Linear
+from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
+from engine.planning.hardware import usable_cores
+
+WIDTHS = (1, 2, 4, 8, 16, 32, 64)
+# A format is judged by plain decoding and by a width that verification uses.
+FORMAT_WIDTHS = (1, 16)
+TORCH = "torch"
+
+_INTEGER_SETS = ("avx2", "avxvnni", "avx512vnni", "amx", "dotprod", "i8mm")
+_SAME_RESULTS = {"int8": (_INTEGER_SETS,), "int4": (_INTEGER_SETS,), "bf16": (("avx2", "avx512vnni"),)}
+# What a set runs where it brings nothing of its own.
+_BORROWED = {
+    "int8": {"avx512bf16": "avx512vnni"},
+    "int4": {"avx512bf16": "avx512vnni"},
+    "bf16": {"avxvnni": "avx2"},
+}
+# Another set than the highest must be faster by more than runs differ.
+_WORTH = 0.95
+_ROWS, _COLUMNS = 2048, 2048
+_COPIES_BYTES = 96 << 20
+_FEWEST_RUNS, _MOST_RUNS, _RUNS_S = 5, 60, 0.03
+_FILE_NAME = "kernel-table.json"
+
+# Seconds of one product by width and instruction set (or torch), of one format.
+Row = dict[int, dict[str, float]]
+
+
+def candidates(name: str) -> tuple[str, ...]:
+    """The instruction sets to choose from for a format, the highest last; ``("torch",)`` where torch multiplies."""
+    highest = library.available()
+    if highest is None or weight_format(name).packing is None:
+        return (TORCH,)
+    own = _BORROWED[name].get(highest, highest)
+    sets = library.instruction_sets()
+    below = list(sets)[: list(sets).index(own)]
+    for group in _SAME_RESULTS[name]:
+        if own in group:
+            return (*(lower for lower in below if lower in group and sets[lower]), highest)
+    return (highest,)
+
+
+def measured_rows(cache_folder: Path, names: Iterable[str]) -> dict[str, Row]:
+    """The rows of some formats, measured where they are not kept yet (about half a second each)."""
+    kept = kept_rows(cache_folder)
+    wanted = tuple(names)
+    fresh = {name: _measure(name) for name in wanted if name not in kept}
+    if fresh:
+        with suppress(OSError):  # a cache that cannot be kept is measured again
+            _keep(cache_folder, kept | fresh)
+    return {name: (kept | fresh)[name] for name in wanted}
+
+
+def kept_rows(cache_folder: Path) -> dict[str, Row]:
+    """What was measured on this hardware with this library; nothing where the file is damaged."""
+    try:
+        table = json.loads((cache_folder / _FILE_NAME).read_text(encoding="utf-8"))[hardware_key()]
+        rows = {
+            str(name): {
+                int(width): {str(one): float(s) for one, s in cell.items()} for width, cell in row.items()
+            }
+            for name, row in table.items()
+        }
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    return {
+        name: row for name, row in rows.items() if name in FORMAT_NAMES and row.keys() == set(_widths(name))
+    }
+
+
+def format_seconds(cache_folder: Path) -> dict[str, float]:
+    """Seconds of each format's products at the widths that count, by its name."""
+    rows = measured_rows(cache_folder, FORMAT_NAMES)
+    return {name: sum(min(row[width].values()) for width in FORMAT_WIDTHS) for name, row in rows.items()}
+
+
+def choices(name: str, row: Row) -> dict[int, str]:
+    """The instruction set by width, only where it is not the highest."""
+    highest = candidates(name)[-1]
+    found = {}
+    for width, seconds in row.items():
+        best = min(seconds, key=seconds.__getitem__)
+        if seconds[best] < _WORTH * seconds.get(highest, 0.0):
+            found[width] = best
+    return found
+
+
+def prefer_fastest(chosen: WeightFormat, cache_folder: Path) -> None:
+    """Let the kernel library use what is fastest for a format on this machine."""
+    if len(candidates(chosen.name)) > 1:
+        found = choices(chosen.name, measured_rows(cache_folder, (chosen.name,))[chosen.name])
+        for width in WIDTHS:
+            library.prefer(chosen.name, width, found.get(width))
+
+
+def hardware_key() -> str:
+    """Changes with everything that the table depends on."""
+    processor = (
+        torch.cpu.get_capabilities().get("cpu_name", "") if hasattr(torch.cpu, "get_capabilities") else ""
+    )
+    kernels = (library.available(), library.built_ns())
+    facts = (platform.machine(), processor, usable_cores(), kernels, torch.__version__)
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
+
+
+def _keep(cache_folder: Path, rows: dict[str, Row]) -> None:
+    cache_folder.mkdir(parents=True, exist_ok=True)
+    path = cache_folder / _FILE_NAME
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+    unfinished.write_text(json.dumps({hardware_key(): rows}), encoding="utf-8")
+    unfinished.replace(path)
+
+
+def _widths(name: str) -> tuple[int, ...]:
+    return WIDTHS if len(candidates(name)) > 1 else FORMAT_WIDTHS
+
+
+@torch.inference_mode()
+def _measure(name: str) -> Row:
+    generator = torch.Generator().manual_seed(0)
+    measured = weight_format(name)
+    products = _products(measured, torch.randn(_ROWS, _COLUMNS, generator=generator))
+    row: Row = {}
+    for width in _widths(name):
+        tokens = torch.randn(width, _COLUMNS, generator=generator).to(measured.activations)
+        row[width] = {}
+        for one in candidates(name):
+            if one != TORCH:
+                library.prefer(name, width, one)
+            row[width][one] = _seconds(products, tokens)
+        if measured.packing is not None:
+            library.prefer(name, width, None)
+    return row
+
+
+def _seconds(products: list[Callable[[Tensor], Tensor]], tokens: Tensor) -> float:
+    """The best of some runs: whatever else the machine does can only slow one down."""
+    products[-1](tokens)
+    best, begun = float("inf"), time.perf_counter()
+    for run in range(_MOST_RUNS):
+        before = time.perf_counter()
+        if run >= _FEWEST_RUNS and before - begun > _RUNS_S:
+            break
+        products[run % len(products)](tokens)
+        best = min(best, time.perf_counter() - before)
+    return best
+
+
+def _products(measured: WeightFormat, weight: Tensor) -> list[Callable[[Tensor], Tensor]]:
+    """The product with each of several copies of a matrix."""
+    copies = range(max(1, _COPIES_BYTES // measured.matrix_bytes(*weight.shape)))
+    packing = measured.packing
+    if packing is None:
+        return [Linear(weight.to(measured.dense, copy=True)) for _ in copies]
+    packed = packing.pack(weight)
+
+    def product(copy: Packed) -> Callable[[Tensor], Tensor]:
+        return lambda tokens: packing.matmul(copy, tokens, None)
+
+    return [product(Packed(packed.data.clone(), packed.rows, packed.columns)) for _ in copies]
