@@ -149,7 +149,7 @@ def _doctor(options: argparse.Namespace) -> int:
         usable = [name for name, runs in library.instruction_sets().items() if runs]
         print(f"kernels    {in_use} (this machine runs {', '.join(usable)})")
         if in_use == "portable":
-            print("           slow: neither AVX2 nor another instruction set for products is in use")
+            print("           slow: they are made for AVX2, AVX-512, AMX or ARM's dot products")
         print(f"choice     {describe(cache_folder())}")
     return 0
 
