@@ -113,6 +113,16 @@ def choices(name: str, row: Row) -> dict[int, str]:
     return found
 
 
+def describe(cache_folder: Path) -> str:
+    """What the table chose, in a line for people."""
+    parts = []
+    for name, row in kept_rows(cache_folder).items():
+        if weight_format(name).packing is not None:
+            others = [f"{one} at {width} tokens" for width, one in choices(name, row).items()]
+            parts.append(", ".join([f"{name} {candidates(name)[-1]}", *others]))
+    return "; ".join(parts) or "not measured yet; the first load of a large model measures it"
+
+
 def prefer_fastest(chosen: WeightFormat, cache_folder: Path) -> None:
     """Let the kernel library use what is fastest for a format on this machine."""
     if len(candidates(chosen.name)) > 1:
