@@ -25,7 +25,7 @@ class Output:
     Attributes:
         logits: (rows asked for, V) float32.
         hidden: (n, h), behind the final norm: what the head maps.
-        layer_inputs: For each layer asked for, its input (n, h).
+        layer_inputs: For each layer asked for, its input (n, h); the number of layers names the head's, ``hidden``.
     """
 
     logits: Tensor
@@ -90,7 +90,7 @@ class Decoder:
             logit_rows: Rows to compute logits for; None for all, ``slice(-1, None)`` for the last,
                 ``slice(0, 0)`` for none.
             check: Called before each layer; raises to cancel, which leaves the cache as it was.
-            hidden_layers: Layers whose input is wanted too.
+            hidden_layers: Layers whose input is wanted too; the number of layers stands for the head.
 
         Raises:
             ValueError: The cache has no room for n rows.
@@ -117,6 +117,8 @@ class Decoder:
             rotation = None if rope is None else rotations[rope]
             hidden = self._layer(source.layer(index), index, hidden, rotation, masks[window], cache)
         hidden = source.final_norm(hidden)
+        if config.layers in hidden_layers:
+            inputs[config.layers] = hidden
         wanted = hidden if logit_rows is None else hidden[logit_rows]
         logits = source.head(wanted).float()
         if config.logit_soft_cap is not None:
