@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import save_file
 
 from engine.drafting.small_model import SmallModel
-from engine.messages import LoadOptions, Notice, PlanChosen
+from engine.messages import Cancel, Finished, LoadOptions, Notice, PlanChosen
 from engine.planning import hardware
 from engine.planning.planner import choose_plan
 from tests.support.checkpoints import write_checkpoint
@@ -194,6 +195,33 @@ def test_the_mode_takes_the_guide_s_draft_unasked_and_auto_does_not() -> None:
 def test_hardware_without_a_gpu_says_so() -> None:
     gpu = hardware.find_gpu()
     assert gpu is None or hardware.free_device_bytes(gpu) > 0
+
+
+def test_a_cancel_while_the_draft_runs_is_seen_and_leaves_both_caches_right(
+    client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"draft": str(llama_folder), "mode": "dovetail", "weights": "fp32", "max_tokens": 200}
+    whole = client.answer(PROMPT, llama_folder, **options)
+    expand = SmallModel._forward
+    calls = 0
+
+    def stop_in_the_tree(drafter: SmallModel, *arguments: Any, **values: Any) -> torch.Tensor:
+        nonlocal calls
+        calls += 1
+        if calls == 6:
+            client.engine.submit(Cancel(request.request_id))
+        return expand(drafter, *arguments, **values)
+
+    request = client.request(PROMPT, llama_folder, **options)
+    with monkeypatch.context() as patched:
+        patched.setattr(SmallModel, "_forward", stop_in_the_tree)
+        last = client.finish(request)
+    assert isinstance(last, Finished)
+    assert (last.reply.stop_reason, calls) == ("cancelled", 6)
+    assert whole.token_ids[: len(last.reply.token_ids)] == last.reply.token_ids
+    again = client.answer(PROMPT, llama_folder, **options)
+    assert again.token_ids == whole.token_ids
+    assert again.timings.acceptance_rate == 1.0
 
 
 @pytest.fixture
