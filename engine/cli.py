@@ -41,6 +41,11 @@ _UNITS = {
 }
 
 
+_WIDTH = "guesses that are followed at each level of the draft's tree; 1 is a chain (default: %(default)s)"
+_DEPTH = "the longest run of guesses (default: %(default)s)"
+_NODES = "guesses that the model checks in one pass (default: %(default)s)"
+
+
 class _Parser(argparse.ArgumentParser):
     """Bad usage is one line on standard error and exit code 2, without the usage text before it."""
 
@@ -92,8 +97,15 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument(
         "--model", metavar="REF", default="guide", help="a folder, an installed model's name, or guide"
     )
-    ask.add_argument("--draft", metavar="REF", help="the draft model, for modes that use one")
-    ask.add_argument("--mode", default="auto", help="auto, plain or lookup (default: %(default)s)")
+    ask.add_argument(
+        "--draft",
+        metavar="REF",
+        help="a small model of the same vocabulary that guesses, such as guide-draft",
+    )
+    ask.add_argument("--draft-width", metavar="N", type=int, default=LoadOptions.draft_width, help=_WIDTH)
+    ask.add_argument("--draft-depth", metavar="N", type=int, default=LoadOptions.draft_depth, help=_DEPTH)
+    ask.add_argument("--draft-nodes", metavar="N", type=int, default=LoadOptions.draft_nodes, help=_NODES)
+    ask.add_argument("--mode", default="auto", help="auto, plain, lookup or dovetail (default: %(default)s)")
     ask.add_argument(
         "--weights", default="auto", help="auto, fp32, bf16, int8 or int4 (default: %(default)s)"
     )
@@ -121,7 +133,7 @@ def _parser() -> argparse.ArgumentParser:
         "--ram-budget", metavar="SIZE", type=_size, help="most memory to use, such as 6G or 512MiB"
     )
     ask.add_argument(
-        "--vram-budget", metavar="SIZE", type=_size, help="the same for a GPU; no mode uses one yet"
+        "--vram-budget", metavar="SIZE", type=_size, help="the same for a GPU; 0 leaves it alone"
     )
     ask.add_argument("--system", metavar="TEXT", help="the system prompt")
     ask.add_argument("--raw", action="store_true", help="continue PROMPT as it is, without a chat template")
@@ -136,12 +148,14 @@ def _doctor(options: argparse.Namespace) -> int:
 
     from engine.hub.installed import cache_folder
     from engine.kernels import library
-    from engine.planning.hardware import available_memory_bytes, usable_cores
+    from engine.planning.hardware import available_memory_bytes, find_gpu, free_device_bytes, usable_cores
     from engine.planning.kernel_table import describe
 
     in_use = library.available()
+    gpu = find_gpu()
     print(f"cores      {usable_cores()}")
     print(f"memory     {available_memory_bytes() / 1e9:.3g} GB available")
+    print(f"gpu        {'none' if gpu is None else f'{gpu}, {free_device_bytes(gpu) / 1e9:.3g} GB free'}")
     print(f"torch      {torch.__version__}")
     if in_use is None:
         print(f"kernels    torch's own operators alone: {library.reason()}")
@@ -205,6 +219,9 @@ def _request(options: argparse.Namespace) -> Generate:
         options=LoadOptions(
             model=options.model,
             draft=options.draft,
+            draft_width=options.draft_width,
+            draft_depth=options.draft_depth,
+            draft_nodes=options.draft_nodes,
             mode=options.mode,
             weights=options.weights,
             threads=options.threads,

@@ -13,28 +13,38 @@ from typing import Any
 import torch
 
 from engine.decoding.target import Target
-from engine.errors import ConfigInvalid, InvalidOption
+from engine.errors import ConfigInvalid, InvalidOption, UnsupportedModel
 from engine.hub.installed import cache_folder, find_model, model_name
 from engine.kernels import library
+from engine.loaded_draft import LoadedDraft, plan_draft
 from engine.messages import LoadOptions, ModelReport, SamplingOptions
-from engine.model.config import read_config
+from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
-from engine.model.loader import load_weights
+from engine.model.layer import ModelWeights, Side
+from engine.model.loader import load_layers, load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
 from engine.model.weight_format import WeightFormat
+from engine.placement.link import Link
+from engine.placement.placement import Placement
 from engine.placement.resident import Resident
-from engine.planning.fit import fit_model
-from engine.planning.hardware import usable_cores
+from engine.placement.split import Split
+from engine.planning.fit import Fit, fit_model, layers_that_fit
+from engine.planning.hardware import find_gpu, free_device_bytes, half_type, usable_cores
 from engine.planning.kernel_table import prefer_fastest
+from engine.planning.planner import choose_draft
 from engine.text.gate import Gate
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.draft_kind import draft_kind
 
 # Up to this size the number of threads is measured, and the choice of kernels matters less than measuring it takes;
 # beyond it memory bandwidth decides, and all cores share that.
 _LARGE_BYTES = 128 << 20
 _TRIALS = 7
+_CPU = torch.device("cpu")
+# What the GPU's driver, its kernels and other programs need beside tensors.
+_VRAM_RESERVE_BYTES = 512 << 20
 
 
 class LoadedModel:
@@ -45,6 +55,9 @@ class LoadedModel:
         report: What was loaded.
         tokenizer: Its tokenizer.
         target: Its decoder and cache.
+        draft: The draft that was loaded with it, None for none.
+        link: The way to the GPU, or to the CPU's own memory where none is used.
+        target_devices: Where the target computes, in words.
         gate: The bundled guide's confidence gate, None for every other model.
         notes: Sentences for the person about what could not be done as asked.
     """
@@ -57,7 +70,8 @@ class LoadedModel:
         Args:
             options: Which and how.
             progress: Called with bytes of weights read, and in all.
-            check: Called often; raises `Cancelled` to stop.
+            check: Called often, by this load and by the replies that follow; raises `Cancelled` when the request that
+                runs is to stop.
 
         Raises:
             TenonError: anything that is wrong with the folder, the options or the memory; nothing stays loaded then.
@@ -65,25 +79,49 @@ class LoadedModel:
         started = time.perf_counter()
         _set_threads(options.threads)
         folder = find_model(options.model)
+        if draft_kind(folder) == "head":
+            raise UnsupportedModel(
+                f"The folder {folder} holds a draft head and not a whole model: choose the model that it was made for, "
+                "and name this folder as its draft."
+            )
         checkpoint = Checkpoint(folder)
         config = read_config(checkpoint)
         check()
-        fit = fit_model(config, options)
+        self.tokenizer = Tokenizer(folder, read_end_ids(folder))
+        gpu = None if options.vram_budget_bytes == 0 else find_gpu()
+        reference = choose_draft(options)
+        draft = None
+        if reference is not None:
+            draft = plan_draft(reference, self.tokenizer, options, gpu, _vram_budget(options, gpu))
+        fit = fit_model(config, options, 0 if draft is None else draft.host_bytes)
         if fit.weight_bytes >= _LARGE_BYTES:
             prefer_fastest(fit.weights, cache_folder())
-        self.tokenizer = Tokenizer(folder, read_end_ids(folder))
         self.gate = _read_gate(folder)
         check()
+        self.link = Link(_CPU if draft is None else draft.device)
+        leading = 0
+        if draft is not None and draft.device == gpu:
+            leading = layers_that_fit(config, fit, _vram_budget(options, gpu) - draft.size_bytes)
         if fit.weights.packing is None:
             weights = load_weights(
-                checkpoint, config, fit.weights.dense, torch.device("cpu"), progress, check
+                checkpoint, config, fit.weights.dense, _CPU, progress, check, first_layer=leading
             )
         else:
             weights = load_packed(checkpoint, config, fit.weights, cache_folder() / "packed", progress, check)
-        self.target = Target(Decoder(config, Resident(weights)), fit.context)
+        placement: Placement = Resident(weights)
+        if leading:
+            placement = _split(checkpoint, config, fit, weights, leading, self.link, check)
+        self.target = Target(Decoder(config, placement), fit.context)
+        self.target_devices = (
+            f"{self.link.device} ({leading} of {config.layers} layers), cpu" if leading else "cpu"
+        )
         if options.threads is None and fit.weight_bytes < _LARGE_BYTES:
             torch.set_num_threads(_faster_thread_count(self.target))
         self.notes = (*weights.notes, *_slow_kernels(fit.weights))
+        self.draft: LoadedDraft | None = None
+        if draft is not None:
+            self.draft = LoadedDraft(draft, config.vocabulary_size, fit.context, self.link, check)
+            self.notes += self.draft.notes
         self.options = options
         self.folder = folder
         self._generation_config = _read_generation_config(folder)
@@ -99,8 +137,16 @@ class LoadedModel:
         )
 
     def serves(self, options: LoadOptions) -> bool:
-        """Whether a request with these options needs no new load: all that may differ is the mode."""
-        return replace(options, mode=self.options.mode) == self.options
+        """Whether a request with these options needs no new load: mode and tree settings may differ."""
+        own = self.options
+        same = replace(
+            options,
+            mode=own.mode,
+            draft_width=own.draft_width,
+            draft_depth=own.draft_depth,
+            draft_nodes=own.draft_nodes,
+        )
+        return same == own and (self.draft is not None or choose_draft(options) is None)
 
     def sampler(self, options: SamplingOptions, fresh_seed: int) -> Sampler:
         """How this reply samples: what was asked for, then generation_config.json, then greedy.
@@ -141,6 +187,32 @@ def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:
         return ()
     why = library.reason() if in_use is None else "this processor has neither AVX2 nor ARM's dot products."
     return (f"Replies in {weights.name} weights will be slow: {why}",)
+
+
+def _split(
+    checkpoint: Checkpoint,
+    config: ModelConfig,
+    fit: Fit,
+    weights: ModelWeights,
+    leading: int,
+    link: Link,
+    check: Callable[[], None],
+) -> Split:
+    """Put the first layers on the GPU: 16 bits for packed formats, the model's own type otherwise."""
+    dtype = fit.weights.dense if fit.weights.packing is None else half_type(link.device)
+    layers = load_layers(checkpoint, config, range(leading), dtype, link.device, check=check)
+    if fit.weights.packing is not None:
+        # A packed file is mapped: layers that nobody reads take no memory.
+        weights = replace(weights, layers=weights.layers[leading:])
+    return Split(weights, layers, Side(str(link.device), link.device, dtype, dtype), link)
+
+
+def _vram_budget(options: LoadOptions, gpu: torch.device | None) -> int:
+    """Bytes of the GPU's memory that may be taken: what was asked for, and never more than is free."""
+    if gpu is None:
+        return 0
+    free = free_device_bytes(gpu) - _VRAM_RESERVE_BYTES
+    return free if options.vram_budget_bytes is None else min(free, options.vram_budget_bytes)
 
 
 def _faster_thread_count(target: Target) -> int:

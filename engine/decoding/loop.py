@@ -61,20 +61,20 @@ def decode(
     Raises:
         Cancelled: by ``hooks.check``. Target and reply are valid and hold what was emitted until then.
     """
-    clock.cache_n = target.reuse(prompt)
+    hidden_from = recipe.drafter.reset(prompt)
+    clock.cache_n = target.reuse(prompt, recipe.drafter.hidden_layers, hidden_from)
     clock.prompt_n = len(prompt) - clock.cache_n
     first_logits = target.prefill(prompt, hooks.check, hooks.prefill)
     clock.prompt_done()
 
     seen = list(prompt)
-    recipe.drafter.reset(prompt)
     verdict = recipe.verifier.verify(_NOTHING, first_logits[None], len(seen), seen)
     goes_on = _emit(verdict.tokens, reply, clock, hooks)
     while goes_on and target.free > 0:
         hooks.check()
         root = reply.token_ids[-1]
         seen.extend(verdict.tokens)
-        recipe.drafter.observe(verdict.tokens)
+        recipe.drafter.observe(verdict.tokens, target.take_hidden())
 
         begun = time.perf_counter()
         draft = recipe.drafter.propose(_budget(recipe.schedule, reply, target))

@@ -32,6 +32,10 @@ class Target:
         self._cache = decoder.new_cache(context)
         self.context = context
         self.token_ids: list[int] = []
+        self._hidden_layers: tuple[int, ...] = ()
+        self._hidden_from = 0
+        self._last_hidden: Tensor | None = None
+        self._hidden: list[Tensor] = []
 
     @property
     def free(self) -> int:
@@ -44,16 +48,26 @@ class Target:
         limit = self._cache.text_limit
         return max(0, (self.context if limit is None else min(limit, self.context)) - len(self.token_ids) - 1)
 
-    def reuse(self, prompt: Sequence[int]) -> int:
+    def reuse(self, prompt: Sequence[int], hidden_layers: tuple[int, ...] = (), hidden_from: int = 0) -> int:
         """Keep the longest prefix that the cache and the prompt share, cut the rest, and return its length.
 
-        The prompt's last token is never taken from the cache: its logits are needed.
+        The prompt's last token is never taken from the cache: its logits are needed. Nor is anything whose hidden
+        rows are wanted.
+
+        Args:
+            prompt: Token ids.
+            hidden_layers: Layers whose input rows `take_hidden` is to hand over, see `Decoder.forward`; none: no rows.
+            hidden_from: The first position whose rows are wanted.
         """
+        self._hidden_layers, self._hidden_from = hidden_layers, hidden_from
+        self._hidden = []
         shared = 0
         for cached, wanted in zip(self.token_ids, prompt[:-1], strict=False):
             if cached != wanted:
                 break
             shared += 1
+        if hidden_layers:
+            shared = min(shared, hidden_from)
         self._cache.truncate(shared)
         kept = self._cache.begin(len(prompt))
         del self.token_ids[kept:]
@@ -108,8 +122,31 @@ class Target:
 
     def commit(self, tokens: Sequence[int], rows: Sequence[int]) -> None:
         """Keep these rows of the last forward, which hold these tokens, and forget its other rows."""
-        self._cache.commit(torch.tensor(rows, dtype=torch.long))
+        index = torch.tensor(rows, dtype=torch.long)
+        self._cache.commit(index)
+        unwanted = max(0, self._hidden_from - len(self.token_ids))
+        if self._last_hidden is not None and unwanted < len(rows):
+            # A copy, so that the rows of a large forward are not held on to for the few that were kept.
+            self._hidden.append(
+                self._last_hidden.index_select(0, index[unwanted:].to(self._last_hidden.device))
+            )
+        self._last_hidden = None
         self.token_ids.extend(tokens)
+
+    def take_hidden(self) -> Tensor | None:
+        """Hidden rows of the positions committed since the last call, and forget them.
+
+        Returns:
+            (k, layers asked for * h) in the type of the activations, on their device; None when none were asked for.
+        """
+        if not self._hidden_layers:
+            return None
+        taken, self._hidden = self._hidden, []
+        if taken:
+            return torch.cat(taken)
+        source = self._decoder.source
+        width = len(self._hidden_layers) * self._decoder.config.hidden_size
+        return torch.empty(0, width, dtype=source.dtype, device=source.device)
 
     def seconds_of_forward(self, rows: int, all_logits: bool = True) -> float:
         """Run a forward over some rows behind the committed ones, keep none of them, and say how long it took.
@@ -127,6 +164,8 @@ class Target:
     def _begin_long_text(self, check: Callable[[], None]) -> None:
         """LongRoPE turns all keys differently once a text is long: read it again, as transformers does."""
         text, self.token_ids = self.token_ids, []
+        # Their hidden rows were handed over when they were read first.
+        self._hidden_from = len(text)
         self._cache.begin(len(text) + 1)
         self.prefill(text, check, lambda done, total: None)
 
@@ -138,11 +177,15 @@ class Target:
         logit_rows: Sequence[int] | None,
         check: Callable[[], None],
     ) -> Tensor:
-        return self._decoder.forward(
+        output = self._decoder.forward(
             torch.tensor(tokens, dtype=torch.long),
             torch.tensor(positions, dtype=torch.long),
             self._cache,
             mask=mask,
             logit_rows=None if logit_rows is None else torch.tensor(logit_rows, dtype=torch.long),
             check=check,
-        ).logits
+            hidden_layers=self._hidden_layers,
+        )
+        if self._hidden_layers:
+            self._last_hidden = torch.cat([output.layer_inputs[layer] for layer in self._hidden_layers], 1)
+        return output.logits

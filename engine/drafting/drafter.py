@@ -5,34 +5,58 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from torch import Tensor
+
 from engine.model.token_tree import Draft
 
 
 class Drafter(Protocol):
     """Guesses the tokens that come next.
 
-    The loop calls `reset` with the prompt, then in turn `propose` and `observe`.
+    The loop calls `reset` with the prompt, then in turn `observe` and `propose`. The root is the token that was
+    emitted last: the target has not read it yet, so its hidden row comes one call of `observe` later than it does.
+
+    Attributes:
+        hidden_layers: Which of the target's hidden rows `observe` wants, by layer: index i is the input of layer i,
+            and the number of layers names the head's input, behind the final norm. Empty for none.
     """
 
-    def reset(self, prompt: Sequence[int]) -> None:
-        """A new reply begins after these token ids."""
+    hidden_layers: tuple[int, ...]
+
+    def reset(self, prompt: Sequence[int]) -> int:
+        """A new reply begins after these token ids.
+
+        Returns:
+            How many of the prompt's first tokens the drafter needs no hidden rows of; all of them where it
+            needs none at all. The target reads the rest again even where its own cache holds it.
+        """
 
     def propose(self, budget: int) -> Draft:
         """A draft of at most ``budget`` nodes that continues every token observed so far, the last being the root."""
 
-    def observe(self, tokens: Sequence[int]) -> None:
-        """These tokens were emitted: the new end of the text."""
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
+        """Tokens were emitted: the new end of the text.
+
+        Args:
+            tokens: At least one; the last one is the new root.
+            hidden: (k, len(hidden_layers) * h) rows of the positions that were committed since the last call, the
+                layers side by side in the order of ``hidden_layers``. The first call after `reset` brings those from
+                the position that it returned to the prompt's end. None when ``hidden_layers`` is empty.
+        """
 
 
 class NoDrafter:
     """Drafts nothing: plain decoding is the loop with an empty draft."""
 
-    def reset(self, prompt: Sequence[int]) -> None:
-        """Nothing to prepare."""
+    hidden_layers: tuple[int, ...] = ()
+
+    def reset(self, prompt: Sequence[int]) -> int:
+        """Nothing to prepare, and no rows are needed."""
+        return len(prompt)
 
     def propose(self, budget: int) -> Draft:
         """The empty draft."""
         return Draft()
 
-    def observe(self, tokens: Sequence[int]) -> None:
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
         """Nothing to learn."""

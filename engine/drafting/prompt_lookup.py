@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from torch import Tensor
+
 from engine.model.token_tree import Draft
 
 # A single token says too little about what follows it, and beyond four a longer match decides nothing more.
@@ -25,6 +27,8 @@ class PromptLookup:
     dictionary look-ups whatever the length of the context.
     """
 
+    hidden_layers: tuple[int, ...] = ()
+
     def __init__(self, branches: int = 2) -> None:
         """Set up an empty index.
 
@@ -35,13 +39,14 @@ class PromptLookup:
         self._tokens: list[int] = []
         self._places: dict[tuple[int, ...], list[int]] = {}
 
-    def reset(self, prompt: Sequence[int]) -> None:
-        """Index a new prompt."""
+    def reset(self, prompt: Sequence[int]) -> int:
+        """Index a new prompt; no rows are needed."""
         self._tokens = []
         self._places = {}
         self.observe(prompt)
+        return len(prompt)
 
-    def observe(self, tokens: Sequence[int]) -> None:
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None = None) -> None:
         """Append tokens and index the n-grams that they complete."""
         for token in tokens:
             # An n-gram is indexed when the token after it is known, so a suffix never finds itself.

@@ -13,7 +13,7 @@ from engine.model.attention import StepMask, attend, step_mask
 from engine.model.config import ModelConfig
 from engine.model.fused_layer import FusedLayer, FusedStep, fused_step
 from engine.model.kv_cache import KVCache
-from engine.model.layer import LayerWeights, WeightSource
+from engine.model.layer import LayerWeights, Side, WeightSource
 from engine.model.rope import RopeTable, rotate
 
 Rotation = tuple[Tensor, Tensor]
@@ -26,7 +26,7 @@ class Output:
     Attributes:
         logits: (rows asked for, V) float32.
         hidden: (n, h), behind the final norm: what the head maps.
-        layer_inputs: For each layer asked for, its input (n, h).
+        layer_inputs: For each layer asked for, its input (n, h); the number of layers names the head's, ``hidden``.
     """
 
     logits: Tensor
@@ -45,7 +45,12 @@ class Decoder:
     def __init__(self, config: ModelConfig, source: WeightSource) -> None:
         self.config = config
         self.source = source
-        self._ropes = [RopeTable(rope, source.dtype, source.device) for rope in config.ropes]
+        self._home = source.home
+        self._sides = [source.side(index) for index in range(config.layers)]
+        self._ropes = {
+            side: [RopeTable(rope, side.activations, side.device) for rope in config.ropes]
+            for side in {self._home, *self._sides}
+        }
         self._fused: dict[int, tuple[LayerWeights, FusedLayer | None]] = {}
         scale = config.embedding_scale
         # Gemma rounds the factor to the weights' type.
@@ -64,6 +69,8 @@ class Decoder:
             short_text_limit=next(
                 (rope.original_context for rope in config.ropes if rope.long_frequencies), None
             ),
+            elsewhere=[side for side in self._sides if side != self._home],
+            carry=self.source.carry,
         )
 
     @torch.inference_mode()
@@ -76,34 +83,38 @@ class Decoder:
         logit_rows: Tensor | slice | None = None,
         check: Callable[[], None] | None = None,
         hidden_layers: tuple[int, ...] = (),
+        behind: int = 0,
     ) -> Output:
         """Run new tokens behind the committed ones; the cache's length does not change.
 
-        Each new token sees every committed row and the new rows that ``mask`` allows, both within the layer's
+        Each new token sees every committed row and the uncommitted rows that ``mask`` allows, both within the layer's
         sliding window by position. What it writes to the cache stays uncommitted until `KVCache.commit`, and
-        the next forward overwrites it.
+        the next forward overwrites all of it but the first ``behind`` rows.
 
         Args:
             tokens: (n,) int64.
             positions: (n,) int64; siblings of a tree share one. Committed row r is at position r.
             cache: From `new_cache`.
-            mask: (n, n) bool, True where row i sees new row j, its own included; None for a chain.
+            mask: (n, behind + n) bool, True where new row i sees uncommitted row j, its own included; None for a
+                chain that continues all of them.
             logit_rows: Rows to compute logits for; None for all, ``slice(-1, None)`` for the last,
                 ``slice(0, 0)`` for none.
             check: Called before each layer; raises to cancel, which leaves the cache as it was.
-            hidden_layers: Layers whose input is wanted too.
+            hidden_layers: Layers whose input is wanted too; the number of layers stands for the head.
+            behind: Uncommitted rows of earlier forwards that the new rows build upon: a tree drafted level by level
+                computes each node once.
 
         Raises:
-            ValueError: The cache has no room for n rows.
+            ValueError: The cache has no room for n rows, or holds fewer than ``behind`` uncommitted ones.
         """
         config, source = self.config, self.source
         tokens, positions = tokens.to(source.device), positions.to(source.device)
         if mask is not None:
             mask = mask.to(source.device)
-        cache.reserve(len(tokens))
-        rotations = self._rotations(positions, cache)
-        masks: dict[int | None, StepMask] = {}
-        steps: dict[tuple[int | None, int | None], FusedStep] = {}
+        uncommitted = cache.place(positions, behind)
+        home = self._home
+        views = {home: _View(self, home, uncommitted, len(tokens), mask, cache)}
+        here = home
         hidden = functional.embedding(tokens, source.embedding).to(source.dtype)
         if self._embedding_scale is not None:
             hidden = hidden * self._embedding_scale
@@ -111,43 +122,52 @@ class Decoder:
         for index, (window, rope) in enumerate(zip(config.windows, config.layer_ropes, strict=True)):
             if check is not None:
                 check()
-            weights = source.layer(index)
-            fused = self._fused_layer(index, weights)
-            rotation = None if rope is None else rotations[rope]
-            if fused is not None:
-                if index in hidden_layers:
-                    inputs[index] = hidden.clone()
-                if (window, rope) not in steps:
-                    steps[window, rope] = fused_step(
-                        len(tokens), mask, cache.store(index), cache.length, 0, window, rotation
-                    )
-                fused(steps[window, rope], cache.store(index), hidden)
-                continue
             if index in hidden_layers:
-                inputs[index] = hidden
-            if window not in masks:
-                masks[window] = step_mask(
-                    positions, mask, cache.length, window, source.cache_dtype, config.group
-                )
-            hidden = self._layer(weights, index, hidden, rotation, masks[window], cache)
-        hidden = source.final_norm(hidden)
+                carried = self._carry(hidden, here, home)
+                # A fused layer changes the hidden state in place.
+                inputs[index] = carried.clone() if carried is hidden else carried
+            side = self._sides[index]
+            if side != here:
+                hidden, here = self._carry(hidden, here, side), side
+                if side not in views:
+                    views[side] = views[home].seen_from(side)
+            weights, view = source.layer(index), views[side]
+            fused = self._fused_layer(index, weights, side)
+            if fused is None:
+                rotation = None if rope is None else view.rotations[rope]
+                hidden = self._layer(weights, index, hidden, rotation, view.mask(window), cache)
+            else:
+                fused(view.step(window, rope), cache.store(index), hidden)
+        hidden = source.final_norm(self._carry(hidden, here, home))
+        if config.layers in hidden_layers:
+            inputs[config.layers] = hidden
         wanted = hidden if logit_rows is None else hidden[logit_rows]
         logits = source.head(wanted).float()
         if config.logit_soft_cap is not None:
             logits = torch.tanh(logits / config.logit_soft_cap) * config.logit_soft_cap
         return Output(logits, hidden, inputs)
 
-    def _rotations(self, positions: Tensor, cache: KVCache) -> list[Rotation]:
+    def rotations(self, side: Side, positions: Tensor, long_text: bool) -> list[Rotation]:
+        """The rows of each rope's table for these positions, (n,) int64 on that side."""
         last = int(positions.max())
-        for table in self._ropes:
+        tables = self._ropes[side]
+        for table in tables:
             table.reserve(last + 1)
-        return [table.rows(positions, cache.long_text) for table in self._ropes]
+        return [table.rows(positions, long_text) for table in tables]
 
-    def _fused_layer(self, index: int, weights: LayerWeights) -> FusedLayer | None:
+    def _carry(self, hidden: Tensor, here: Side, there: Side) -> Tensor:
+        """Hidden states on their way to another side, in the smaller of both types."""
+        if there == here:
+            return hidden
+        if there.activations.itemsize < hidden.dtype.itemsize:
+            hidden = hidden.to(there.activations)
+        return self.source.carry(hidden, there).to(there.activations)
+
+    def _fused_layer(self, index: int, weights: LayerWeights, side: Side) -> FusedLayer | None:
         """The layer for the kernel library, made when its weights are seen first; None where it cannot run there."""
         known = self._fused.get(index)
         if known is None or known[0] is not weights:
-            fits = FusedLayer.fit(self.config, weights, self.source.cache_dtype)
+            fits = FusedLayer.fit(self.config, weights, side.cache)
             known = self._fused[index] = (weights, FusedLayer(self.config, weights) if fits else None)
         return known[1]
 
@@ -203,3 +223,51 @@ class Decoder:
             case _:
                 gate = functional.gelu(gate)
         return weights.down(gate.mul_(up))
+
+
+class _View:
+    """One forward as the layers of one side need it: rotations of the new rows, and who sees whom."""
+
+    def __init__(
+        self, decoder: Decoder, side: Side, positions: Tensor, count: int, tree: Tensor | None, cache: KVCache
+    ) -> None:
+        self._decoder = decoder
+        self._side = side
+        self._positions = positions
+        self._count = count
+        self._tree = tree
+        self._cache = cache
+        self._masks: dict[int | None, StepMask] = {}
+        self._steps: dict[tuple[int | None, int | None], FusedStep] = {}
+        self.rotations = decoder.rotations(side, positions[-count:], cache.long_text)
+
+    def mask(self, window: int | None) -> StepMask:
+        """For layers of this window."""
+        if window not in self._masks:
+            self._masks[window] = step_mask(
+                self._positions,
+                self._count,
+                self._tree,
+                self._cache.length,
+                window,
+                self._side.cache,
+                self._decoder.config.group,
+            )
+        return self._masks[window]
+
+    def step(self, window: int | None, rope: int | None) -> FusedStep:
+        """For fused layers of this window and this rotation."""
+        if (window, rope) not in self._steps:
+            rotation = None if rope is None else self.rotations[rope]
+            behind = len(self._positions) - self._count
+            cache = self._cache
+            self._steps[window, rope] = fused_step(
+                self._count, self._tree, cache.store(0), cache.length, behind, window, rotation
+            )
+        return self._steps[window, rope]
+
+    def seen_from(self, side: Side) -> _View:
+        """The same forward for another side."""
+        carry = self._decoder.source.carry
+        tree = None if self._tree is None else carry(self._tree, side)
+        return _View(self._decoder, side, carry(self._positions, side), self._count, tree, self._cache)

@@ -55,7 +55,7 @@ class WeightFormat:
 FORMAT_NAMES = ("fp32", "bf16", "int8", "int4")
 
 _FP32 = WeightFormat("fp32", torch.float32, torch.float32, torch.float32)
-_DENSE_BF16 = WeightFormat("bf16", torch.bfloat16, torch.bfloat16, torch.bfloat16)
+DENSE_BF16 = WeightFormat("bf16", torch.bfloat16, torch.bfloat16, torch.bfloat16)
 
 _PACKINGS = {
     "bf16": Packing(bf16.pack, bf16.matmul, bf16.packed_bytes),
@@ -77,5 +77,5 @@ def weight_format(name: str) -> WeightFormat:
     if name == "fp32":
         return _FP32
     if name == "bf16" and library.available() is None:
-        return _DENSE_BF16
+        return DENSE_BF16
     return WeightFormat(name, torch.bfloat16, torch.float32, torch.bfloat16, _PACKINGS[name])

@@ -1,0 +1,160 @@
+"""The dynamic draft tree: grown level by level where the draft is surest, then cut to the likeliest nodes.
+
+Source: EAGLE-2 (Li et al. 2024, section 4), which Dovetail takes over (section III-A). A node's score is the sum of the
+log-probabilities on the way to it: the drafter's own estimate of the chance that the target gets there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.errors import InvalidOption
+from engine.model.token_tree import ROOT, Draft
+
+_MOST = {"width": 64, "depth": 16, "nodes": 64}
+#: Nodes that a draft may have to run for one tree: the deepest level is never expanded.
+LARGEST_TREE = _MOST["width"] * (_MOST["depth"] - 1)
+
+
+@dataclass(frozen=True)
+class TreeShape:
+    """How large a tree may get.
+
+    Attributes:
+        width: Nodes that are expanded at each level, and children that are looked at of each; 1 drafts chains.
+        depth: Longest path below the root.
+        nodes: Nodes kept for the target to verify.
+
+    Raises:
+        InvalidOption: one of them is out of its range.
+    """
+
+    width: int = 10
+    depth: int = 7
+    nodes: int = 16
+
+    def __post_init__(self) -> None:
+        """Check the ranges."""
+        for name, most in _MOST.items():
+            value = getattr(self, name)
+            if not 1 <= value <= most:
+                raise InvalidOption(f"The draft tree's {name} must be between 1 and {most}, not {value}.")
+
+
+@dataclass(frozen=True)
+class Level:
+    """Nodes of one depth that the draft is to run over next.
+
+    Expanded nodes are numbered through all levels in the order in which they are handed out.
+
+    Attributes:
+        tokens: (n,) token ids.
+        parents: (n,) number of each one's parent among the expanded nodes, -1 for the root.
+        depth: Distance from the root, the same for all; the root's children have 1.
+        sees: (n, m + n) bool, for m nodes expanded before: each node sees its ancestors and itself.
+    """
+
+    tokens: tuple[int, ...]
+    parents: tuple[int, ...]
+    depth: int
+    sees: Tensor
+
+
+#: Runs the draft over a level, whose nodes also see the text and the root: (n, V) log-probabilities of what follows.
+Expand = Callable[[Level], Tensor]
+
+
+def grow_tree(shape: TreeShape, budget: int, first: Tensor, expand: Expand) -> Draft:
+    """Grow a tree and keep its likeliest nodes.
+
+    Each level expands the ``width`` best children of the level before. A node can only be kept when its score is among
+    the ``nodes`` best, and no node scores above its parent; so nodes that are beaten already are not expanded,
+    which changes nothing of the result.
+
+    Args:
+        shape: The limits.
+        budget: Most nodes of the draft; the shape's own limit holds too.
+        first: (V,) log-probabilities of what follows the root.
+        expand: Called at most ``depth`` - 1 times, with one level after the other.
+
+    Returns:
+        The min(nodes, budget) best nodes with their scores, parents first. Equal scores: the earlier one is kept,
+        so a parent before its child. Continuations of probability 0 are never drafted.
+    """
+    limit = min(shape.nodes, budget)
+    if limit < 1:
+        return Draft()
+    candidates = _Candidates()
+    level = candidates.add_children(first[None], [ROOT], shape.width)
+    expanded: list[int] = []
+    sees = torch.zeros(0, 0, dtype=torch.bool)
+    for depth in range(1, shape.depth):
+        hopeful = set(candidates.best(range(len(candidates)), limit))
+        # In the order of the candidates, which is that of their parents.
+        level = sorted(node for node in candidates.best(level, shape.width) if node in hopeful)
+        if not level:
+            break
+        number = {node: at for at, node in enumerate(expanded)}
+        parents = tuple(number.get(candidates.parents[node], ROOT) for node in level)
+        sees = _extend(sees, parents)
+        expanded += level
+        tokens = tuple(candidates.tokens[node] for node in level)
+        following = expand(Level(tokens, parents, depth, sees[-len(level) :]))
+        level = candidates.add_children(following, level, shape.width)
+    return candidates.draft(candidates.best(range(len(candidates)), limit))
+
+
+class _Candidates:
+    """Every node that was looked at, parents first."""
+
+    def __init__(self) -> None:
+        self.tokens: list[int] = []
+        self.parents: list[int] = []
+        self.scores: list[float] = []
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def add_children(self, following: Tensor, parents: Sequence[int], width: int) -> list[int]:
+        """Take in the ``width`` likeliest children of each parent, (n, V) log-probabilities; returns the new nodes."""
+        start = len(self)
+        values, tokens = following.topk(min(width, following.shape[-1]))
+        rows = zip(parents, values.tolist(), tokens.tolist(), strict=True)
+        for parent, row_values, row_tokens in rows:
+            above = 0.0 if parent == ROOT else self.scores[parent]
+            for value, token in zip(row_values, row_tokens, strict=True):
+                if value > -torch.inf:  # false for NaN too
+                    self.tokens.append(token)
+                    self.parents.append(parent)
+                    self.scores.append(above + min(value, 0.0))
+        return list(range(start, len(self)))
+
+    def best(self, nodes: Sequence[int], count: int) -> list[int]:
+        """The ``count`` nodes with the highest scores; of equal ones the earlier."""
+        return sorted(nodes, key=lambda node: (-self.scores[node], node))[:count]
+
+    def draft(self, kept: Sequence[int]) -> Draft:
+        """These nodes as a draft."""
+        nodes = sorted(kept)
+        place = {node: at for at, node in enumerate(nodes)}
+        return Draft(
+            tuple(self.tokens[node] for node in nodes),
+            tuple(place.get(self.parents[node], ROOT) for node in nodes),
+            tuple(self.scores[node] for node in nodes),
+        )
+
+
+def _extend(sees: Tensor, parents: Sequence[int]) -> Tensor:
+    """The mask of all expanded nodes, larger by a level."""
+    before, count = len(sees), len(parents)
+    grown = torch.zeros(before + count, before + count, dtype=torch.bool)
+    grown[:before, :before] = sees
+    for at, parent in enumerate(parents, start=before):
+        if parent != ROOT:
+            grown[at, :before] = sees[parent]
+        grown[at, at] = True
+    return grown
