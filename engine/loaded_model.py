@@ -70,7 +70,7 @@ class LoadedModel:
         check()
         fit = fit_model(config, options)
         if fit.weight_bytes >= _LARGE_BYTES:
-            prefer_fastest(fit.weights, cache_folder())
+            prefer_fastest(fit.weights, cache_folder(), check)
         self.tokenizer = Tokenizer(folder, read_end_ids(folder))
         self.gate = _read_gate(folder)
         check()
