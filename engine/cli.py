@@ -134,8 +134,10 @@ def _parser() -> argparse.ArgumentParser:
 def _doctor(options: argparse.Namespace) -> int:
     import torch
 
+    from engine.hub.installed import cache_folder
     from engine.kernels import library
     from engine.planning.hardware import available_memory_bytes, usable_cores
+    from engine.planning.kernel_table import describe
 
     in_use = library.available()
     print(f"cores      {usable_cores()}")
@@ -146,6 +148,9 @@ def _doctor(options: argparse.Namespace) -> int:
     else:
         usable = [name for name, runs in library.instruction_sets().items() if runs]
         print(f"kernels    {in_use} (this machine runs {', '.join(usable)})")
+        if in_use == "portable":
+            print("           slow: they are made for AVX2, AVX-512, AMX or ARM's dot products")
+        print(f"choice     {describe(cache_folder())}")
     return 0
 
 

@@ -15,12 +15,14 @@ import torch
 from engine.decoding.target import Target
 from engine.errors import ConfigInvalid, InvalidOption
 from engine.hub.installed import cache_folder, find_model, model_name
+from engine.kernels import library
 from engine.messages import LoadOptions, ModelReport, SamplingOptions
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
+from engine.model.weight_format import WeightFormat
 from engine.placement.resident import Resident
 from engine.planning.fit import fit_model
 from engine.planning.hardware import usable_cores
@@ -68,7 +70,7 @@ class LoadedModel:
         check()
         fit = fit_model(config, options)
         if fit.weight_bytes >= _LARGE_BYTES:
-            prefer_fastest(fit.weights, cache_folder())
+            prefer_fastest(fit.weights, cache_folder(), check)
         self.tokenizer = Tokenizer(folder, read_end_ids(folder))
         self.gate = _read_gate(folder)
         check()
@@ -81,7 +83,7 @@ class LoadedModel:
         self.target = Target(Decoder(config, Resident(weights)), fit.context)
         if options.threads is None and fit.weight_bytes < _LARGE_BYTES:
             torch.set_num_threads(_faster_thread_count(self.target))
-        self.notes = weights.notes
+        self.notes = (*weights.notes, *_slow_kernels(fit.weights))
         self.options = options
         self.folder = folder
         self._generation_config = _read_generation_config(folder)
@@ -130,6 +132,15 @@ class LoadedModel:
             repetition_penalty=setting(options.repetition_penalty, "repetition_penalty", 1.0),
             seed=fresh_seed if options.seed is None else options.seed,
         )
+
+
+def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:
+    """What to say of packed weights on a processor, or in an installation, that their kernels are not made for."""
+    in_use = library.available()
+    if weights.packing is None or in_use not in (None, "portable"):
+        return ()
+    why = library.reason() if in_use is None else "this processor has neither AVX2 nor ARM's dot products."
+    return (f"Replies in {weights.name} weights will be slow: {why}",)
 
 
 def _faster_thread_count(target: Target) -> int:

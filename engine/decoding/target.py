@@ -111,11 +111,17 @@ class Target:
         self._cache.commit(torch.tensor(rows, dtype=torch.long))
         self.token_ids.extend(tokens)
 
-    def seconds_of_forward(self, rows: int) -> float:
-        """Run a forward over some rows behind the committed ones, keep none of them, and say how long it took."""
+    def seconds_of_forward(self, rows: int, all_logits: bool = True) -> float:
+        """Run a forward over some rows behind the committed ones, keep none of them, and say how long it took.
+
+        Args:
+            rows: How many.
+            all_logits: Whether each row's logits are wanted, as in verification, or the last one's, as in a prompt.
+        """
         base = len(self.token_ids)
+        logit_rows = None if all_logits else [rows - 1]
         begun = time.perf_counter()
-        self._forward([0] * rows, range(base, base + rows), None, None, lambda: None)
+        self._forward([0] * rows, range(base, base + rows), None, logit_rows, lambda: None)
         return time.perf_counter() - begun
 
     def _begin_long_text(self, check: Callable[[], None]) -> None:

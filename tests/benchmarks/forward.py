@@ -1,11 +1,16 @@
-"""Forwards of a 1.1 B Llama by weight format and width, beside llama.cpp in alternating runs.
+"""Forwards of a 1.1 B Llama by weight format and width, beside llama.cpp and transformers in alternating runs.
 
     pip install gguf llama-cpp-python==0.3.36          # optional: without it Tenon is measured alone
     python -m tests.benchmarks.forward --work /tmp/tenon-bench [--formats bf16 int8 int4] [--runs 7] [--json]
 
 A row is the median time of one forward of M tokens with logits for each, behind 64 committed tokens; the ratio is
-the median of the ratios of neighbouring runs, llama.cpp's time over Tenon's: above 1 Tenon is faster. TENON_CPU_CAP
-caps Tenon's instruction set; a llama.cpp built without AVX-512 goes with TENON_CPU_CAP=avx2.
+the median of the ratios of neighbouring runs, the other's time over Tenon's: above 1 Tenon is faster. Prefill is one
+forward of 512 tokens into an empty cache with logits for the last. transformers runs in bfloat16 at M=1.
+
+The share of bandwidth at M=1 is the median, over runs, of the bytes that a forward reads (all weights but the
+embedding) a second, over what plain reads of 1.6 GB reached right before and after it. Memory is the peak above the
+process before the load. TENON_CPU_CAP caps Tenon's instruction set; a llama.cpp built without AVX-512 goes with
+TENON_CPU_CAP=avx2.
 """
 
 from __future__ import annotations
@@ -15,7 +20,9 @@ import json
 import platform
 import statistics
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -23,54 +30,124 @@ from engine.decoding.target import Target
 from engine.kernels import library
 from engine.loaded_model import LoadedModel
 from engine.messages import LoadOptions
-from tests.benchmarks.large_model import write_checkpoint, write_gguf
+from engine.model.config import read_config
+from engine.model.footprint import cache_bytes
+from engine.model.weight_format import weight_format
+from engine.weights.checkpoint import Checkpoint
+from tests.benchmarks.large_model import HIDDEN, VOCABULARY, write_checkpoint, write_gguf
 from tests.benchmarks.llama_cpp_peer import LlamaCpp
+from tests.benchmarks.memory import ReadRate, forget_peak, resident_bytes
+from tests.benchmarks.transformers_peer import Transformers
 
 COMMITTED = 64
+CONTEXT = 1024
 WIDTHS = (1, 4, 8, 16, 32, 64)
+PREFILL = 512
 PEERS = {"bf16": "BF16", "int8": "Q8_0", "int4": "Q4_0"}
 
+Row = dict[str, float]
+Timed = Callable[[], float]
 
-def measure(
-    target: Target, peer: LlamaCpp | None, widths: tuple[int, ...], runs: int
-) -> list[dict[str, float]]:
-    """Median seconds and ratios by width; Tenon and the peer take turns."""
-    target.prefill(list(range(3, 3 + COMMITTED)), lambda: None, lambda done, total: None)
+
+def alternate(ours: Timed, theirs: Timed | None, runs: int, their_name: str = "llama_cpp") -> Row:
+    """Median milliseconds of two forwards that take turns, and the median of their neighbours' ratios."""
+    pairs = [(ours(), theirs() if theirs else 0.0) for _ in range(runs + 1)][1:]
+    row = {"tenon_ms": 1e3 * statistics.median(our for our, _ in pairs)}
+    if theirs:
+        row[f"{their_name}_ms"] = 1e3 * statistics.median(their for _, their in pairs)
+        row["ratio"] = statistics.median(their / our for our, their in pairs)
+    return row
+
+
+def measure(target: Target, peer: LlamaCpp | None, widths: Sequence[int], runs: int) -> dict[str, Row]:
+    """Prefill, then each width behind the committed tokens."""
+
+    def theirs(tokens: int, committed: int, all_logits: bool = True) -> Timed | None:
+        return None if peer is None else lambda: peer.seconds(tokens, committed, all_logits)
+
+    rows = {
+        f"prefill {PREFILL}": alternate(
+            lambda: target.seconds_of_forward(PREFILL, all_logits=False), theirs(PREFILL, 0, False), runs
+        )
+    }
+    commit(target)
     if peer is not None:
         peer.seconds(COMMITTED, 0)
-    rows = []
     for width in widths:
-        ours, theirs = [], []
-        for _ in range(runs + 1):
-            ours.append(target.seconds_of_forward(width))
-            if peer is not None:
-                theirs.append(peer.seconds(width, COMMITTED))
-        row = {"width": float(width), "tenon_ms": 1e3 * statistics.median(ours[1:])}
-        if peer is not None:
-            row["llama_cpp_ms"] = 1e3 * statistics.median(theirs[1:])
-            row["ratio"] = statistics.median(
-                their / our for our, their in zip(ours[1:], theirs[1:], strict=True)
-            )
-        rows.append(row)
+
+        def ours(width: int = width) -> float:
+            return target.seconds_of_forward(width)
+
+        rows[f"M={width}"] = alternate(ours, theirs(width, COMMITTED), runs)
     return rows
 
 
-def memory_bandwidth_bytes_per_s(threads: int) -> float:
-    """Best of a few reads of 1 GiB, which no cache holds."""
-    torch.set_num_threads(threads)
-    block = torch.ones(1 << 28, dtype=torch.float32)
-    best = 0.0
-    for _ in range(5):
-        begun = time.perf_counter()
-        block.sum()
-        best = max(best, block.nbytes / (time.perf_counter() - begun))
-    return best
+def commit(target: Target) -> None:
+    """Fill the cache with the tokens that every width stands behind."""
+    target.prefill(list(range(3, 3 + COMMITTED)), lambda: None, lambda done, total: None)
+
+
+def share_of_bandwidth(target: Target, read_bytes: int, reads: ReadRate, runs: int) -> dict[str, float]:
+    """Bytes a second of forwards of one token, beside plain reads before and after each."""
+    shares, rates = [], [reads.bytes_per_s()]
+    for _ in range(runs + 1):
+        seconds = target.seconds_of_forward(1)
+        rates.append(reads.bytes_per_s())
+        shares.append(read_bytes / seconds / max(rates[-2:]))
+    return {
+        "share": statistics.median(shares[1:]),
+        "bandwidth_bytes_per_s": statistics.median(rates),
+        "best_bandwidth_bytes_per_s": max(rates),
+    }
 
 
 def load(folder: Path, weights: str, threads: int) -> LoadedModel:
     """A model as the engine loads it."""
-    options = LoadOptions(model=str(folder), weights=weights, threads=threads, context=1024)
+    options = LoadOptions(model=str(folder), weights=weights, threads=threads, context=CONTEXT)
     return LoadedModel(options, lambda done, total: None, lambda: None)
+
+
+def compare(weights: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """Everything about one format."""
+    config = read_config(Checkpoint(folder))
+    forget_peak()
+    idle = resident_bytes("VmRSS")
+    model = load(folder, weights, options.threads)
+    model.target.seconds_of_forward(PREFILL, all_logits=False)
+    peak = resident_bytes("VmHWM") - idle
+    peer = None
+    if not options.alone:
+        peer = LlamaCpp(write_gguf(options.work, PEERS[weights]), options.threads, CONTEXT)
+    rows = measure(model.target, peer, options.widths, options.runs)
+    if peer is not None:
+        peer.close()
+    if weights == "bf16" and not options.alone:
+        other = Transformers(folder, COMMITTED)
+        rows["M=1, transformers"] = alternate(
+            lambda: model.target.seconds_of_forward(1), other.seconds_of_one, options.runs, "transformers"
+        )
+    read_bytes = (
+        model.report.weight_bytes - 2 * VOCABULARY * HIDDEN
+    )  # the embedding is looked up in, not read
+    return {
+        "rows": rows,
+        **share_of_bandwidth(model.target, read_bytes, ReadRate(options.threads), options.runs),
+        "load_ms": model.report.load_ms,
+        "peak_bytes": peak,
+        "weights_and_cache_bytes": model.report.weight_bytes
+        + cache_bytes(config, CONTEXT, weight_format(weights)),
+    }
+
+
+def report(weights: str, found: dict[str, Any]) -> None:
+    """Print a format's figures."""
+    print(
+        f"{weights}: {found['share']:.0%} of {found['bandwidth_bytes_per_s'] / 1e9:.1f} GB/s at M=1 (best read "
+        f"{found['best_bandwidth_bytes_per_s'] / 1e9:.1f}), loaded in {found['load_ms']:.0f} ms, peak "
+        f"{found['peak_bytes'] / 1e6:.0f} MB for {found['weights_and_cache_bytes'] / 1e6:.0f} MB of weights and cache"
+    )
+    for name, row in found["rows"].items():
+        print(f"  {name:18}" + "  ".join(f"{key} {value:8.2f}" for key, value in row.items()), flush=True)
 
 
 def main() -> None:
@@ -83,32 +160,22 @@ def main() -> None:
     parser.add_argument("--widths", nargs="+", type=int, default=list(WIDTHS))
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--alone", action="store_true", help="without llama.cpp")
+    parser.add_argument("--alone", action="store_true", help="without llama.cpp and transformers")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     folder = write_checkpoint(options.work / "model")
-    bandwidth = memory_bandwidth_bytes_per_s(options.threads)
     results = {}
     for weights in options.formats:
-        peer = None
-        if not options.alone:
-            peer = LlamaCpp(write_gguf(options.work, PEERS[weights]), options.threads, 1024)
-        model = load(folder, weights, options.threads)
-        rows = measure(model.target, peer, tuple(options.widths), options.runs)
-        read = model.report.weight_bytes - 32000 * 2048 * 2  # the embedding is looked up, not read
-        share = read / (rows[0]["tenon_ms"] / 1e3) / bandwidth
-        results[weights] = {"rows": rows, "share_of_bandwidth_at_1": share, "load_ms": model.report.load_ms}
+        results[weights] = compare(weights, folder, options)
         if not options.json:
-            print(
-                f"{weights}: {share:.0%} of {bandwidth / 1e9:.1f} GB/s at M=1, loaded in {model.report.load_ms:.0f} ms"
-            )
-            for row in rows:
-                print("  " + "  ".join(f"{name} {value:8.2f}" for name, value in row.items()), flush=True)
-        del model
-        if peer is not None:
-            peer.close()
+            report(weights, results[weights])
     if options.json:
-        machine = {"processor": platform.processor(), "kernels": library.available(), "bandwidth": bandwidth}
+        machine = {
+            "processor": platform.processor(),
+            "kernels": library.available(),
+            "torch": torch.__version__,
+            "date": time.strftime("%Y-%m-%d"),
+        }
         print(json.dumps({"machine": machine, "results": results}))
 
 

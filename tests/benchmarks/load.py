@@ -27,6 +27,7 @@ from engine.model.footprint import cache_bytes
 from engine.model.weight_format import weight_format
 from engine.weights.checkpoint import Checkpoint
 from tests.benchmarks.large_model import HIDDEN, VOCABULARY, write_checkpoint
+from tests.benchmarks.memory import forget_peak, resident_bytes
 
 FORMATS = ("bf16", "int8", "int4")
 CONTEXT = 1024
@@ -34,19 +35,6 @@ LARGEST_TENSOR_BYTES = 2 * VOCABULARY * HIDDEN
 _PROMPT, _FORWARDS = 64, 8
 
 Figures = dict[str, float]
-
-
-def resident_bytes(field: str) -> int:
-    """VmRSS, what is resident now, or VmHWM, the most that was since `forget_peak`."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1]) << 10
-    raise OSError(f"this system does not say {field}")
-
-
-def forget_peak() -> None:
-    """Let VmHWM begin anew."""
-    Path("/proc/self/clear_refs").write_text("5")
 
 
 def measure_here(folder: Path, weights: str, threads: int) -> Figures:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine.cli import _size, main
+from engine.kernels import library
 from tests.support.checkpoints import write_checkpoint
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -102,6 +103,37 @@ def test_a_missing_chat_template_is_said_on_standard_error(
     captured = capsys.readouterr()
     assert json.loads(captured.out)["text"] is not None
     assert "no chat template" in captured.err
+
+
+@pytest.mark.skipif(library.available() is None, reason=library.reason())
+def test_doctor_says_what_multiplies_and_that_a_processor_without_avx2_is_slow(
+    capsys: pytest.CaptureFixture[str], llama_folder: Path
+) -> None:
+    in_use = library.available()
+    assert main(["doctor"]) == 0
+    usual = capsys.readouterr().out
+    library.select("portable")
+    try:
+        assert main(["doctor"]) == 0
+        plain = capsys.readouterr().out
+        arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "2", "--weights", "int8", "Hello"]
+        assert main(arguments) == 0
+    finally:
+        library.select(in_use)
+    assert f"kernels    {in_use} (this machine runs portable" in usual
+    assert "choice     not measured yet" in usual
+    assert "kernels    portable" in plain
+    assert "slow" in plain
+    assert "slow" not in usual
+    assert "int8 weights will be slow" in capsys.readouterr().err
+
+
+def test_doctor_without_the_library_says_why(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library, "_load", lambda: library._Loaded(None, "it was not built."))
+    assert main(["doctor"]) == 0
+    assert "torch's own operators alone: it was not built." in capsys.readouterr().out
 
 
 def test_sizes() -> None:

@@ -53,6 +53,38 @@ def test_a_cap_above_what_the_machine_has_takes_what_it_has() -> None:
 
 
 @needs_library
+def test_a_preferred_set_runs_at_its_width_and_below_the_cap() -> None:
+    sets = [name for name, usable in library.instruction_sets().items() if usable]
+    packed, x = int8.pack(torch.randn(64, 640)), torch.randn(16, 640)
+
+    def product(width: int) -> torch.Tensor:
+        return int8.matmul(packed, x[:width])
+
+    before = library.available()
+    library.select("portable")  # rounds otherwise than every other set
+    portable = [product(width) for width in range(17)]
+    library.select(None)
+    highest = [product(width) for width in range(17)]
+    assert before in sets
+    try:
+        library.prefer("int8", 4, "portable")
+        for width in range(1, 17):
+            expected = portable if 4 <= width < 8 else highest
+            assert torch.equal(product(width), expected[width])
+        library.prefer("int8", 4, sets[-1])
+        library.select("portable")
+        assert torch.equal(product(5), portable[5])
+    finally:
+        library.prefer("int8", 4, None)
+        library.select(before)
+    if sets[-1] != "portable":
+        assert not torch.equal(portable[5], highest[5])
+    for width, name in ((3, "portable"), (128, "portable"), (4, "sse9")):
+        with pytest.raises(ValueError, match="no instruction set"):
+            library.prefer("int8", width, name)
+
+
+@needs_library
 def test_an_unknown_cap_leaves_torch_alone_and_says_so() -> None:
     said = run(REPORT, TENON_CPU_CAP="sse9")
     assert said.startswith("None |")

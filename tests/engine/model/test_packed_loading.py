@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
-import sys
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -17,48 +14,25 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from engine.errors import Cancelled, OutOfDisk
-from engine.kernels import bf16, int4, int8, library
+from engine.kernels import int4, int8, library, packing
 from engine.model import packed_loader
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.footprint import weight_bytes
 from engine.model.layer import LayerWeights, ModelWeights
 from engine.model.linear import Linear, PackedLinear
-from engine.model.packed_loader import load_packed
 from engine.model.weight_format import weight_format
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
-from engine.weights.packed_file import PackedFile, write_packed_file
 from tests.support.checkpoints import VARIANTS, write_checkpoint
 from tests.support.decoders import prefill
-
-KERNELS = {"int8": int8, "int4": int4, "bf16": bf16}
-# Without the library bf16 is dense.
-PACKED = tuple(name for name in KERNELS if weight_format(name).packing is not None)
-TOKENS = torch.arange(3, 43)
+from tests.support.packed_models import KERNELS, PACKED, TOKENS, load, logits
 
 
 @pytest.fixture
 def folder(tmp_path: Path, llama_folder: Path) -> Path:
     """A copy of a checkpoint that may be written to."""
     return Path(shutil.copytree(llama_folder, tmp_path / "model"))
-
-
-def load(folder: Path, weights: str = "int8", **hooks: Callable[..., None]) -> ModelWeights:
-    checkpoint = Checkpoint(folder)
-    return load_packed(
-        checkpoint, read_config(checkpoint), weight_format(weights), folder.parent / "cache", **hooks
-    )
-
-
-def logits(weights: ModelWeights, folder: Path) -> torch.Tensor:
-    decoder = Decoder(read_config(Checkpoint(folder)), Resident(weights))
-    return decoder.forward(TOKENS, torch.arange(len(TOKENS)), decoder.new_cache(64)).logits
-
-
-def packed_file(folder: Path, weights: str = "int8") -> Path:
-    return folder / f"tenon-{weights}.packed"
 
 
 def dequantized(weights: ModelWeights, kernels: ModuleType) -> ModelWeights:
@@ -127,74 +101,6 @@ def test_a_changed_checkpoint_is_packed_again(folder: Path) -> None:
     torch.testing.assert_close(logits(load(folder), folder), 2 * before)
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "empty"])
-def test_a_damaged_file_is_made_again(damage: str, folder: Path) -> None:
-    before = logits(load(folder), folder)
-    data = bytearray(packed_file(folder).read_bytes())
-    if damage == "flipped":
-        data[len(data) // 3] ^= 16
-    packed_file(folder).write_bytes({"cut": data[:-100], "flipped": data, "empty": b""}[damage])
-    assert torch.equal(logits(load(folder), folder), before)
-    assert torch.equal(logits(load(folder), folder), before)
-
-
-def test_a_matrix_with_other_bytes_than_its_shape_needs_is_made_again(folder: Path) -> None:
-    """Such a file is whole, so that no checksum shows it; the kernels would read past the section's end."""
-    before = logits(load(folder), folder)
-    checkpoint = Checkpoint(folder)
-    packed = PackedFile(packed_file(folder), checkpoint.digest(), "int8")
-
-    def sections() -> Iterator[tuple[str, torch.Tensor, dict[str, Any]]]:
-        for name, section in packed.sections.items():
-            less = 64 if name == "layers.1.down" else 0
-            yield name, packed.bytes_of(name)[less:], dict(section.layout)
-
-    write_packed_file(packed_file(folder), checkpoint.digest(), "int8", sections())
-    assert torch.equal(logits(load(folder), folder), before)
-
-
-def test_a_folder_that_cannot_be_written_to_uses_the_cache(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    refuse_writes_to(folder, monkeypatch)
-    before = logits(load(folder), folder)
-    assert not packed_file(folder).exists()
-    assert len(list((folder.parent / "cache").iterdir())) == 1
-    monkeypatch.setattr(packed_loader, "write_packed_file", None)
-    assert torch.equal(logits(load(folder), folder), before)
-
-
-def test_no_room_anywhere_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    refuse_writes_to(folder.parent, monkeypatch)
-    with pytest.raises(OutOfDisk, match="int8 weights could not be written"):
-        load(folder)
-
-
-def refuse_writes_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = packed_loader.write_packed_file
-
-    def refuse(path: Path, *arguments: object) -> None:
-        if folder in path.parents:
-            raise OSError(30, "Read-only file system")
-        real(path, *arguments)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(packed_loader, "write_packed_file", refuse)
-
-
-def test_a_cancel_while_packing_leaves_nothing_behind(folder: Path) -> None:
-    calls = 0
-
-    def check() -> None:
-        nonlocal calls
-        calls += 1
-        if calls > 12:
-            raise Cancelled("stop")
-
-    with pytest.raises(Cancelled):
-        load(folder, check=check)
-    assert not list(folder.glob("*.packed*"))
-
-
 def test_progress_reaches_its_end_while_packing_and_while_mapping(folder: Path) -> None:
     for _ in range(2):
         seen: list[tuple[int, int]] = []
@@ -203,15 +109,49 @@ def test_progress_reaches_its_end_while_packing_and_while_mapping(folder: Path) 
         assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
 
+@pytest.mark.parametrize("weights", PACKED)
 @pytest.mark.parametrize("poison", [float("nan"), float("inf")])
-def test_a_matrix_that_a_format_cannot_hold_stays_dense_and_that_is_said(poison: float, folder: Path) -> None:
+def test_a_matrix_that_a_format_cannot_hold_stays_dense_and_that_is_said(
+    poison: float, weights: str, folder: Path
+) -> None:
     tensors = load_file(folder / "model.safetensors")
     tensors["model.layers.1.mlp.down_proj.weight"][3, 4] = poison
     save_file(tensors, folder / "model.safetensors")
     for _ in range(2):
-        (note,) = load(folder).notes
-        assert "1 of the model's matrices" in note
+        loaded = load(folder, weights)
+        (note,) = loaded.notes
+        assert f"1 of the model's matrices do not fit {weights}" in note
         assert "layers.1.down" in note
+        assert isinstance(loaded.layers[1].down, Linear)
+
+
+@pytest.mark.parametrize("weights", PACKED)
+def test_shapes_that_a_format_cannot_hold_stay_dense_and_that_is_said(
+    weights: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(packing, "MAX_COLUMNS", 64)  # the maps from 96 columns to 64 have more
+    for _ in range(2):
+        loaded = load(folder, weights)
+        (note,) = loaded.notes
+        assert "3 of the model's matrices" in note
+        assert "layers.0.down: 96 columns are more than 64" in note
+        assert {type(layer.down) for layer in loaded.layers} == {Linear}
+        assert {type(layer.qkv) for layer in loaded.layers} == {PackedLinear}
+        expected = logits(dequantized(loaded, KERNELS[weights]), folder)
+        assert (logits(loaded, folder) - expected).norm() < 0.08 * expected.norm()
+
+
+@pytest.mark.skipif(library.available() is None, reason=library.reason())
+@pytest.mark.parametrize("weights", PACKED)
+def test_a_processor_without_avx2_gives_almost_the_same_logits(weights: str, folder: Path) -> None:
+    loaded, in_use = load(folder, weights), library.available()
+    usual = logits(loaded, folder)
+    library.select("portable")
+    try:
+        plain = logits(loaded, folder)
+    finally:
+        library.select(in_use)
+    assert (plain - usual).norm() < 0.05 * usual.norm()
 
 
 def test_checkpoints_in_bfloat16_are_quantized_from_their_own_values(tmp_path: Path) -> None:
@@ -232,22 +172,6 @@ def test_packing_holds_one_tensor_at_a_time(tmp_path: Path) -> None:
     # torch's own memory is not traced; Python must not hold the file's bytes beside it.
     assert tracemalloc.get_traced_memory()[1] < 2 << 20
     tracemalloc.stop()
-
-
-def test_two_processes_pack_the_same_model_at_once(folder: Path) -> None:
-    program = (
-        "import sys; from pathlib import Path; from tests.engine.model.test_packed_loading import load;"
-        "load(Path(sys.argv[1]))"
-    )
-
-    root = Path(__file__).resolve().parents[3]
-    children = [
-        subprocess.Popen([sys.executable, "-c", program, str(folder)], cwd=root, env={**os.environ})
-        for _ in range(2)
-    ]
-    assert [child.wait(60) for child in children] == [0, 0]
-    assert [path.name for path in folder.glob("*.packed*")] == ["tenon-int8.packed"]
-    load(folder)
 
 
 def test_bf16_is_dense_without_the_library_and_packed_with_it(monkeypatch: pytest.MonkeyPatch) -> None:

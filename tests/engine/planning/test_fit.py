@@ -53,15 +53,10 @@ def test_auto_takes_the_fastest_that_fits_and_four_bits_only_when_nothing_else_d
 
     assert chosen() == "fp32"
     monkeypatch.setattr(fit, "_SMALL_MODEL_BYTES", 0)
-    speeds = {
-        "fp32": {1: 4.0, 16: 4.0},
-        "bf16": {1: 2.0, 16: 9.0},
-        "int8": {1: 3.0, 16: 3.0},
-        "int4": {1: 1.0},
-    }
-    monkeypatch.setattr(fit, "format_speeds", lambda folder: speeds)
+    seconds = {"fp32": 4.0, "bf16": 9.0, "int8": 3.0, "int4": 1.0}
+    monkeypatch.setattr(fit, "format_seconds", lambda folder: seconds)
     assert chosen() == "int8"
-    speeds["bf16"][16] = 2.0
+    seconds["bf16"] = 2.0
     assert chosen() == "bf16"
     int4 = fit_model(config, LoadOptions(weights="int4", context=16))
     assert chosen(int4.weight_bytes + int4.cache_bytes) == "int4"

@@ -1,39 +1,162 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
-from engine.model.weight_format import FORMAT_NAMES
-from engine.planning import format_speed
-from engine.planning.format_speed import WIDTHS, format_speeds, hardware_key
+from engine.errors import Cancelled
+from engine.kernels import bf16, int4, int8, library
+from engine.model.weight_format import FORMAT_NAMES, weight_format
+from engine.planning import kernel_table
+from engine.planning.kernel_table import (
+    FORMAT_WIDTHS,
+    WIDTHS,
+    candidates,
+    choices,
+    describe,
+    format_seconds,
+    hardware_key,
+    kept_rows,
+    measured_rows,
+    prefer_fastest,
+)
+
+needs_choice = pytest.mark.skipif(
+    len(candidates("int8")) < 2, reason="there is nothing to choose from on this machine"
+)
+FORMATS = {"int8": int8, "int4": int4, "bf16": bf16}
 
 
 @pytest.fixture(autouse=True)
-def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(format_speed, "_ROWS", 64)
-    monkeypatch.setattr(format_speed, "_COLUMNS", 64)
-    monkeypatch.setattr(format_speed, "_COPIES_BYTES", 0)
+def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(kernel_table, "_ROWS", 64)
+    monkeypatch.setattr(kernel_table, "_COLUMNS", 64)
+    monkeypatch.setattr(kernel_table, "_COPIES_BYTES", 0)
+    monkeypatch.setattr(kernel_table, "_RUNS_S", 0.0)
+    yield
+    for name in FORMATS:
+        for width in WIDTHS:
+            library.prefer(name, width, None)
+
+
+def fake_sets(monkeypatch: pytest.MonkeyPatch, *usable: str) -> None:
+    order = ("portable", "avx2", "avxvnni", "avx512vnni", "avx512bf16", "amx")
+    monkeypatch.setattr(library, "instruction_sets", lambda: {name: name in usable for name in order})
+    monkeypatch.setattr(library, "available", lambda: usable[-1])
 
 
 def test_measured_once_and_kept_for_this_hardware(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = format_speeds(tmp_path)
+    first = measured_rows(tmp_path, FORMAT_NAMES)
     assert first.keys() == set(FORMAT_NAMES)
-    assert all(set(row) == set(WIDTHS) and min(row.values()) > 0 for row in first.values())
-    monkeypatch.setattr(format_speed, "_measure", None)
-    assert format_speeds(tmp_path) == first
+    for name, row in first.items():
+        assert set(row) == set(WIDTHS if len(candidates(name)) > 1 else FORMAT_WIDTHS)
+        assert all(set(cell) == set(candidates(name)) and min(cell.values()) > 0 for cell in row.values())
+    monkeypatch.setattr(kernel_table, "_measure", None)
+    assert measured_rows(tmp_path, FORMAT_NAMES) == first
+    assert kept_rows(tmp_path) == first
+    assert format_seconds(tmp_path).keys() == set(FORMAT_NAMES)
 
 
-@pytest.mark.parametrize("content", ["{", "[]", "{}", '{"KEY": {"fp32": 3}}', '{"KEY": {}}'])
+def test_a_format_is_measured_when_it_is_first_wanted(tmp_path: Path) -> None:
+    eight = measured_rows(tmp_path, ("int8",))
+    assert kept_rows(tmp_path).keys() == {"int8"}
+    both = measured_rows(tmp_path, ("int8", "int4"))
+    assert both["int8"] == eight["int8"]
+    assert kept_rows(tmp_path).keys() == {"int8", "int4"}
+
+
+@pytest.mark.parametrize(
+    "content", ["{", "[]", "{}", '{"KEY": {"fp32": 3}}', '{"KEY": {"fp32": {"1": {"torch": 1}}}}']
+)
 def test_a_table_that_is_damaged_or_of_other_hardware_is_measured_again(content: str, tmp_path: Path) -> None:
-    path = tmp_path / "format-speed.json"
+    path = tmp_path / "kernel-table.json"
     path.write_text(content.replace("KEY", hardware_key()))
-    assert format_speeds(tmp_path).keys() == set(FORMAT_NAMES)
+    assert format_seconds(tmp_path).keys() == set(FORMAT_NAMES)
     assert hardware_key() in json.loads(path.read_text())
 
 
 def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.touch()
-    assert format_speeds(file / "below").keys() == set(FORMAT_NAMES)
+    assert format_seconds(file / "below").keys() == set(FORMAT_NAMES)
+
+
+def test_another_build_of_the_library_is_measured_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = hardware_key()
+    monkeypatch.setattr(library, "built_ns", lambda: 1)
+    assert hardware_key() != before
+
+
+def test_only_sets_with_the_same_bits_stand_in_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_sets(monkeypatch, "portable", "avx2", "avx512vnni", "avx512bf16", "amx")
+    assert candidates("int4") == ("avx2", "avx512vnni", "amx")
+    assert candidates("bf16") == ("amx",)
+    fake_sets(monkeypatch, "portable", "avx2", "avx512vnni", "avx512bf16")
+    assert candidates("int8") == ("avx2", "avx512bf16")
+    assert candidates("bf16") == ("avx512bf16",)
+    fake_sets(monkeypatch, "portable", "avx2", "avx512vnni")
+    assert candidates("bf16") == ("avx2", "avx512vnni")
+    fake_sets(monkeypatch, "portable")
+    assert candidates("int8") == ("portable",)
+    assert candidates("fp32") == ("torch",)
+    monkeypatch.setattr(library, "available", lambda: None)
+    assert candidates("int8") == candidates("bf16") == ("torch",)
+
+
+def test_another_set_than_the_highest_must_be_clearly_faster(monkeypatch: pytest.MonkeyPatch) -> None:
+    fake_sets(monkeypatch, "portable", "avx2", "avx512vnni", "amx")
+    row = {
+        1: {"avx2": 1.0, "avx512vnni": 2.0, "amx": 3.0},
+        2: {"avx2": 0.97, "avx512vnni": 0.98, "amx": 1.0},
+        4: {"avx2": 3.0, "avx512vnni": 2.0, "amx": 1.0},
+    }
+    assert choices("int8", row) == {1: "avx2"}
+
+
+@needs_choice
+def test_the_library_uses_what_was_measured_as_fastest(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lower, highest = candidates("int8")[0], candidates("int8")[-1]
+    row = {width: dict.fromkeys(candidates("int8"), 1.0) for width in WIDTHS}
+    row[8][lower] = 0.5
+    monkeypatch.setattr(kernel_table, "_measure", lambda name, check: row)
+    asked: dict[int, str | None] = {}
+    monkeypatch.setattr(library, "prefer", lambda name, width, one: asked.update({width: one}))
+    assert describe(tmp_path).startswith("not measured yet")
+    prefer_fastest(weight_format("int8"), tmp_path, lambda: None)
+    assert describe(tmp_path) == f"int8 {highest}, {lower} at 8 tokens"
+    assert asked == {width: lower if width == 8 else None for width in WIDTHS}
+
+
+@needs_choice
+def test_a_cancel_while_measuring_keeps_nothing(tmp_path: Path) -> None:
+    def check() -> None:
+        raise Cancelled("")
+
+    with pytest.raises(Cancelled):
+        prefer_fastest(weight_format("int8"), tmp_path, check)
+    assert kept_rows(tmp_path) == {}
+
+
+@needs_choice
+@pytest.mark.parametrize("name", ["int8", "int4", "bf16"])
+def test_a_preferred_set_changes_no_bit(name: str) -> None:
+    form, generator = FORMATS[name], torch.Generator().manual_seed(0)
+    packed = form.pack(torch.randn(100, 700, generator=generator))
+    before = library.available()
+    for cap in (before, "avx512vnni"):  # the second is where bf16 has something to choose from
+        if not library.instruction_sets().get(str(cap)):
+            continue
+        library.select(cap)
+        for width in WIDTHS:
+            x = torch.randn(width, 700, generator=generator)
+            expected = form.matmul(packed, x)
+            for one in candidates(name):
+                library.prefer(name, width, one)
+                assert torch.equal(form.matmul(packed, x), expected)
+            library.prefer(name, width, None)
+    library.select(before)

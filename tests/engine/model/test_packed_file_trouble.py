@@ -1,0 +1,167 @@
+"""Everything that can be wrong with a packed file, its folder and its disk, and two that write it at once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from engine.errors import Cancelled, OutOfDisk
+from engine.model import packed_loader
+from engine.weights import packed_file as weights_file
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.packed_file import PackedFile, PackedFileUnusable, write_packed_file
+from tests.support.packed_models import PACKED, load, logits, packed_file
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, llama_folder: Path) -> Path:
+    """A copy of a checkpoint that may be written to."""
+    return Path(shutil.copytree(llama_folder, tmp_path / "model"))
+
+
+@pytest.mark.parametrize("weights", PACKED)
+@pytest.mark.parametrize("damage", ["cut", "flipped", "index", "empty", "version"])
+def test_a_damaged_or_foreign_file_is_made_again(
+    damage: str, weights: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        if damage == "version":
+            patch.setattr(weights_file, "VERSION", weights_file.VERSION - 1)
+        before = logits(load(folder, weights), folder)
+    path = packed_file(folder, weights)
+    data = bytearray(path.read_bytes())
+    if damage == "flipped":
+        section = PackedFile(path, Checkpoint(folder).digest(), weights).sections["layers.1.gate_up"]
+        data[section.offset + section.size_bytes // 3] ^= 16
+    elif damage == "index":
+        data[-100] ^= 1
+    damaged = bytes({"cut": data[:-100], "empty": b""}.get(damage, data))
+    path.write_bytes(damaged)
+    assert torch.equal(logits(load(folder, weights), folder), before)
+    assert path.read_bytes() != damaged
+
+
+def test_any_flipped_bit_of_any_section_is_found(folder: Path) -> None:
+    load(folder)
+    checkpoint = Checkpoint(folder)
+    whole = packed_file(folder).read_bytes()
+    sections = PackedFile(packed_file(folder), checkpoint.digest(), "int8").sections
+    assert len(sections) > 20
+    for section in sections.values():
+        data = bytearray(whole)
+        data[section.offset + section.size_bytes * 2 // 3] ^= 32
+        packed_file(folder).write_bytes(data)
+        with pytest.raises(PackedFileUnusable, match=f"{section.name} is damaged"):
+            PackedFile(packed_file(folder), checkpoint.digest(), "int8").check(
+                lambda done, total: None, lambda: None
+            )
+
+
+def test_a_matrix_with_other_bytes_than_its_shape_needs_is_made_again(folder: Path) -> None:
+    """Such a file is whole, so that no checksum shows it; the kernels would read past the section's end."""
+    before = logits(load(folder), folder)
+    checkpoint = Checkpoint(folder)
+    packed = PackedFile(packed_file(folder), checkpoint.digest(), "int8")
+
+    def sections() -> Iterator[tuple[str, torch.Tensor, dict[str, Any]]]:
+        for name, section in packed.sections.items():
+            less = 64 if name == "layers.1.down" else 0
+            yield name, packed.bytes_of(name)[less:], dict(section.layout)
+
+    write_packed_file(packed_file(folder), checkpoint.digest(), "int8", sections())
+    assert torch.equal(logits(load(folder), folder), before)
+
+
+def test_a_folder_that_cannot_be_written_to_uses_the_cache(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    refuse_writes_to(folder, monkeypatch)
+    before = logits(load(folder), folder)
+    assert not packed_file(folder).exists()
+    assert len(list((folder.parent / "cache").iterdir())) == 1
+    monkeypatch.setattr(packed_loader, "write_packed_file", None)
+    assert torch.equal(logits(load(folder), folder), before)
+
+
+def test_a_file_that_cannot_be_opened_for_writing_uses_the_cache(folder: Path) -> None:
+    folder.joinpath(f"{packed_file(folder).name}.{os.getpid()}.part").mkdir()  # where it would be written
+    before = logits(load(folder), folder)
+    assert not packed_file(folder).exists()
+    assert len(list((folder.parent / "cache").glob("*.packed"))) == 1
+    assert torch.equal(logits(load(folder), folder), before)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no limit on the size of files")
+def test_a_disk_that_fills_up_is_said_and_nothing_is_left_behind(folder: Path) -> None:
+    """Files may grow to 100 kB here: writing fails in the middle, as it does on a full disk."""
+    program = (
+        "import resource, sys; from pathlib import Path; from engine.errors import OutOfDisk\n"
+        "from tests.support.packed_models import load\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
+        "try: load(Path(sys.argv[1]))\n"
+        "except OutOfDisk as error: print(error.message, error.details)"
+    )
+    before = sorted(path.name for path in folder.iterdir())
+    done = subprocess.run(
+        [sys.executable, "-c", program, str(folder)], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert "int8 weights could not be written" in done.stdout
+    assert "File too large" in done.stdout
+    assert sorted(path.name for path in folder.iterdir()) == before
+    assert list((folder.parent / "cache").iterdir()) == []
+
+
+def test_no_room_anywhere_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    refuse_writes_to(folder.parent, monkeypatch)
+    with pytest.raises(OutOfDisk, match="int8 weights could not be written"):
+        load(folder)
+
+
+def refuse_writes_to(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = write_packed_file
+
+    def refuse(path: Path, *arguments: object) -> None:
+        if folder in path.parents:
+            raise OSError(30, "Read-only file system")
+        real(path, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(packed_loader, "write_packed_file", refuse)
+
+
+def test_a_cancel_while_packing_leaves_nothing_behind(folder: Path) -> None:
+    calls = 0
+
+    def check() -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 12:
+            raise Cancelled("stop")
+
+    with pytest.raises(Cancelled):
+        load(folder, check=check)
+    assert not list(folder.glob("*.packed*"))
+
+
+def test_two_processes_pack_the_same_model_at_once(folder: Path) -> None:
+    program = (
+        "import sys; from pathlib import Path; from tests.support.packed_models import load;"
+        "load(Path(sys.argv[1]))"
+    )
+
+    children = [
+        subprocess.Popen([sys.executable, "-c", program, str(folder)], cwd=ROOT, env={**os.environ})
+        for _ in range(2)
+    ]
+    assert [child.wait(60) for child in children] == [0, 0]
+    assert [path.name for path in folder.glob("*.packed*")] == ["tenon-int8.packed"]
+    load(folder)
