@@ -95,7 +95,7 @@ class LoadedModel:
             draft = plan_draft(reference, self.tokenizer, options, gpu, _vram_budget(options, gpu))
         fit = fit_model(config, options, 0 if draft is None else draft.host_bytes)
         if fit.weight_bytes >= _LARGE_BYTES:
-            prefer_fastest(fit.weights, cache_folder())
+            prefer_fastest(fit.weights, cache_folder(), check)
         self.gate = _read_gate(folder)
         check()
         self.link = Link(_CPU if draft is None else draft.device)

@@ -68,11 +68,19 @@ def candidates(name: str) -> tuple[str, ...]:
     return (highest,)
 
 
-def measured_rows(cache_folder: Path, names: Iterable[str]) -> dict[str, Row]:
-    """The rows of some formats, measured where they are not kept yet (about half a second each)."""
+def measured_rows(
+    cache_folder: Path, names: Iterable[str], check: Callable[[], None] = lambda: None
+) -> dict[str, Row]:
+    """The rows of some formats, measured where they are not kept yet (about half a second each).
+
+    Args:
+        cache_folder: Where they are kept.
+        names: Of the formats.
+        check: Called often; raises to cancel.
+    """
     kept = kept_rows(cache_folder)
     wanted = tuple(names)
-    fresh = {name: _measure(name) for name in wanted if name not in kept}
+    fresh = {name: _measure(name, check) for name in wanted if name not in kept}
     if fresh:
         with suppress(OSError):  # a cache that cannot be kept is measured again
             _keep(cache_folder, kept | fresh)
@@ -123,10 +131,16 @@ def describe(cache_folder: Path) -> str:
     return "; ".join(parts) or "not measured yet; the first load of a large model measures it"
 
 
-def prefer_fastest(chosen: WeightFormat, cache_folder: Path) -> None:
-    """Let the kernel library use what is fastest for a format on this machine."""
+def prefer_fastest(chosen: WeightFormat, cache_folder: Path, check: Callable[[], None]) -> None:
+    """Let the kernel library use what is fastest for a format on this machine.
+
+    Args:
+        chosen: The format.
+        cache_folder: Where the table is kept.
+        check: Called often while measuring; raises to cancel.
+    """
     if len(candidates(chosen.name)) > 1:
-        found = choices(chosen.name, measured_rows(cache_folder, (chosen.name,))[chosen.name])
+        found = choices(chosen.name, measured_rows(cache_folder, (chosen.name,), check)[chosen.name])
         for width in WIDTHS:
             library.prefer(chosen.name, width, found.get(width))
 
@@ -154,7 +168,7 @@ def _widths(name: str) -> tuple[int, ...]:
 
 
 @torch.inference_mode()
-def _measure(name: str) -> Row:
+def _measure(name: str, check: Callable[[], None]) -> Row:
     generator = torch.Generator().manual_seed(0)
     measured = weight_format(name)
     products = _products(measured, torch.randn(_ROWS, _COLUMNS, generator=generator))
@@ -162,12 +176,15 @@ def _measure(name: str) -> Row:
     for width in _widths(name):
         tokens = torch.randn(width, _COLUMNS, generator=generator).to(measured.activations)
         row[width] = {}
-        for one in candidates(name):
-            if one != TORCH:
-                library.prefer(name, width, one)
-            row[width][one] = _seconds(products, tokens)
-        if measured.packing is not None:
-            library.prefer(name, width, None)
+        try:
+            for one in candidates(name):
+                check()
+                if one != TORCH:
+                    library.prefer(name, width, one)
+                row[width][one] = _seconds(products, tokens)
+        finally:
+            if measured.packing is not None:
+                library.prefer(name, width, None)
     return row
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.errors import Cancelled
 from engine.kernels import bf16, int4, int8, library
 from engine.model.weight_format import FORMAT_NAMES, weight_format
 from engine.planning import kernel_table
@@ -122,13 +123,23 @@ def test_the_library_uses_what_was_measured_as_fastest(
     lower, highest = candidates("int8")[0], candidates("int8")[-1]
     row = {width: dict.fromkeys(candidates("int8"), 1.0) for width in WIDTHS}
     row[8][lower] = 0.5
-    monkeypatch.setattr(kernel_table, "_measure", lambda name: row)
+    monkeypatch.setattr(kernel_table, "_measure", lambda name, check: row)
     asked: dict[int, str | None] = {}
     monkeypatch.setattr(library, "prefer", lambda name, width, one: asked.update({width: one}))
     assert describe(tmp_path).startswith("not measured yet")
-    prefer_fastest(weight_format("int8"), tmp_path)
+    prefer_fastest(weight_format("int8"), tmp_path, lambda: None)
     assert describe(tmp_path) == f"int8 {highest}, {lower} at 8 tokens"
     assert asked == {width: lower if width == 8 else None for width in WIDTHS}
+
+
+@needs_choice
+def test_a_cancel_while_measuring_keeps_nothing(tmp_path: Path) -> None:
+    def check() -> None:
+        raise Cancelled("")
+
+    with pytest.raises(Cancelled):
+        prefer_fastest(weight_format("int8"), tmp_path, check)
+    assert kept_rows(tmp_path) == {}
 
 
 @needs_choice
