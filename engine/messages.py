@@ -90,6 +90,7 @@ class Generate:
         raw_prompt: Text to continue without a chat template; then messages is empty.
         max_tokens: Upper limit of the reply; None means until the context is full.
         stop: Strings that end the reply; they are not part of its text.
+        verify: The rule of verification by its ``--verify`` name; the default is lossless under every setting.
         offer_topics: The bundled guide may hold back an answer that it is not sure of and offer the nearest topics
             instead. Token ids stay the model's own, and a notice says what was done.
     """
@@ -101,6 +102,7 @@ class Generate:
     max_tokens: int | None = None
     sampling: SamplingOptions = field(default_factory=SamplingOptions)
     stop: tuple[str, ...] = ()
+    verify: str = "sample-and-match"
     offer_topics: bool = False
 
 

@@ -33,12 +33,13 @@ from engine.text.context_window import check_length, fit_conversation
 from engine.text.gate import HeldReply
 from engine.text.stop import ReplyText
 from engine.verifying.confidence import ConfidenceRecord
-from engine.verifying.sample_and_match import SampleAndMatch
+from engine.verifying.rules import RULES
 from engine.verifying.verdict import Verifier
 
 _STATISTICS_EVERY_S = 0.25
 _OFFERED = "The guide was not sure of its answer, so it offers the nearest topics that it knows instead."
 _WITHHELD = "The guide's answer did not hold, so it is not shown."
+_LOSSY = "Typical acceptance is lossy: the reply may differ from what the model alone would say."
 _NO_TEMPLATE = "This model brings no chat template, so the conversation is given to it as plain text."
 
 
@@ -54,6 +55,10 @@ def check_request(request: Generate) -> None:
         raise EmptyPrompt("The message is empty: write a question first.")
     if request.max_tokens is not None and request.max_tokens < 1:
         raise InvalidOption(f"The limit of tokens is {request.max_tokens}, but it must be at least 1.")
+    if request.verify not in RULES:
+        raise InvalidOption(
+            f"There is no rule of verification {request.verify!r}: choose {', '.join(RULES)}."
+        )
     Sampler(**{name: value for name, value in vars(request.sampling).items() if value is not None})
     for text in (request.raw_prompt or "", *request.stop, *(message.content for message in request.messages)):
         try:
@@ -89,7 +94,9 @@ class ReplyRun:
         self._check = check
         self._clock = ReplyClock(load_ms=load_ms)
         self._plan = choose_plan(request.options.mode)
-        self._rule: Verifier = SampleAndMatch(model.sampler(request.sampling, secrets.randbits(32)))
+        self._rule: Verifier = RULES[request.verify].verifier(
+            model.sampler(request.sampling, secrets.randbits(32))
+        )
         self._reply = ReplyText(
             model.tokenizer.decode, model.tokenizer.end_ids, request.stop, request.max_tokens
         )
@@ -110,6 +117,8 @@ class ReplyRun:
         """
         self._prompt = _fit_prompt(self._model, self._request, self._emit)
         self._emit(PlanChosen(self._request.request_id, self._plan))
+        if not RULES[self._request.verify].lossless:
+            self._emit(Notice(self._request.request_id, _LOSSY))
         recipe = MODES[self._plan.mode].recipe(self._rule)
         hooks = Hooks(self._check, self._prefilled, self._emitted)
         try:
