@@ -198,6 +198,37 @@ class Timings:
 
 
 @dataclass(frozen=True)
+class RoundRecord:
+    """One round of decoding: a draft, its verification, and what they took.
+
+    Attributes:
+        position: The position of the root's successor, counted from the start of the prompt.
+        tokens: (N,) the drafted tokens.
+        parents: (N,) each node's parent, -1 for the root.
+        scores: (N,) each node's cumulative log-probability under the drafter, or empty.
+        accepted: The nodes of the path that held, from the root down.
+        emitted: Tokens that left the loop; the end of the reply may have cut them short.
+        draft_ms: Time that the drafter took.
+        verify_ms: Time that the target's forward and the rule of verification took.
+    """
+
+    position: int
+    tokens: tuple[int, ...]
+    parents: tuple[int, ...]
+    scores: tuple[float, ...]
+    accepted: tuple[int, ...]
+    emitted: tuple[int, ...]
+    draft_ms: float
+    verify_ms: float
+
+    @property
+    def tested(self) -> int:
+        """Positions of the path at which some drafted child was tested."""
+        last = self.accepted[-1] if self.accepted else -1
+        return len(self.accepted) + (last in self.parents)
+
+
+@dataclass(frozen=True)
 class Memory:
     """Memory and traffic of one reply, in bytes. ``resident_bytes`` is the process's resident set now."""
 
@@ -327,11 +358,18 @@ class PrefillProgress:
 
 @dataclass(frozen=True)
 class TokensAdded:
-    """New tokens of the reply. ``text`` is what they add to it: whole characters only, possibly none yet."""
+    """New tokens of the reply.
+
+    Attributes:
+        text: What they add to it: whole characters only, possibly none yet.
+        token_ids: The tokens of one round.
+        drafted: How many of them, the first ones, were accepted from the draft; the others are the target's own.
+    """
 
     request_id: str
     text: str
     token_ids: tuple[int, ...]
+    drafted: int = 0
 
 
 @dataclass(frozen=True)
@@ -341,6 +379,7 @@ class StatisticsUpdated:
     Attributes:
         context_used: Tokens of the context in use, prompt and reply.
         context_limit: Tokens of context there are.
+        rounds: What was drafted and what held since the last such event; of more than 64 rounds the latest.
     """
 
     request_id: str
@@ -349,6 +388,7 @@ class StatisticsUpdated:
     memory: Memory
     context_used: int
     context_limit: int
+    rounds: tuple[RoundRecord, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -134,20 +134,20 @@ class ReplyRun:
     def _prefilled(self, done: int, total: int) -> None:
         self._emit(PrefillProgress(self._request.request_id, done, total))
 
-    def _emitted(self, tokens: Sequence[int]) -> None:
-        self._show(tokens, self._reply.take_fresh())
+    def _emitted(self, tokens: Sequence[int], drafted: int) -> None:
+        self._show(tokens, self._reply.take_fresh(), drafted)
         now = time.perf_counter()
         if now - self._last_update >= _STATISTICS_EVERY_S:
             self._last_update = now
             self._update_statistics()
 
-    def _show(self, tokens: Sequence[int], text: str) -> None:
-        """Send tokens with their text, or with as much of it as the gate lets through."""
+    def _show(self, tokens: Sequence[int], text: str, drafted: int = 0) -> None:
+        """Send tokens, ``drafted`` of them from the draft, with as much of their text as the gate lets through."""
         if self._held is not None and self._confidence is not None:
             text = self._held.feed(text, min(self._confidence.latest[: len(tokens)], default=1.0))
         if tokens or text:
             self._shown += text
-            self._emit(TokensAdded(self._request.request_id, text, tuple(tokens)))
+            self._emit(TokensAdded(self._request.request_id, text, tuple(tokens), drafted))
 
     def _release(self, held: HeldReply) -> None:
         """Show what the gate held back, or what it puts in its place."""
@@ -167,6 +167,7 @@ class ReplyRun:
                 read_memory(),
                 context_used=len(self._prompt) + len(self._reply.token_ids),
                 context_limit=self._model.target.context,
+                rounds=self._clock.take_rounds(),
             )
         )
 

@@ -68,7 +68,7 @@ def test_ends_at_the_very_token(rule: str, limit: int | None, decoder: Decoder, 
     reply = ReplyText(lambda ids: "", {truth[place]}, (), limit)
     target, clock = Target(decoder, 128), ReplyClock()
     recipe = Recipe(Oracle(truth), RULES[rule].verifier(Sampler()), FixedLength(NODES))
-    decode(target, recipe, PROMPT, reply, clock, Hooks(lambda: None, lambda *_: None, lambda _: None))
+    decode(target, recipe, PROMPT, reply, clock, Hooks(lambda: None, lambda *_: None, lambda *_: None))
     count = place + 1 if limit is None or limit > place else limit
     assert reply.token_ids == truth[:count]
     assert reply.stop_reason == ("end" if count == place + 1 else "length")
