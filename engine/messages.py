@@ -241,7 +241,11 @@ class Memory:
 
 @dataclass(frozen=True)
 class Reply:
-    """A finished reply: what ``tenon ask --json`` prints."""
+    """A finished reply: what ``tenon ask --json`` prints.
+
+    Attributes:
+        drafted_text: (start, end) of each stretch of the text that came from accepted drafts; not printed.
+    """
 
     text: str
     prompt_ids: tuple[int, ...]
@@ -255,11 +259,13 @@ class Reply:
     plan: Plan
     timings: Timings
     memory: Memory
+    drafted_text: tuple[tuple[int, int], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The object of ``--json``: plain types, the keys of ARCHITECTURE.md's Statistics."""
         whole = asdict(self)
         del whole["plan"]["mode"]
+        del whole["drafted_text"]
         del whole["memory"]["resident_bytes"]
         return whole
 

@@ -107,6 +107,7 @@ class ReplyRun:
             self._rule = self._confidence = ConfidenceRecord(self._rule)
         self._prompt: list[int] = []
         self._shown = ""
+        self._drafted: list[tuple[int, int]] = []
         self._last_update = time.perf_counter()
 
     def run(self) -> None:
@@ -135,6 +136,8 @@ class ReplyRun:
         self._emit(PrefillProgress(self._request.request_id, done, total))
 
     def _emitted(self, tokens: Sequence[int], drafted: int) -> None:
+        first = len(self._reply.token_ids) - len(tokens)
+        self._drafted.append((first, first + drafted))
         self._show(tokens, self._reply.take_fresh(), drafted)
         now = time.perf_counter()
         if now - self._last_update >= _STATISTICS_EVERY_S:
@@ -185,7 +188,15 @@ class ReplyRun:
             plan=self._plan,
             timings=self._clock.timings(),
             memory=read_memory(),
+            drafted_text=self._drafted_text(),
         )
+
+    def _drafted_text(self) -> tuple[tuple[int, int], ...]:
+        """Where accepted drafts stand in the text; nowhere when the gate shows something else than was generated."""
+        if self._shown != self._reply.text:
+            return ()
+        ends = (0, *self._reply.ends)
+        return tuple((ends[start], ends[end]) for start, end in self._drafted if ends[start] < ends[end])
 
 
 def read_memory() -> Memory:
