@@ -57,7 +57,7 @@ class AdaptiveBudget:
     def observe(self, record: RoundRecord) -> None:
         """Update yield, costs and what trying has lost."""
         draft_s, verify_s = record.draft_ms / 1e3, record.verify_ms / 1e3
-        self._cost.add_verify(len(record.tokens) + 1, verify_s)
+        self._cost.add_verify(len(record.tokens), verify_s)
         self._tokens += len(record.accepted) + 1
         if not record.tokens:
             self._undrafted += 1
@@ -66,7 +66,7 @@ class AdaptiveBudget:
         self._undrafted = 0
         self._drafted += 1
         if not caught_up:
-            self._cost.add_draft(draft_s)
+            self._cost.add_draft(len(record.tokens), draft_s)
         if self._first_draft:
             # The drafter may have read the prompt in it, which is spent whatever is decided now.
             self._first_draft = False

@@ -12,48 +12,63 @@ _KEPT = 7
 class RoundCost:
     """Seconds of the two halves of a round.
 
-    What a forward costs by rows differs by a factor of five between processors with matrix units and without,
-    so it is measured while the reply runs. Widths are told apart by powers of two.
+    What a forward costs by rows differs by a factor of five between processors with matrix units and without, and a
+    drafter may take as long for a small draft as for a large one or not; so both are measured while the reply runs.
+    Sizes are told apart by powers of two of their rows, the root's included.
     """
 
     def __init__(self) -> None:
-        self._verify_s: dict[int, deque[float]] = {}
-        self._draft_s: deque[float] = deque(maxlen=_KEPT)
+        self._verify = _Curve()
+        self._draft = _Curve()
+        self._draft.add(1, 0.0)
 
-    def add_verify(self, rows: int, seconds: float) -> None:
-        """A forward over these rows was measured."""
-        self._verify_s.setdefault(_bucket(rows), deque(maxlen=_KEPT)).append(seconds)
+    def add_verify(self, size: int, seconds: float) -> None:
+        """A forward over the root and a draft of this size was measured."""
+        self._verify.add(_bucket(size), seconds)
 
-    def add_draft(self, seconds: float) -> None:
+    def add_draft(self, size: int, seconds: float) -> None:
         """A draft was made by a drafter that had nothing to catch up with."""
-        self._draft_s.append(seconds)
+        self._draft.add(_bucket(size), seconds)
 
     def plain_s(self) -> float:
         """A round that drafts nothing. At least one must have been measured."""
-        return statistics.median(self._verify_s[1])
+        return self._verify.seconds(1)
 
     def plain_rounds(self) -> int:
         """Measured rounds without a draft, the last few."""
-        return len(self._verify_s.get(1, ()))
+        return self._verify.measured(1)
 
     def seconds(self, size: int) -> float:
-        """A round that drafts this many nodes; the unmeasured draft counts as free, so that it is tried."""
-        return self._width_s(_bucket(size + 1)) + (statistics.median(self._draft_s) if self._draft_s else 0.0)
+        """A round that drafts this many nodes; until a draft was measured it counts as free, so that one is tried."""
+        return self._verify.seconds(_bucket(size)) + self._draft.seconds(_bucket(size))
 
-    def _width_s(self, rows: int) -> float:
-        """A forward's seconds: measured, else on the line between its measured neighbours, else the widest's."""
-        if rows in self._verify_s:
-            return statistics.median(self._verify_s[rows])
-        below = max(width for width in self._verify_s if width < rows)
-        wider = [width for width in self._verify_s if width > rows]
-        low_s = statistics.median(self._verify_s[below])
+
+class _Curve:
+    """Seconds by rows, the medians of the last measurements."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[int, deque[float]] = {}
+
+    def add(self, rows: int, seconds: float) -> None:
+        self._seconds.setdefault(rows, deque(maxlen=_KEPT)).append(seconds)
+
+    def measured(self, rows: int) -> int:
+        return len(self._seconds.get(rows, ()))
+
+    def seconds(self, rows: int) -> float:
+        """Measured, else on the line between the measured neighbours, else what the widest takes."""
+        if rows in self._seconds:
+            return statistics.median(self._seconds[rows])
+        below = max(width for width in self._seconds if width < rows)
+        wider = [width for width in self._seconds if width > rows]
+        low_s = statistics.median(self._seconds[below])
         if not wider:
             return low_s
         above = min(wider)
         share = (rows - below) / (above - below)
-        return low_s + share * (statistics.median(self._verify_s[above]) - low_s)
+        return low_s + share * (statistics.median(self._seconds[above]) - low_s)
 
 
-def _bucket(rows: int) -> int:
-    """Rows rounded up to a power of two."""
-    return 1 << (rows - 1).bit_length()
+def _bucket(size: int) -> int:
+    """Rows of a draft and its root, rounded up to a power of two."""
+    return 1 << size.bit_length()

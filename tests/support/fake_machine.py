@@ -18,6 +18,7 @@ class FakeMachine:
         acceptance: From tokens emitted so far to the acceptance there.
         row_s: What each row beyond the first adds to a forward.
         draft_s: What a draft takes, whatever its size.
+        node_s: What each node of it adds to that.
         catch_up_s: What the drafter takes for each token it missed.
         prompt_s: What the first draft takes beside.
         noise: Every time is off by up to this share.
@@ -28,6 +29,7 @@ class FakeMachine:
     acceptance: Callable[[int], float]
     row_s: float = 0.05
     draft_s: float = 0.0
+    node_s: float = 0.0
     catch_up_s: float = 0.0
     prompt_s: float = 0.0
     noise: float = 0.0
@@ -49,7 +51,12 @@ class FakeMachine:
             draft_s, accepted = 0.0, 0
             drafted = budget if chance.random() < self.finds else 0
             if drafted:
-                draft_s = self.draft_s + self.catch_up_s * missed + (0.0 if read else self.prompt_s)
+                draft_s = (
+                    self.draft_s
+                    + self.node_s * drafted
+                    + self.catch_up_s * missed
+                    + (0.0 if read else self.prompt_s)
+                )
                 missed, read = 0, True
                 while accepted < drafted and chance.random() < self.acceptance(self.tokens):
                     accepted += 1

@@ -21,16 +21,16 @@ def _always(acceptance: float) -> Callable[[int], float]:
 
 @pytest.mark.parametrize("noise", NOISE)
 @pytest.mark.parametrize(
-    ("draft_s", "row_s"),
-    [(2.5, 0.1), (1.0, 0.3), (0.3, 0.05), (0.0, 0.2)],
-    ids=["dear", "wide", "cheap", "free"],
+    ("draft_s", "node_s", "row_s"),
+    [(2.5, 0.0, 0.1), (1.0, 0.0, 0.3), (0.3, 0.0, 0.05), (0.0, 0.0, 0.2), (0.1, 0.15, 0.1)],
+    ids=["dear", "wide", "cheap", "free", "by size"],
 )
-def test_a_useless_draft_costs_a_tenth_at_most(draft_s: float, row_s: float, noise: float) -> None:
+def test_a_useless_draft_costs_a_tenth_at_most(
+    draft_s: float, node_s: float, row_s: float, noise: float
+) -> None:
     """Pitfall 15 of the fifteen: whatever the draft costs, speculation is not the reason for being slow."""
     for seed in SEEDS:
-        machine = FakeMachine(
-            _always(0.0), row_s=row_s, draft_s=draft_s, catch_up_s=0.02, noise=noise, seed=seed
-        )
+        machine = FakeMachine(_always(0.0), row_s, draft_s, node_s, catch_up_s=0.02, noise=noise, seed=seed)
         machine.run(AdaptiveBudget(16), 200)
         assert machine.time_s / machine.tokens <= 1.10
 
@@ -126,6 +126,14 @@ def test_the_size_follows_acceptance_and_cost(acceptance: float, row_s: float, s
         budgets += machine.run(AdaptiveBudget(15), 300).budgets[10:]
     drafted = [budget for budget in budgets if budget]
     assert sum(budget in sizes for budget in drafted) > 0.8 * len(drafted)
+
+
+def test_small_drafts_are_tried_where_large_ones_take_too_long() -> None:
+    drafted: list[int] = []
+    for seed in SEEDS:
+        machine = FakeMachine(_always(0.7), row_s=0.02, node_s=0.2, seed=seed)
+        drafted += [budget for budget in machine.run(AdaptiveBudget(16), 300).budgets[10:] if budget]
+    assert sum(budget <= 4 for budget in drafted) > 0.8 * len(drafted)
 
 
 def test_long_drafts_return_when_the_text_begins_to_repeat() -> None:
