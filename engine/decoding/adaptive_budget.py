@@ -75,10 +75,9 @@ class AdaptiveBudget:
             self._probing = False
             self._yield.limit(_KNOWN_AT_PROBE)
         self._yield.observe(record, self._budget)
-        if self._cost.plain_rounds():
-            lost_s = draft_s + verify_s - (len(record.accepted) + 1) * self._cost.plain_s()
-            self._lost_s += lost_s
-            self._probe_s = max(lost_s, 0.0)
+        lost_s = draft_s + verify_s - (len(record.accepted) + 1) * self._cost.plain_s()
+        self._lost_s += lost_s
+        self._probe_s = max(lost_s, 0.0)
 
     def _choose(self) -> int:
         if self._cost.plain_rounds() < _FIRST_PLAIN:

@@ -7,6 +7,7 @@ import itertools
 import pytest
 import torch
 
+from engine.messages import Generate, LoadOptions
 from engine.model.sampling import Sampler
 from engine.model.token_tree import ROOT, Draft
 from engine.verifying.rules import RULES
@@ -55,4 +56,5 @@ def test_names_and_losslessness() -> None:
         "residual": True,
         "typical": False,
     }
+    assert RULES[Generate("", LoadOptions()).verify].lossless
     assert all(name == rule.name for name, rule in RULES.items())
