@@ -44,6 +44,9 @@ _UNITS = {
 _WIDTH = "guesses that are followed at each level of the draft's tree; 1 is a chain (default: %(default)s)"
 _DEPTH = "the longest run of guesses (default: %(default)s)"
 _NODES = "guesses that the model checks in one pass (default: %(default)s)"
+_VERIFY = (
+    "how guesses are checked: sample-and-match, residual, or typical, which is lossy (default: %(default)s)"
+)
 
 
 class _Parser(argparse.ArgumentParser):
@@ -106,6 +109,7 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument("--draft-depth", metavar="N", type=int, default=LoadOptions.draft_depth, help=_DEPTH)
     ask.add_argument("--draft-nodes", metavar="N", type=int, default=LoadOptions.draft_nodes, help=_NODES)
     ask.add_argument("--mode", default="auto", help="auto, plain, lookup or dovetail (default: %(default)s)")
+    ask.add_argument("--verify", default="sample-and-match", metavar="RULE", help=_VERIFY)
     ask.add_argument(
         "--weights", default="auto", help="auto, fp32, bf16, int8 or int4 (default: %(default)s)"
     )
@@ -216,6 +220,7 @@ def _request(options: argparse.Namespace) -> Generate:
     turns = [ChatMessage("system", options.system)] if options.system else []
     return Generate(
         request_id="ask",
+        verify=options.verify,
         options=LoadOptions(
             model=options.model,
             draft=options.draft,

@@ -96,6 +96,7 @@ class Generate:
         raw_prompt: Text to continue without a chat template; then messages is empty.
         max_tokens: Upper limit of the reply; None means until the context is full.
         stop: Strings that end the reply; they are not part of its text.
+        verify: The rule of verification by its ``--verify`` name; the default is lossless under every setting.
         offer_topics: The bundled guide may hold back an answer that it is not sure of and offer the nearest topics
             instead. Token ids stay the model's own, and a notice says what was done.
     """
@@ -107,6 +108,7 @@ class Generate:
     max_tokens: int | None = None
     sampling: SamplingOptions = field(default_factory=SamplingOptions)
     stop: tuple[str, ...] = ()
+    verify: str = "sample-and-match"
     offer_topics: bool = False
 
 
@@ -202,6 +204,37 @@ class Timings:
 
 
 @dataclass(frozen=True)
+class RoundRecord:
+    """One round of decoding: a draft, its verification, and what they took.
+
+    Attributes:
+        position: The position of the root's successor, counted from the start of the prompt.
+        tokens: (N,) the drafted tokens.
+        parents: (N,) each node's parent, -1 for the root.
+        scores: (N,) each node's cumulative log-probability under the drafter, or empty.
+        accepted: The nodes of the path that held, from the root down.
+        emitted: Tokens that left the loop; the end of the reply may have cut them short.
+        draft_ms: Time that the drafter took.
+        verify_ms: Time that the target's forward and the rule of verification took.
+    """
+
+    position: int
+    tokens: tuple[int, ...]
+    parents: tuple[int, ...]
+    scores: tuple[float, ...]
+    accepted: tuple[int, ...]
+    emitted: tuple[int, ...]
+    draft_ms: float
+    verify_ms: float
+
+    @property
+    def tested(self) -> int:
+        """Positions of the path at which some drafted child was tested."""
+        last = self.accepted[-1] if self.accepted else -1
+        return len(self.accepted) + (last in self.parents)
+
+
+@dataclass(frozen=True)
 class Memory:
     """Memory and traffic of one reply, in bytes. ``resident_bytes`` is the process's resident set now."""
 
@@ -214,7 +247,11 @@ class Memory:
 
 @dataclass(frozen=True)
 class Reply:
-    """A finished reply: what ``tenon ask --json`` prints."""
+    """A finished reply: what ``tenon ask --json`` prints.
+
+    Attributes:
+        drafted_text: (start, end) of each stretch of the text that came from accepted drafts; not printed.
+    """
 
     text: str
     prompt_ids: tuple[int, ...]
@@ -228,11 +265,13 @@ class Reply:
     plan: Plan
     timings: Timings
     memory: Memory
+    drafted_text: tuple[tuple[int, int], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """The object of ``--json``: plain types, the keys of ARCHITECTURE.md's Statistics."""
         whole = asdict(self)
         del whole["plan"]["mode"]
+        del whole["drafted_text"]
         del whole["memory"]["resident_bytes"]
         return whole
 
@@ -331,11 +370,18 @@ class PrefillProgress:
 
 @dataclass(frozen=True)
 class TokensAdded:
-    """New tokens of the reply. ``text`` is what they add to it: whole characters only, possibly none yet."""
+    """New tokens of the reply.
+
+    Attributes:
+        text: What they add to it: whole characters only, possibly none yet.
+        token_ids: The tokens of one round.
+        drafted: How many of them, the first ones, were accepted from the draft; the others are the target's own.
+    """
 
     request_id: str
     text: str
     token_ids: tuple[int, ...]
+    drafted: int = 0
 
 
 @dataclass(frozen=True)
@@ -345,6 +391,7 @@ class StatisticsUpdated:
     Attributes:
         context_used: Tokens of the context in use, prompt and reply.
         context_limit: Tokens of context there are.
+        rounds: What was drafted and what held since the last such event; of more than 64 rounds the latest.
     """
 
     request_id: str
@@ -353,6 +400,7 @@ class StatisticsUpdated:
     memory: Memory
     context_used: int
     context_limit: int
+    rounds: tuple[RoundRecord, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -37,12 +37,13 @@ from engine.text.context_window import check_length, fit_conversation
 from engine.text.gate import HeldReply
 from engine.text.stop import ReplyText
 from engine.verifying.confidence import ConfidenceRecord
-from engine.verifying.sample_and_match import SampleAndMatch
+from engine.verifying.rules import RULES
 from engine.verifying.verdict import Verifier
 
 _STATISTICS_EVERY_S = 0.25
 _OFFERED = "The guide was not sure of its answer, so it offers the nearest topics that it knows instead."
 _WITHHELD = "The guide's answer did not hold, so it is not shown."
+_LOSSY = "Typical acceptance is lossy: the reply may differ from what the model alone would say."
 _NO_TEMPLATE = "This model brings no chat template, so the conversation is given to it as plain text."
 
 
@@ -58,6 +59,10 @@ def check_request(request: Generate) -> None:
         raise EmptyPrompt("The message is empty: write a question first.")
     if request.max_tokens is not None and request.max_tokens < 1:
         raise InvalidOption(f"The limit of tokens is {request.max_tokens}, but it must be at least 1.")
+    if request.verify not in RULES:
+        raise InvalidOption(
+            f"There is no rule of verification {request.verify!r}: choose {', '.join(RULES)}."
+        )
     Sampler(**{name: value for name, value in vars(request.sampling).items() if value is not None})
     for text in (request.raw_prompt or "", *request.stop, *(message.content for message in request.messages)):
         try:
@@ -95,7 +100,9 @@ class ReplyRun:
         self._plan = choose_plan(request.options)
         self._draft = model.draft if MODES[self._plan.mode].needs_draft else None
         self._crossed_before = model.link.to_device_bytes
-        self._rule: Verifier = SampleAndMatch(model.sampler(request.sampling, secrets.randbits(32)))
+        self._rule: Verifier = RULES[request.verify].verifier(
+            model.sampler(request.sampling, secrets.randbits(32))
+        )
         self._reply = ReplyText(
             model.tokenizer.decode, model.tokenizer.end_ids, request.stop, request.max_tokens
         )
@@ -106,6 +113,7 @@ class ReplyRun:
             self._rule = self._confidence = ConfidenceRecord(self._rule)
         self._prompt: list[int] = []
         self._shown = ""
+        self._drafted: list[tuple[int, int]] = []
         self._last_update = time.perf_counter()
 
     def run(self) -> None:
@@ -116,6 +124,8 @@ class ReplyRun:
         """
         self._prompt = _fit_prompt(self._model, self._request, self._emit)
         self._emit(PlanChosen(self._request.request_id, self._plan))
+        if not RULES[self._request.verify].lossless:
+            self._emit(Notice(self._request.request_id, _LOSSY))
         options = self._request.options
         recipe = MODES[self._plan.mode].recipe(self._rule, self._drafter(), options.draft_nodes)
         hooks = Hooks(self._check, self._prefilled, self._emitted)
@@ -142,20 +152,22 @@ class ReplyRun:
     def _prefilled(self, done: int, total: int) -> None:
         self._emit(PrefillProgress(self._request.request_id, done, total))
 
-    def _emitted(self, tokens: Sequence[int]) -> None:
-        self._show(tokens, self._reply.take_fresh())
+    def _emitted(self, tokens: Sequence[int], drafted: int) -> None:
+        first = len(self._reply.token_ids) - len(tokens)
+        self._drafted.append((first, first + drafted))
+        self._show(tokens, self._reply.take_fresh(), drafted)
         now = time.perf_counter()
         if now - self._last_update >= _STATISTICS_EVERY_S:
             self._last_update = now
             self._update_statistics()
 
-    def _show(self, tokens: Sequence[int], text: str) -> None:
-        """Send tokens with their text, or with as much of it as the gate lets through."""
+    def _show(self, tokens: Sequence[int], text: str, drafted: int = 0) -> None:
+        """Send tokens, ``drafted`` of them from the draft, with as much of their text as the gate lets through."""
         if self._held is not None and self._confidence is not None:
             text = self._held.feed(text, min(self._confidence.latest[: len(tokens)], default=1.0))
         if tokens or text:
             self._shown += text
-            self._emit(TokensAdded(self._request.request_id, text, tuple(tokens)))
+            self._emit(TokensAdded(self._request.request_id, text, tuple(tokens), drafted))
 
     def _release(self, held: HeldReply) -> None:
         """Show what the gate held back, or what it puts in its place."""
@@ -175,6 +187,7 @@ class ReplyRun:
                 self._memory(),
                 context_used=len(self._prompt) + len(self._reply.token_ids),
                 context_limit=self._model.target.context,
+                rounds=self._clock.take_rounds(),
             )
         )
 
@@ -195,6 +208,7 @@ class ReplyRun:
             plan=self._plan,
             timings=self._clock.timings(),
             memory=self._memory(),
+            drafted_text=self._drafted_text(),
         )
 
     def _memory(self) -> Memory:
@@ -205,6 +219,13 @@ class ReplyRun:
             device_peak_bytes=peaks,
             host_to_device_bytes=link.to_device_bytes - self._crossed_before,
         )
+
+    def _drafted_text(self) -> tuple[tuple[int, int], ...]:
+        """Where accepted drafts stand in the text; nowhere when the gate shows something else than was generated."""
+        if self._shown != self._reply.text:
+            return ()
+        ends = (0, *self._reply.ends)
+        return tuple((ends[start], ends[end]) for start, end in self._drafted if ends[start] < ends[end])
 
 
 def read_memory() -> Memory:

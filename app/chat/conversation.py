@@ -81,6 +81,7 @@ class Message:
         statistics: Figures of a reply, None before the first ones.
         notices: Sentences to read beside it.
         error: One sentence when it failed or was cut off, else empty.
+        drafted: (start, end) of each stretch of the content that came from accepted drafts; not kept on the disk.
     """
 
     id: int
@@ -92,6 +93,7 @@ class Message:
     statistics: ReplyStatistics | None = None
     notices: tuple[str, ...] = ()
     error: str = ""
+    drafted: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,9 @@ def _finished(reply: Message, event: Finished, context_limit: int) -> Message:
         context_limit=reply.statistics.context_limit if reply.statistics else context_limit,
     )
     state = MessageState.STOPPED if result.stop_reason == "cancelled" else MessageState.COMPLETE
-    return replace(reply, content=result.text, state=state, statistics=statistics)
+    return replace(
+        reply, content=result.text, state=state, statistics=statistics, drafted=result.drafted_text
+    )
 
 
 def _statistics(

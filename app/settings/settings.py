@@ -33,6 +33,9 @@ class Settings:
     recent_models = texts(RECENT_MODELS, "Checkpoint folders used lately, the latest first.")
     window_geometry = text("", "Where the window was, as Qt saves it, in base64.")
     sidebar_shown = switch(True, "Whether the list of conversations is shown.")
+    drafted_shown = switch(
+        False, "Whether text that came from accepted drafts is coloured in finished replies."
+    )
     font_scale = whole_number(100, 50, 300, "Size of text in percent.")
 
     def __init__(self) -> None:

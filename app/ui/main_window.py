@@ -47,6 +47,7 @@ class MainWindow(QMainWindow):
         self._add_shortcuts()
         self._order_tabs()
         self._restore_geometry()
+        self.page.transcript.set_drafted_shown(workspace.settings.drafted_shown)
         self._show_conversations()
         self.page.composer.setFocus()
 
@@ -86,6 +87,7 @@ class MainWindow(QMainWindow):
             ("Ctrl+=", self._larger),
             ("Ctrl+-", self._smaller),
             ("Ctrl+0", self._usual_size),
+            ("Ctrl+D", self.toggle_drafted),
             ("Ctrl+Q", self.close),
         ):
             QShortcut(QKeySequence(keys), self, slot)
@@ -190,6 +192,13 @@ class MainWindow(QMainWindow):
     @Slot(bool)
     def _keep_sidebar_shown(self, shown: bool) -> None:
         self._workspace.settings.sidebar_shown = shown
+
+    @Slot()
+    def toggle_drafted(self) -> None:
+        """Colour what came from accepted drafts, or stop colouring it."""
+        shown = not self._workspace.settings.drafted_shown
+        self._workspace.settings.drafted_shown = shown
+        self.page.transcript.set_drafted_shown(shown)
 
     @Slot()
     def _larger(self) -> None:

@@ -10,6 +10,7 @@ from engine.decoding.schedule import Schedule
 from engine.decoding.statistics import ReplyClock
 from engine.decoding.target import Target
 from engine.drafting.drafter import Drafter
+from engine.messages import RoundRecord
 from engine.model.token_tree import Draft
 from engine.text.stop import ReplyText
 from engine.verifying.verdict import Verifier
@@ -33,12 +34,12 @@ class Hooks:
     Attributes:
         check: Called between layers and rounds; raises `Cancelled` to stop.
         prefill: Tokens of the prompt done, and in all.
-        emitted: Called after each round that emitted tokens.
+        emitted: Called after each round with the tokens it emitted and how many of them, the first ones, were drafted.
     """
 
     check: Callable[[], None]
     prefill: Callable[[int, int], None]
-    emitted: Callable[[Sequence[int]], None]
+    emitted: Callable[[Sequence[int], int], None]
 
 
 def decode(
@@ -69,28 +70,39 @@ def decode(
 
     seen = list(prompt)
     verdict = recipe.verifier.verify(_NOTHING, first_logits[None], len(seen), seen)
-    goes_on = _emit(verdict.tokens, reply, clock, hooks)
+    emitted, goes_on = _take(verdict.tokens, reply)
+    clock.emitted(len(emitted))
+    hooks.emitted(emitted, 0)
     while goes_on and target.free > 0:
         hooks.check()
         root = reply.token_ids[-1]
         seen.extend(verdict.tokens)
-        recipe.drafter.observe(verdict.tokens, target.take_hidden())
-
         begun = time.perf_counter()
+        recipe.drafter.observe(verdict.tokens, target.take_hidden())
         draft = recipe.drafter.propose(_budget(recipe.schedule, reply, target))
         drafted = time.perf_counter()
         logits = target.verify(root, draft, hooks.check)
         verdict = recipe.verifier.verify(draft, logits, len(seen), seen)
         verified = time.perf_counter()
 
-        accepted = len(verdict.nodes)
-        clock.round_done(len(draft), verdict.tested, accepted, drafted - begun, verified - drafted)
-        recipe.schedule.observe(len(draft) + 1, verdict.tested, accepted, verified - drafted)
-        before = len(reply.token_ids)
-        goes_on = _emit(verdict.tokens, reply, clock, hooks)
+        emitted, goes_on = _take(verdict.tokens, reply)
+        record = RoundRecord(
+            position=len(seen),
+            tokens=draft.tokens,
+            parents=draft.parents,
+            scores=draft.scores,
+            accepted=verdict.nodes,
+            emitted=tuple(emitted),
+            draft_ms=(drafted - begun) * 1e3,
+            verify_ms=(verified - drafted) * 1e3,
+        )
+        clock.round_done(record)
+        recipe.schedule.observe(record)
+        clock.emitted(len(emitted))
+        hooks.emitted(emitted, min(len(emitted), len(verdict.nodes)))
         # The newest token becomes the root, so the rows to keep are the old root's and those of the emitted tokens
         # but the last.
-        kept = len(reply.token_ids) - before - 1
+        kept = len(emitted) - 1
         target.commit([root, *verdict.tokens[:kept]], [0, *(node + 1 for node in verdict.nodes[:kept])])
     if goes_on:
         reply.close("length")
@@ -102,15 +114,11 @@ def _budget(schedule: Schedule, reply: ReplyText, target: Target) -> int:
     return budget if reply.remaining is None else min(budget, reply.remaining - 1)
 
 
-def _emit(tokens: Sequence[int], reply: ReplyText, clock: ReplyClock, hooks: Hooks) -> bool:
-    """Hand tokens to the reply until it ends; returns whether it goes on."""
-    goes_on = True
+def _take(tokens: Sequence[int], reply: ReplyText) -> tuple[list[int], bool]:
+    """Hand tokens to the reply until it ends; returns those it took and whether it goes on."""
     taken: list[int] = []
     for token in tokens:
         taken.append(token)
-        goes_on = reply.add(token)
-        if not goes_on:
-            break
-    clock.emitted(len(taken))
-    hooks.emitted(taken)
-    return goes_on
+        if not reply.add(token):
+            return taken, False
+    return taken, True

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from dataclasses import dataclass, field
 
-from engine.messages import Timings
+from engine.messages import RoundRecord, Timings
+
+# Records kept for whoever draws them: more rounds than anybody follows between two events.
+_ROUNDS_KEPT = 64
 
 
 @dataclass
@@ -35,6 +39,7 @@ class ReplyClock:
     _last_token: float | None = None
     _tested: list[int] = field(default_factory=list)
     _accepted: list[int] = field(default_factory=list)
+    _rounds: deque[RoundRecord] = field(default_factory=lambda: deque(maxlen=_ROUNDS_KEPT))
 
     def prompt_done(self) -> None:
         """The prompt is in the cache."""
@@ -47,19 +52,27 @@ class ReplyClock:
             self._first_token = self._last_token
         self.predicted_n += tokens
 
-    def round_done(self, drafted: int, tested: int, accepted: int, draft_s: float, verify_s: float) -> None:
-        """One draft was verified: nodes drafted, path positions tested and accepted, seconds of both halves."""
+    def round_done(self, record: RoundRecord) -> None:
+        """A draft was verified."""
+        tested, accepted = record.tested, len(record.accepted)
+        self._rounds.append(record)
         self.target_forwards += 1
-        self.draft_n += drafted
+        self.draft_n += len(record.tokens)
         self.draft_n_accepted += accepted
-        self.draft_s += draft_s
-        self.verify_s += verify_s
+        self.draft_s += record.draft_ms / 1e3
+        self.verify_s += record.verify_ms / 1e3
         while len(self._tested) < tested:
             self._tested.append(0)
             self._accepted.append(0)
         for position in range(tested):
             self._tested[position] += 1
             self._accepted[position] += position < accepted
+
+    def take_rounds(self) -> tuple[RoundRecord, ...]:
+        """Records of the rounds since the last call, the latest of them where there were many."""
+        taken = tuple(self._rounds)
+        self._rounds.clear()
+        return taken
 
     def timings(self) -> Timings:
         """The figures so far."""

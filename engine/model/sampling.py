@@ -21,10 +21,33 @@ from engine.errors import InvalidOption
 _MASK_64 = (1 << 64) - 1
 
 
-def uniform(seed: int, position: int) -> float:
-    """A number in [0, 1) that depends on the seed and the position alone (SplitMix64's finalizer, applied twice)."""
-    bits = _mix(_mix(seed & _MASK_64) ^ (position & _MASK_64))
+# What the noise at a position is for. The target's own token takes the plain (seed, position).
+ACCEPTANCE = 1
+DRAFTING = 2
+
+
+def uniform(seed: int, position: int, *keys: int) -> float:
+    """A number in [0, 1) that depends on nothing but the seed, the position, and keys that say what it is for.
+
+    SplitMix64's finalizer (Steele et al. 2014), applied once for the seed, the position and each key.
+    """
+    bits = _mix(seed & _MASK_64)
+    for key in (position, *keys):
+        bits = _mix(bits ^ (key & _MASK_64))
     return (bits >> 11) * 2.0**-53
+
+
+def draw(weights: Tensor, noise: float) -> int:
+    """The index whose share of the cumulative weights holds the noise.
+
+    Args:
+        weights: (n,) float64, not negative, not all zero; they need not sum to 1.
+        noise: In [0, 1).
+    """
+    cumulative = weights.cumsum(0)
+    index = int(torch.searchsorted(cumulative, noise * float(cumulative[-1]), right=True))
+    # Rounding may put the threshold on the very end; the last index with a weight is meant then.
+    return index if index < weights.shape[0] else int(weights.nonzero()[-1])
 
 
 def _mix(value: int) -> int:
@@ -83,11 +106,7 @@ class Sampler:
         if self.temperature == 0.0:
             return int(self._penalised(logits, seen).argmax())
         probabilities, token_ids = self._kept(logits, seen)
-        cumulative = probabilities.cumsum(0)
-        threshold = uniform(self.seed, position) * float(cumulative[-1])
-        index = int(torch.searchsorted(cumulative, threshold, right=True))
-        # Rounding may put the threshold on the very end; the last token with a probability is meant then.
-        index = min(index, int(probabilities.nonzero()[-1]))
+        index = draw(probabilities, uniform(self.seed, position))
         return index if token_ids is None else int(token_ids[index])
 
     def distribution(self, logits: Tensor, seen: Sequence[int] = ()) -> Tensor:

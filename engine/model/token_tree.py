@@ -13,6 +13,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from engine.model.proposal import Proposal
+
 ROOT = -1
 
 
@@ -24,22 +26,26 @@ class Draft:
         tokens: (N,) token ids.
         parents: (N,) index of each node's parent, -1 for the root; parents come before their children.
         scores: (N,) cumulative log-probability of each node under the drafter, or empty when it has none.
+        proposal: How the tokens were drawn; None for a deterministic draft, whose tokens were chosen without chance.
     """
 
     tokens: tuple[int, ...] = ()
     parents: tuple[int, ...] = ()
     scores: tuple[float, ...] = ()
+    proposal: Proposal | None = None
 
     def __post_init__(self) -> None:
         """Refuse what is not a tree.
 
         Raises:
-            ValueError: lengths differ, or a parent does not come before its child.
+            ValueError: lengths differ, a parent does not come before its child, or the proposal is not this tree's.
         """
         if len(self.tokens) != len(self.parents) or (self.scores and len(self.scores) != len(self.tokens)):
             raise ValueError("tokens, parents and scores of a draft must have the same length")
         if any(not ROOT <= parent < node for node, parent in enumerate(self.parents)):
             raise ValueError("parents of a draft must come before their children")
+        if self.proposal is not None:
+            self.proposal.check([list(children) for children in self.children])
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -93,6 +99,13 @@ class Draft:
         for node, (token, parent) in enumerate(zip(self.tokens, self.parents, strict=True)):
             table[parent + 1].setdefault(token, node)
         return tuple(table)
+
+    @cached_property
+    def draws(self) -> tuple[tuple[int, ...], ...]:
+        """(N + 1,) for each row the tokens to try below it, in order."""
+        if self.proposal is not None:
+            return self.proposal.draws
+        return tuple(tuple(children) for children in self.children)
 
     def row_mask(self) -> Tensor:
         """(N + 1, N + 1) bool: row i may attend to row j, that is j is i itself or one of its ancestors."""

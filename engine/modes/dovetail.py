@@ -4,7 +4,7 @@ Source: Zhang et al. 2024, "Dovetail: A CPU/GPU Heterogeneous Speculative Decodi
 is settled when the model is loaded.
 """
 
-from engine.decoding.schedule import FixedLength
+from engine.decoding.adaptive_budget import AdaptiveBudget
 from engine.modes.mode import Mode
 
-DOVETAIL = Mode("dovetail", drafter=None, schedule=FixedLength)
+DOVETAIL = Mode("dovetail", drafter=None, schedule=AdaptiveBudget)

@@ -17,6 +17,7 @@ class ReplyText:
 
     Attributes:
         token_ids: Every token taken, the end-of-text token too.
+        ends: For each token the length of the text that was certain once it was taken.
         stop_reason: None while the reply goes on.
     """
 
@@ -42,6 +43,7 @@ class ReplyText:
         self._held = ""
         self._fresh = ""
         self.token_ids: list[int] = []
+        self.ends: list[int] = []
         self.text = ""
         self.stop_reason: Reason | None = None
 
@@ -59,6 +61,7 @@ class ReplyText:
             self._extend(self._detokenizer.add(token_id))
             if self.stop_reason is None and self.remaining == 0:
                 self.close("length")
+        self.ends.append(len(self.text))
         return self.stop_reason is None
 
     def take_fresh(self) -> str:

@@ -1,6 +1,6 @@
 """Sample the target once at each node of the path and follow the child that matches.
 
-Lossless for every deterministic tree: each emitted token is drawn from the target's own distribution given its
+Lossless for every draft, chosen or drawn: each emitted token is drawn from the target's own distribution given its
 prefix, and the draft only decides how many of them one forward yields. With temperature 0 this is greedy match. The
 noise is keyed by (seed, position), so the text is the same with and without speculation.
 """

@@ -31,6 +31,7 @@ from engine.messages import (
     Unload,
 )
 from engine.model.decoder import Decoder
+from engine.verifying.rules import RULES
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
 
@@ -255,6 +256,7 @@ def test_a_model_without_chat_template_answers_and_says_so(client: EngineClient,
         ({"threads": 0}, "threads is 0"),
         ({"context": 4}, "context is 4"),
         ({"context": 10**9}, "context is 1,000,000,000"),
+        ({"verify": "guess"}, "no rule of verification 'guess'"),
         ({"draft": "guide-draft"}, "made for another vocabulary: token 0 is"),
         ({"ram_budget_bytes": 1000}, "memory budget is 0.001 MB"),
     ],
@@ -266,6 +268,15 @@ def test_bad_options_get_one_sentence(
     assert sentence in failed.error.message
     assert "\n" not in failed.error.message
     assert failed.error.message.endswith(".")
+
+
+def test_a_lossy_rule_is_announced_and_lossless_ones_are_not(
+    client: EngineClient, llama_folder: Path
+) -> None:
+    for name, rule in RULES.items():
+        client.events.clear()
+        client.answer("abc abc", llama_folder, verify=name, max_tokens=4)
+        assert ["lossy" in notice.text for notice in client.seen(Notice)] == [True] * (not rule.lossless)
 
 
 def test_empty_and_overlong_prompts_get_one_sentence(client: EngineClient, llama_folder: Path) -> None:

@@ -140,6 +140,7 @@ def main() -> int:
         streaming(theme, folder, f"main-{word}", wide)
         empty(theme, folder, f"empty-{word}", wide)
         long_answer(theme, folder, f"long-{word}", wide)
+        drafted(theme, folder, f"drafted-{word}", wide)
         trouble(theme, folder, f"error-{word}", wide)
         queued(theme, folder, f"queued-{word}", wide)
     streaming(theme, folder, "narrow-dark", narrow)
@@ -178,6 +179,18 @@ def long_answer(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     QTest.qWait(100)
     bar = window.page.transcript.verticalScrollBar()
     bar.setValue(bar.maximum() - 330)
+    take(window, folder, name)
+    window.close()
+
+
+def drafted(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """What came from accepted drafts is coloured."""
+    workspace = FakeWorkspace(LLAMA)
+    workspace.settings.drafted_shown = True
+    chat = fill(workspace)
+    workspace.change(chat, drafted=tuple((at, at + 9 + at % 17) for at in range(4, len(ANSWER), 31)))
+    window = open_window(theme, workspace, size)
+    window.page.open(chat)
     take(window, folder, name)
     window.close()
 

@@ -17,10 +17,11 @@ from PySide6.QtGui import (
     QTextOption,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QTextEdit, QWidget
 
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.ui.transcript.drafted_text import Stretch, rendered_stretches
 
 _HEADINGS = {1: TextStyle.HEADING_1, 2: TextStyle.HEADING_2, 3: TextStyle.HEADING_3}
 _ITEM_INDENT_PX = 24
@@ -98,6 +99,7 @@ class ProseBlock(FittedBrowser):
         self._muted = muted
         self._text = text
         self._caret = False
+        self._drafted: list[Stretch] = []
         self._render()
 
     @property
@@ -121,6 +123,12 @@ class ProseBlock(FittedBrowser):
         if lit != self._caret:
             self._caret = lit
             self.viewport().update()
+
+    def set_drafted(self, stretches: list[Stretch]) -> None:
+        """Colour the parts of the Markdown that came from accepted drafts."""
+        if stretches != self._drafted:
+            self._drafted = stretches
+            self._show_drafted()
 
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
@@ -153,7 +161,20 @@ class ProseBlock(FittedBrowser):
         document.setDefaultTextOption(option)
         document.setMarkdown(self._text, NO_HTML_MARKDOWN)
         style_markdown(document, self.theme, base, self._muted or self._quote)
+        self._show_drafted()
         self.content_changed()
+
+    def _show_drafted(self) -> None:
+        selections = []
+        for start, end in rendered_stretches(self._text, self.document().toPlainText(), self._drafted):
+            selection = QTextEdit.ExtraSelection()
+            cursor = QTextCursor(self.document())
+            cursor.setPosition(start)
+            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+            selection.cursor = cursor
+            selection.format.setBackground(self.theme.color("accs"))
+            selections.append(selection)
+        self.setExtraSelections(selections)
 
 
 def style_markdown(

@@ -40,6 +40,7 @@ class ReplyView(QWidget):
         self._engine = engine
         self._prefill: float | None = None
         self._last = False
+        self._drafted_shown = False
         self._caret_lit = True
         self._notices: list[QLabel] = []
         self._copy: QToolButton | None = None
@@ -98,6 +99,12 @@ class ReplyView(QWidget):
         if last != self._last:
             self._last = last
             self._show_state()
+
+    def set_drafted_shown(self, shown: bool) -> None:
+        """Colour what came from accepted drafts, once the reply is finished."""
+        if shown != self._drafted_shown:
+            self._drafted_shown = shown
+            self._show_drafted()
 
     def set_caret_lit(self, lit: bool) -> None:
         """Blink: called by the transcript's one timer while the reply waits."""
@@ -167,6 +174,7 @@ class ReplyView(QWidget):
     def _show_state(self) -> None:
         state = self.message.state
         self.blocks.set_complete(not state.unfinished)
+        self._show_drafted()
         self._show_notices()
         # A reply that failed or was cut off with a reason says it in red; a plain stop needs no alarm.
         sentence = self.message.error if state in (MessageState.FAILED, MessageState.INTERRUPTED) else ""
@@ -177,6 +185,10 @@ class ReplyView(QWidget):
         self._show_strip()
         self._show_caret()
         self._changed()
+
+    def _show_drafted(self) -> None:
+        shown = self._drafted_shown and not self.message.state.unfinished
+        self.blocks.set_drafted(self.message.drafted if shown else ())
 
     def _show_error(self, sentence: str) -> None:
         if sentence and self.error is None:

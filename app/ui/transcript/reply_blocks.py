@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter
 
 from PySide6.QtCore import QTimer, QUrl, Signal, Slot
@@ -11,6 +12,7 @@ from app.ui.theme.theme import Theme
 from app.ui.transcript.block_widgets import BlockWidget, gap_px, make_block_widget, show_in_place
 from app.ui.transcript.blocks import Block, BlockKind, BlockSplitter
 from app.ui.transcript.code import CodeBlock
+from app.ui.transcript.drafted_text import Stretch, stretches_of_blocks
 from app.ui.transcript.prose import ProseBlock
 from app.ui.transcript.thought import ThoughtBlock
 
@@ -84,6 +86,13 @@ class ReplyBlocks(QWidget):
             self.refresh()
         else:
             self._show_caret()
+
+    def set_drafted(self, stretches: Sequence[Stretch]) -> None:
+        """Colour the parts of a finished text that came from accepted drafts; none takes the colour away."""
+        parts = stretches_of_blocks(self._text, [block.text for block in self._blocks], stretches)
+        for widget, part in zip(self.widgets, parts, strict=True):
+            if isinstance(widget, ProseBlock):
+                widget.set_drafted(part)
 
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""

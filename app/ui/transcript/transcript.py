@@ -47,6 +47,7 @@ class Transcript(QScrollArea):
         self._follow = True
         self._arranging = False
         self._lit = True
+        self._drafted_shown = False
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -134,6 +135,13 @@ class Transcript(QScrollArea):
         if isinstance(view, ReplyView):
             view.set_prefill(fraction)
 
+    def set_drafted_shown(self, shown: bool) -> None:
+        """Colour what came from accepted drafts in finished replies."""
+        self._drafted_shown = shown
+        for view in self._views:
+            if isinstance(view, ReplyView):
+                view.set_drafted_shown(shown)
+
     def set_engine(self, engine: EngineState) -> None:
         """The engine's state changed."""
         self._engine = engine
@@ -211,6 +219,7 @@ class Transcript(QScrollArea):
         view: MessageView
         if message.role == "assistant":
             view = ReplyView(self._theme, message, self._engine, self._column)
+            view.set_drafted_shown(self._drafted_shown)
             view.height_changed.connect(self._height_changed)
             view.retry_requested.connect(self.retry_requested)
             view.link_activated.connect(self.link_activated)

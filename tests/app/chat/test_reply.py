@@ -30,7 +30,7 @@ def _finished(reason: StopReason) -> Finished:
     return Finished(
         "r",
         Reply("so far", (1, 2), (3, 4, 5), "lookup", "guide", None, "fp32", {}, reason, Plan("lookup", ""), timings,
-              Memory(resident_bytes=7)),
+              Memory(resident_bytes=7), drafted_text=((0, 2),)),
     )  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def _finished(reason: StopReason) -> Finished:
 )
 def test_the_finished_text_is_the_truth(reason: StopReason, state: MessageState) -> None:
     changed = reply_after(REPLY, _finished(reason), context_limit=100)
-    assert (changed.content, changed.state) == ("so far", state)
+    assert (changed.content, changed.state, changed.drafted) == ("so far", state, ((0, 2),))
     assert changed.statistics == ReplyStatistics("lookup", 3, 20.0, 5.0, 0.25, None, 7, 5, 100)
 
 

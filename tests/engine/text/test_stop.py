@@ -68,5 +68,6 @@ def test_a_cancelled_reply_gives_up_what_it_held_back() -> None:
     for letter in "xab":
         reply.add(ord(letter))
     assert reply.take_fresh() == "x"
+    assert reply.ends == [1, 1, 1]
     reply.close(None)
     assert (reply.take_fresh(), reply.text, reply.stop_reason) == ("ab", "xab", None)

@@ -1,0 +1,114 @@
+"""The schedule that drafts as much as pays for itself, and nothing while drafting loses."""
+
+from __future__ import annotations
+
+from engine.decoding.draft_yield import DraftYield
+from engine.decoding.round_cost import RoundCost
+from engine.messages import RoundRecord
+
+# Rounds without a draft at the start: all others are judged against them.
+_FIRST_PLAIN = 2
+# Rounds with a draft before plain decoding is measured again.
+_REFRESH_AFTER = 64
+# Rounds without a draft before it is tried again: after the first failure, and at most; each further one doubles them.
+_FIRST_PAUSE = 8
+_LONGEST_PAUSE = 64
+# Drafted rounds in a row that make earlier failures forgotten.
+_ESTABLISHED = 8
+# Trying again may cost this share of the time that the reply would have taken without any draft.
+_ALLOWANCE = 0.05
+# Rounds without a draft after which the drafter is taken to have tokens to catch up with.
+_LAGS_AFTER = 4
+# What is known when drafting is tried again counts like this many rounds at most, so that one round can overturn it.
+_KNOWN_AT_PROBE = 1.0
+
+
+class AdaptiveBudget:
+    """The budget with the most expected tokens per second, on this machine and for this text.
+
+    While no size beats plain decoding nothing is drafted. It is then tried again ever more rarely, and only while the
+    time that such tries have lost stays within a share of the reply's: so a reply is never much slower than plain, and
+    one that has gained by its drafts can afford to look for more. A try's whole cost counts, also what the drafter
+    spends to catch up with the tokens it missed; what a draft costs is judged by the rounds in which it had none to.
+
+    Args:
+        largest: Most nodes of a draft; its halves are the other sizes that are considered.
+    """
+
+    def __init__(self, largest: int = 15) -> None:
+        self._sizes = _halves(largest)
+        self._yield = DraftYield(self._sizes)
+        self._cost = RoundCost()
+        self._budget = 0
+        self._undrafted = _LAGS_AFTER
+        self._drafted = 0
+        self._failures = 0
+        self._tokens = 0
+        self._lost_s = 0.0
+        self._probe_s = 0.0
+        self._first_draft = True
+        self._probing = False
+
+    def budget(self) -> int:
+        """The best budget for the next round."""
+        self._budget = self._choose()
+        return self._budget
+
+    def observe(self, record: RoundRecord) -> None:
+        """Update yield, costs and what trying has lost."""
+        draft_s, verify_s = record.draft_ms / 1e3, record.verify_ms / 1e3
+        self._cost.add_verify(len(record.tokens), verify_s)
+        self._tokens += len(record.accepted) + 1
+        if not record.tokens:
+            self._undrafted += 1
+            return
+        caught_up = self._undrafted >= _LAGS_AFTER
+        self._undrafted = 0
+        self._drafted += 1
+        if not caught_up:
+            self._cost.add_draft(len(record.tokens), draft_s)
+        if self._first_draft:
+            # The drafter may have read the prompt in it, which is spent whatever is decided now.
+            self._first_draft = False
+            draft_s = 0.0
+        if self._probing:
+            self._probing = False
+            self._yield.limit(_KNOWN_AT_PROBE)
+        self._yield.observe(record, self._budget)
+        lost_s = draft_s + verify_s - (len(record.accepted) + 1) * self._cost.plain_s()
+        self._lost_s += lost_s
+        self._probe_s = max(lost_s, 0.0)
+
+    def _choose(self) -> int:
+        if self._cost.plain_rounds() < _FIRST_PLAIN:
+            return 0
+        best = max(self._sizes, key=self._tokens_per_second)
+        if self._tokens_per_second(best) * self._cost.plain_s() >= 1.0:
+            if self._drafted >= _ESTABLISHED:
+                self._failures = 0
+            if self._drafted and self._drafted % _REFRESH_AFTER == 0 and self._undrafted == 0:
+                return 0
+            return best
+        if self._drafted:
+            self._drafted = 0
+            self._failures += 1
+        if self._may_probe():
+            self._probing = True
+            return best
+        return 0
+
+    def _may_probe(self) -> bool:
+        pause = min(_FIRST_PAUSE << max(self._failures - 1, 0), _LONGEST_PAUSE)
+        allowed_s = _ALLOWANCE * self._tokens * self._cost.plain_s()
+        return self._undrafted >= pause and self._lost_s + self._probe_s <= allowed_s
+
+    def _tokens_per_second(self, size: int) -> float:
+        return self._yield.tokens(size) / self._cost.seconds(size)
+
+
+def _halves(largest: int) -> tuple[int, ...]:
+    """The size, its half and so on down to 1, ascending."""
+    sizes = [largest]
+    while sizes[-1] > 1:
+        sizes.append(sizes[-1] // 2)
+    return tuple(reversed(sizes))

@@ -1,0 +1,74 @@
+"""What rounds take on this machine at its present load, by the size of their draft."""
+
+from __future__ import annotations
+
+import statistics
+from collections import deque
+
+# Rounds whose median is taken: enough to see through a hiccup, few enough to follow the load.
+_KEPT = 7
+
+
+class RoundCost:
+    """Seconds of the two halves of a round.
+
+    What a forward costs by rows differs by a factor of five between processors with matrix units and without, and a
+    drafter may take as long for a small draft as for a large one or not; so both are measured while the reply runs.
+    Sizes are told apart by powers of two of their rows, the root's included.
+    """
+
+    def __init__(self) -> None:
+        self._verify = _Curve()
+        self._draft = _Curve()
+        self._draft.add(1, 0.0)
+
+    def add_verify(self, size: int, seconds: float) -> None:
+        """A forward over the root and a draft of this size was measured."""
+        self._verify.add(_bucket(size), seconds)
+
+    def add_draft(self, size: int, seconds: float) -> None:
+        """A draft was made by a drafter that had nothing to catch up with."""
+        self._draft.add(_bucket(size), seconds)
+
+    def plain_s(self) -> float:
+        """A round that drafts nothing. At least one must have been measured."""
+        return self._verify.seconds(1)
+
+    def plain_rounds(self) -> int:
+        """Measured rounds without a draft, the last few."""
+        return self._verify.measured(1)
+
+    def seconds(self, size: int) -> float:
+        """A round that drafts this many nodes; until a draft was measured it counts as free, so that one is tried."""
+        return self._verify.seconds(_bucket(size)) + self._draft.seconds(_bucket(size))
+
+
+class _Curve:
+    """Seconds by rows, the medians of the last measurements."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[int, deque[float]] = {}
+
+    def add(self, rows: int, seconds: float) -> None:
+        self._seconds.setdefault(rows, deque(maxlen=_KEPT)).append(seconds)
+
+    def measured(self, rows: int) -> int:
+        return len(self._seconds.get(rows, ()))
+
+    def seconds(self, rows: int) -> float:
+        """Measured, else on the line between the measured neighbours, else what the widest takes."""
+        if rows in self._seconds:
+            return statistics.median(self._seconds[rows])
+        below = max(width for width in self._seconds if width < rows)
+        wider = [width for width in self._seconds if width > rows]
+        low_s = statistics.median(self._seconds[below])
+        if not wider:
+            return low_s
+        above = min(wider)
+        share = (rows - below) / (above - below)
+        return low_s + share * (statistics.median(self._seconds[above]) - low_s)
+
+
+def _bucket(size: int) -> int:
+    """Rows of a draft and its root, rounded up to a power of two."""
+    return 1 << size.bit_length()

@@ -1,0 +1,40 @@
+"""The rules of verification by name, and which of them are lossless."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.model.sampling import Sampler
+from engine.verifying.residual_sampling import ResidualSampling
+from engine.verifying.sample_and_match import SampleAndMatch
+from engine.verifying.typical_acceptance import TypicalAcceptance
+from engine.verifying.verdict import Verifier
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A row of the table.
+
+    Attributes:
+        name: As ``--verify`` takes it.
+        title: What a person reads.
+        lossless: Whether replies follow the target's own distribution, as in plain decoding.
+        verifier: Makes the verifier of one reply.
+    """
+
+    name: str
+    title: str
+    lossless: bool
+    verifier: Callable[[Sampler], Verifier]
+
+
+# Greedy match has no row: it is what sample-and-match does at temperature 0.
+RULES: dict[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        Rule("sample-and-match", "Sample and match", True, SampleAndMatch),
+        Rule("residual", "Residual speculative sampling", True, ResidualSampling),
+        Rule("typical", "Typical acceptance (lossy)", False, TypicalAcceptance),
+    )
+}

@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import pytest
+
+from app.chat.conversation import MessageState
+from app.ui.main_window import MainWindow
+from app.ui.theme.theme import Theme
+from app.ui.transcript.drafted_text import rendered_stretches, stretches_of_blocks
+from app.ui.transcript.prose import ProseBlock
+from app.ui.transcript.reply import ReplyView
+from tests.support.fake_workspace import FakeWorkspace
+
+TEXT = """One **bold** word and `code`.
+
+- first item
+- second item
+
+```
+x = 1
+```
+
+The [end](http://a.b/c) of it."""
+
+
+@pytest.mark.parametrize(
+    ("markdown", "rendered", "stretches", "expected"),
+    [
+        ("plain text", "plain text", [(0, 5)], ["plain"]),
+        ("a **bold** c", "a bold c", [(2, 8)], ["bold"]),
+        ("a **bold** c", "a bold c", [(6, 12)], ["ld c"]),
+        ("one\ntwo", "one two", [(2, 5)], ["e t"]),
+        ("- one\n- two", "one\ntwo", [(0, 11)], ["one", "two"]),
+        ("see [here](x.y/hh) now", "see here now", [(19, 22)], ["now"]),
+        ("a &copy; b", "a © b", [(9, 10)], ["b"]),
+        ("nothing", "nothing", [], []),
+    ],
+)
+def test_rendered_text_is_found_again_behind_its_marks(
+    markdown: str, rendered: str, stretches: list[tuple[int, int]], expected: list[str]
+) -> None:
+    found = rendered_stretches(markdown, rendered, stretches)
+    assert [rendered[start:end] for start, end in found] == expected
+
+
+def test_stretches_are_cut_at_the_blocks() -> None:
+    content = "aaa\n\nbbb\n\naaa"
+    assert stretches_of_blocks(content, ["aaa", "bbb", "aaa"], [(1, 7), (11, 13)]) == [
+        [(1, 3)],
+        [(0, 2)],
+        [(1, 3)],
+    ]
+    assert stretches_of_blocks(content, ["aaa", "not there", "aaa"], [(0, 13)]) == [[(0, 3)], [], [(0, 3)]]
+
+
+def _coloured(view: ReplyView) -> list[str]:
+    return [
+        selection.cursor.selectedText()
+        for widget in view.blocks.widgets
+        if isinstance(widget, ProseBlock)
+        for selection in widget.extraSelections()
+    ]
+
+
+def _open(window: MainWindow, workspace: FakeWorkspace) -> tuple[int, ReplyView]:
+    chat = workspace.add_conversation("Chat", 0, "Question", TEXT)
+    bold, end = TEXT.index("**bold"), TEXT.index("of it")
+    workspace.change(chat, drafted=((bold, bold + 13), (end, end + 5)))
+    window.page.open(chat)
+    view = window.page.transcript.views[-1]
+    assert isinstance(view, ReplyView)
+    return chat, view
+
+
+def test_it_is_coloured_when_the_person_asks(
+    window: MainWindow, workspace: FakeWorkspace, theme: Theme
+) -> None:
+    chat, view = _open(window, workspace)
+    assert _coloured(view) == []
+    window.toggle_drafted()
+    assert workspace.settings.drafted_shown
+    assert _coloured(view) == ["bold word", "of it"]
+    theme.set_scale(1.2)
+    assert _coloured(view) == ["bold word", "of it"]
+    window.toggle_drafted()
+    assert _coloured(view) == []
+    assert workspace.reply(chat).content == TEXT
+
+
+def test_nothing_is_coloured_while_the_reply_is_written(window: MainWindow, workspace: FakeWorkspace) -> None:
+    window.toggle_drafted()
+    chat, view = _open(window, workspace)
+    workspace.change(chat, state=MessageState.STREAMING)
+    assert _coloured(view) == []
+    workspace.change(chat, state=MessageState.COMPLETE)
+    assert len(_coloured(view)) == 2

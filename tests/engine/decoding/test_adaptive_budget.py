@@ -1,0 +1,157 @@
+"""The adaptive schedule on machines with a clock of their own, where plain decoding takes 1 s for a token."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+
+import pytest
+
+from engine.decoding.adaptive_budget import AdaptiveBudget
+from tests.support.fake_machine import FakeMachine
+
+SEEDS = range(10)
+#: Timings off by up to 30 %, and exact ones.
+NOISE = [0.0, 0.3]
+
+
+def _always(acceptance: float) -> Callable[[int], float]:
+    return lambda at: acceptance
+
+
+@pytest.mark.parametrize("noise", NOISE)
+@pytest.mark.parametrize(
+    ("draft_s", "node_s", "row_s"),
+    [(2.5, 0.0, 0.1), (1.0, 0.0, 0.3), (0.3, 0.0, 0.05), (0.0, 0.0, 0.2), (0.1, 0.15, 0.1)],
+    ids=["dear", "wide", "cheap", "free", "by size"],
+)
+def test_a_useless_draft_costs_a_tenth_at_most(
+    draft_s: float, node_s: float, row_s: float, noise: float
+) -> None:
+    """Pitfall 15 of the fifteen: whatever the draft costs, speculation is not the reason for being slow."""
+    for seed in SEEDS:
+        machine = FakeMachine(_always(0.0), row_s, draft_s, node_s, catch_up_s=0.02, noise=noise, seed=seed)
+        machine.run(AdaptiveBudget(16), 200)
+        assert machine.time_s / machine.tokens <= 1.10
+
+
+@pytest.mark.parametrize("noise", NOISE)
+def test_a_draft_that_reads_the_prompt_first_is_not_judged_by_that(noise: float) -> None:
+    """Neither what a draft costs nor how soon it is tried again after a bad beginning."""
+
+    def late(at: int) -> float:
+        return 0.0 if at < 30 else 0.8
+
+    for seed in SEEDS:
+        at_once, after_reading = (
+            FakeMachine(late, draft_s=0.3, catch_up_s=0.02, prompt_s=prompt_s, noise=noise, seed=seed)
+            for prompt_s in (0.0, 20.0)
+        )
+        budgets = at_once.run(AdaptiveBudget(16), 200).budgets
+        assert after_reading.run(AdaptiveBudget(16), 200).budgets == budgets
+
+
+@pytest.mark.parametrize("noise", NOISE)
+def test_a_good_draft_is_nearly_always_used(noise: float) -> None:
+    drafted = [
+        FakeMachine(_always(0.85), draft_s=0.3, noise=noise, seed=seed)
+        .run(AdaptiveBudget(16), 300)
+        .share_drafted(3)
+        for seed in SEEDS
+    ]
+    assert sorted(drafted)[2] > 0.97
+    assert min(drafted) > 0.8
+
+
+def test_plain_decoding_is_measured_again_now_and_then() -> None:
+    budgets = FakeMachine(_always(1.0), draft_s=0.1).run(AdaptiveBudget(4), 1500).budgets
+    assert 2 <= budgets[3:].count(0) <= len(budgets) // 50
+
+
+@pytest.mark.parametrize("noise", NOISE)
+def test_stops_soon_after_the_text_changes_for_the_worse(noise: float) -> None:
+    for seed in SEEDS:
+        machine = FakeMachine(_always(0.9), draft_s=0.5, row_s=0.1, noise=noise, seed=seed)
+        schedule = AdaptiveBudget(16)
+        rounds = len(machine.run(schedule, 200).budgets)
+        machine.acceptance = _always(0.0)
+        machine.run(schedule, 100)
+        assert max(machine.budgets[rounds:][:2]) > 0
+        assert machine.share_drafted(rounds + 25) < 0.2
+
+
+@pytest.mark.parametrize("noise", NOISE)
+def test_comes_back_when_the_text_changes_for_the_better(noise: float) -> None:
+    back = 0
+    for seed in SEEDS:
+        machine = FakeMachine(_always(0.0), draft_s=0.3, catch_up_s=0.02, noise=noise, seed=seed)
+        schedule = AdaptiveBudget(16)
+        rounds = len(machine.run(schedule, 100).budgets)
+        machine.acceptance = _always(0.9)
+        machine.run(schedule, 1500)
+        back += machine.share_drafted(rounds + 70) > 0.95
+    # One in ten probes meets a token that does not hold, and the next is 64 rounds away.
+    assert back >= 7
+
+
+def test_probes_become_rarer_while_drafting_loses() -> None:
+    machine = FakeMachine(_always(0.0), draft_s=0.4).run(AdaptiveBudget(16), 500)
+    probes = [at for at, budget in enumerate(machine.budgets) if budget]
+    pauses = [later - earlier for earlier, later in itertools.pairwise(probes[2:])]
+    assert pauses == sorted(pauses)
+    assert pauses[-1] > 2 * pauses[0]
+
+
+def test_a_drafter_that_fell_behind_is_not_judged_by_catching_up() -> None:
+    """Catching up makes a probe dear, which makes probes rarer, but a good draft is taken up again after one."""
+    machine = FakeMachine(_always(0.0), draft_s=0.3, catch_up_s=0.1)
+    schedule = AdaptiveBudget(16)
+    rounds = len(machine.run(schedule, 100).budgets)
+    machine.acceptance = _always(1.0)
+    machine.run(schedule, 400)
+    probe = next(at for at in range(rounds, len(machine.budgets)) if machine.budgets[at])
+    assert machine.records[probe].draft_ms > 1000
+    assert all(machine.budgets[probe : probe + 10])
+
+
+@pytest.mark.parametrize(
+    ("acceptance", "row_s", "sizes"),
+    [(1.0, 0.01, {15}), (0.5, 0.6, {1, 3}), (0.8, 0.15, {3, 7})],
+    ids=["wide", "narrow", "between"],
+)
+def test_the_size_follows_acceptance_and_cost(acceptance: float, row_s: float, sizes: set[int]) -> None:
+    budgets: list[int] = []
+    for seed in SEEDS:
+        machine = FakeMachine(_always(acceptance), row_s=row_s, seed=seed)
+        budgets += machine.run(AdaptiveBudget(15), 300).budgets[10:]
+    drafted = [budget for budget in budgets if budget]
+    assert sum(budget in sizes for budget in drafted) > 0.8 * len(drafted)
+
+
+def test_small_drafts_are_tried_where_large_ones_take_too_long() -> None:
+    drafted: list[int] = []
+    for seed in SEEDS:
+        machine = FakeMachine(_always(0.7), row_s=0.02, node_s=0.2, seed=seed)
+        drafted += [budget for budget in machine.run(AdaptiveBudget(16), 300).budgets[10:] if budget]
+    assert sum(budget <= 4 for budget in drafted) > 0.8 * len(drafted)
+
+
+def test_long_drafts_return_when_the_text_begins_to_repeat() -> None:
+    """Short drafts that are accepted to their end say that longer ones would be too."""
+    machine = FakeMachine(_always(0.45), row_s=0.1)
+    schedule = AdaptiveBudget(15)
+    rounds = len(machine.run(schedule, 150).budgets)
+    assert machine.budgets[rounds - 1] <= 3
+    machine.acceptance = _always(1.0)
+    machine.run(schedule, 300)
+    assert machine.budgets[rounds + 25] == 15
+
+
+def test_rounds_in_which_nothing_was_found_say_nothing_about_drafts() -> None:
+    machine = FakeMachine(_always(0.9), row_s=0.05, finds=0.2).run(AdaptiveBudget(15), 400)
+    assert machine.share_drafted(3) > 0.9
+
+
+def test_a_long_reply_of_short_drafts_stays_finite() -> None:
+    machine = FakeMachine(_always(0.3), row_s=0.2).run(AdaptiveBudget(64), 20_000)
+    assert machine.time_s / machine.tokens < 1.02

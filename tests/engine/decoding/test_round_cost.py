@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import pytest
+
+from engine.decoding.round_cost import RoundCost
+
+
+def _measured(**seconds_by_rows: float) -> RoundCost:
+    cost = RoundCost()
+    for rows, seconds in seconds_by_rows.items():
+        cost.add_verify(int(rows[1:]) - 1, seconds)
+    return cost
+
+
+def test_measured_widths_are_medians_of_the_last_rounds() -> None:
+    cost = RoundCost()
+    for seconds in (9.0, 9.0, 9.0, 1.0, 1.1, 1.2, 50.0, 1.0, 1.1, 1.2):
+        cost.add_verify(0, seconds)
+    assert cost.plain_s() == 1.1
+
+
+def test_widths_between_measured_ones_lie_on_a_line() -> None:
+    cost = _measured(r1=1.0, r16=4.0)
+    assert cost.seconds(15) == 4.0
+    assert cost.seconds(7) == pytest.approx(1.0 + 3.0 * 7 / 15)
+    assert cost.seconds(31) == 4.0
+
+
+def test_the_draft_is_part_of_a_round_that_drafts() -> None:
+    cost = _measured(r1=1.0, r8=2.0)
+    assert cost.seconds(7) == 2.0
+    cost.add_draft(7, 0.5)
+    assert cost.seconds(7) == 2.5
+    assert cost.plain_s() == 1.0
+
+
+def test_smaller_drafts_are_taken_to_be_cheaper_until_they_are_measured() -> None:
+    cost = _measured(r1=1.0, r8=1.0, r2=1.0)
+    cost.add_draft(7, 0.7)
+    assert cost.seconds(1) == pytest.approx(1.1)
+    cost.add_draft(1, 0.6)
+    assert cost.seconds(1) == 1.6
+
+
+def test_rows_of_one_power_of_two_share_their_measurements() -> None:
+    assert _measured(r1=1.0, r6=2.0).seconds(7) == 2.0

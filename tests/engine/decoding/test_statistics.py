@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+
+from engine.decoding.statistics import ReplyClock
+from engine.messages import RoundRecord
+
+
+def _round(
+    parents: tuple[int, ...], accepted: tuple[int, ...], draft_ms: float = 2.0, verify_ms: float = 5.0
+) -> RoundRecord:
+    tokens = tuple(range(len(parents)))
+    return RoundRecord(9, tokens, parents, (), accepted, (0,) * (len(accepted) + 1), draft_ms, verify_ms)
+
+
+@pytest.mark.parametrize(
+    ("parents", "accepted", "tested"),
+    [((), (), 0), ((-1, -1), (), 1), ((-1, 0), (0,), 2), ((-1, 0), (0, 1), 2), ((-1, -1, 0), (1,), 1)],
+)
+def test_a_position_is_tested_when_its_parent_held_and_has_drafted_children(
+    parents: tuple[int, ...], accepted: tuple[int, ...], tested: int
+) -> None:
+    assert _round(parents, accepted).tested == tested
+
+
+def test_rates_by_position_are_of_the_rounds_that_tested_it() -> None:
+    clock = ReplyClock()
+    clock.prompt_done()
+    clock.emitted(1)
+    chain = (-1, 0, 1)
+    for accepted in ((0, 1, 2), (0,), ()):
+        clock.round_done(_round(chain, accepted))
+        clock.emitted(len(accepted) + 1)
+    timings = clock.timings()
+    assert timings.acceptance_by_position == pytest.approx((2 / 3, 1 / 2, 1.0))
+    assert timings.acceptance_rate == pytest.approx(4 / 6)
+    assert (timings.draft_n, timings.draft_n_accepted, timings.target_forwards) == (9, 4, 3)
+    assert timings.mean_acceptance_length == pytest.approx(7 / 3)
+    assert (timings.draft_ms, timings.verify_ms) == pytest.approx((6.0, 15.0))
+
+
+def test_a_tree_is_not_punished_for_its_width() -> None:
+    clock = ReplyClock()
+    clock.round_done(_round((-1, -1, -1, -1), (2,)))
+    assert clock.timings().acceptance_rate == 1.0
+
+
+def test_records_are_handed_over_once_and_the_latest_of_many() -> None:
+    clock = ReplyClock()
+    rounds = [_round((-1,), (), draft_ms=float(number)) for number in range(100)]
+    for record in rounds[:2]:
+        clock.round_done(record)
+    assert clock.take_rounds() == tuple(rounds[:2])
+    assert clock.take_rounds() == ()
+    for record in rounds:
+        clock.round_done(record)
+    assert clock.take_rounds() == tuple(rounds[-64:])
