@@ -3,8 +3,8 @@
     python -m tests.benchmarks.speculation --work DIR [--size 1e9] [--weights int8] [--kinds chat code] [--json]
 
 The target says what the guide says and costs what a model of its size costs (`engine.training.inflate`), so the figures
-are of true bytes and true acceptance. Feature drafts are looked for in WORK/trained, by folder: ``gated-fusion-M`` for M
-from 1 to 5 and ``concatenation-1``, each from
+are of true bytes and true acceptance. Feature drafts are looked for in WORK/trained, by folder: ``gated-fusion-M`` for
+M from 1 to 5 and ``concatenation-1``, each from
 
     tenon train draft --kind gated-fusion --model guide --blocks M --out WORK/trained/gated-fusion-M ...
 
