@@ -3,16 +3,18 @@
     python -m tests.benchmarks.speculation --work DIR [--size 1e9] [--weights int8] [--kinds chat code] [--json]
 
 The target says what the guide says and costs what a model of its size costs (`engine.training.inflate`), so the figures
-are of true bytes and true acceptance. Feature drafts are looked for in WORK/trained, by folder: ``gated-fusion-M`` for
-M from 1 to 5 and ``concatenation-1``, each from
+are of true bytes and true acceptance. The small model and the guide's own feature draft are there; others are looked
+for in DIR/trained, where these put them for M from 1 to 5:
 
-    tenon train draft --kind gated-fusion --model guide --blocks M --out WORK/trained/gated-fusion-M ...
+    tenon train draft --model guide --generate 2000 --blocks M --out DIR/trained/gated-fusion-M
+    tenon train draft --model guide --generate 2000 --blocks 1 --fusion concat --out DIR/trained/concatenation-1
 
-and are inflated with the target. Each row runs in a process of its own beside one that decodes plainly; both answer the
-same prompts in turns. Speedup is the median of the ratios of neighbouring replies' decoding speed, the prompt left out;
-``reply`` is the same for whole replies, in time over plain's: the figure of "never slower". ``same`` is the share of
-replies that are plain's token for token. transformers has no int8 and no int4 here, and runs in bf16 then; to compare
-like with like, give --weights fp32 or bf16.
+All are inflated with the target: a small model to 7 % of it, a feature draft to what its blocks would weigh there. Each
+row runs in a process of its own beside one that decodes plainly; both answer the same prompts in turns. Speedup is the
+median of the ratios of neighbouring replies' decoding speed, the prompt left out; ``reply`` is the same for whole
+replies, in time over plain's: the figure of "never slower". ``same`` is the share of replies that are plain's token for
+token: all of them in fp32; in the other formats attention runs in bfloat16, where the width of a forward decides ties.
+transformers has no int8 and no int4 here and runs in bf16 then: to compare like with like, give --weights fp32 or bf16.
 """
 
 from __future__ import annotations
@@ -30,7 +32,7 @@ from engine.kernels import library
 from tests.benchmarks.measured_reply import Child, MeasuredReply, PeerChild, TenonChild
 from tests.benchmarks.prompts import PROMPTS
 from tests.benchmarks.speculation_models import TARGET, prepare
-from tests.benchmarks.speculation_rows import PLAIN, ROWS, Row
+from tests.benchmarks.speculation_rows import BLOCKS, PLAIN, Row, rows
 
 Pair = tuple[MeasuredReply, MeasuredReply]
 MEAN = "mean"
@@ -64,7 +66,7 @@ def figures(row: str, kind: str, pairs: list[Pair]) -> Figures:
         tau=_mean(reply.tau for reply in own),
         acceptance_rate=_mean(reply.acceptance_rate for reply in own),
         reply=statistics.median(b.reply_s / a.reply_s for a, b in pairs),
-        same=statistics.mean(a.token_ids == b.token_ids for a, b in pairs),
+        same=statistics.mean(float(a.token_ids == b.token_ids) for a, b in pairs),
         peak_mb=max(reply.peak_bytes for reply in own) / 1e6,
     )
 
@@ -125,19 +127,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--work", type=Path, required=True, help="a folder for the models, about 8 GB at 1e9")
+    parser.add_argument(
+        "--work", metavar="DIR", type=Path, required=True, help="a folder for the models, about 8 GB at 1e9"
+    )
     parser.add_argument("--size", type=float, default=1e9, help="the target's parameters")
     parser.add_argument("--weights", default="int8", choices=("fp32", "bf16", "int8", "int4"))
     parser.add_argument("--kinds", nargs="+", default=list(PROMPTS), choices=list(PROMPTS))
     parser.add_argument("--rows", nargs="+", metavar="NAME", help="only rows whose names begin so")
-    parser.add_argument("--trained", type=Path, help="the guide's feature drafts (default: WORK/trained)")
+    parser.add_argument("--blocks", type=int, default=BLOCKS, help="M of the rows on verified tokens")
+    parser.add_argument("--trained", type=Path, help="the guide's feature drafts (default: DIR/trained)")
     parser.add_argument("--rounds", type=int, default=2, help="how often each prompt is answered")
     parser.add_argument("--max-tokens", type=int, default=128)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     folders = prepare(options.work, options.size, options.trained or options.work / "trained")
-    rows = [row for row in ROWS if not options.rows or row.name.startswith(tuple(options.rows))]
+    table = rows(options.blocks)
+    if options.rows:
+        table = tuple(row for row in table if row.name.startswith(tuple(options.rows)))
     say = (lambda line: None) if options.json else (lambda line: print(line, flush=True))
     say(_line("", "kind", ("tok/s", "plain", "speedup", "tau", "accepted", "reply", "same", "peak MB")))
     results: list[Figures] = []
@@ -146,7 +153,7 @@ def main() -> None:
         PLAIN, folders, options.weights, options.threads
     ).close()  # packs the target once, outside any figure
     with start(PLAIN, folders, options.weights, options.threads) as plain:
-        for row in rows:
+        for row in table:
             reason = row.missing(folders)
             if reason is not None:
                 unmeasured[row.name] = reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -26,7 +27,7 @@ def prepare(work: Path, size: float, trained: Path) -> dict[str, Path]:
     Args:
         work: Where to; a folder for each size.
         size: Parameters of the target.
-        trained: Folders of feature drafts of the guide, as ``tenon train draft`` leaves them; may be missing.
+        trained: Holds a folder for each feature draft of the guide that was trained; may be missing.
 
     Returns:
         Folders by name: the target, the small model, the same with random weights, and each trained draft by the name
@@ -40,12 +41,28 @@ def prepare(work: Path, size: float, trained: Path) -> dict[str, Path]:
     _grow(small, folders[SMALL_MODEL], DRAFT_SHARE * size)
     if not _is_there(folders[RANDOM]):
         _grow(_random_copy(small, place / "random-source"), folders[RANDOM], DRAFT_SHARE * size)
-    for folder in sorted(trained.iterdir()) if trained.is_dir() else []:
-        if _is_there(folder):
-            folders[folder.name] = place / folder.name
-            if not _is_there(folders[folder.name]):
-                inflate_draft(folder, folders[TARGET], folders[folder.name])
+    for name, folder in _feature_drafts(trained).items():
+        folders[name] = place / name
+        if not _is_there(folders[name]):
+            inflate_draft(folder, folders[TARGET], folders[name])
     return folders
+
+
+def gated_fusion(blocks: int) -> str:
+    """The folder's name of a gated-fusion draft of this many blocks."""
+    return f"gated-fusion-{blocks}"
+
+
+def _feature_drafts(trained: Path) -> dict[str, Path]:
+    """The one that ships with the guide, and those that were trained; these come first where both are of one name."""
+    found = {}
+    shipped = find_model("guide").parent / "guide-gated-fusion"
+    if _is_there(shipped):
+        config = json.loads((shipped / "config.json").read_text(encoding="utf-8"))
+        found[gated_fusion(config["num_hidden_layers"])] = shipped
+    if trained.is_dir():
+        found |= {folder.name: folder for folder in sorted(trained.iterdir()) if _is_there(folder)}
+    return found
 
 
 def _is_there(folder: Path) -> bool:
