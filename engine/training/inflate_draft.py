@@ -1,0 +1,192 @@
+"""Inflates a feature draft along with its target, so that its blocks weigh what blocks of the inflated target weigh.
+
+The inflated target's hidden rows are the model's own and zeros (`inflate_tensor`), and its embedding too. The draft's
+fusion and blocks keep the new channels at zero in the same way, so the draft guesses what it guessed before.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.errors import ConfigInvalid, InvalidOption, TensorMismatch, UnsupportedModel, WeightsMissing
+from engine.model.config import ModelConfig, read_config
+from engine.training.inflate_model import AMPLITUDE, begin_folder, write_config
+from engine.training.inflate_tensor import RULES, Axis, Extents, Rule, Widening, gains, network_axes
+from engine.training.shard_writer import Planned, write_shards
+from engine.weights.checkpoint import SINGLE, Checkpoint
+from engine.weights.safetensors_file import SafetensorsFile
+
+#: What a draft has beside the blocks: EAGLE-2's fusion, then Dovetail's, whose matrices are stored (in, out).
+DRAFT_RULES: dict[str, Rule] = {
+    **RULES,
+    "fc": Rule(("hidden", "joined"), dead_columns=True),
+    "W_1": Rule(("hidden", "hidden"), dead_rows=True),
+    "W_2": Rule(("hidden", "hidden"), dead_rows=True),
+    "W_z": Rule(("joined", "hidden"), dead_rows=True, dead_columns=True),
+}
+
+
+def inflate_draft(
+    folder: Path,
+    target: Path,
+    out: Path,
+    dtype: torch.dtype = torch.bfloat16,
+    amplitude: float = AMPLITUDE,
+    seed: int = 0,
+) -> int:
+    """Write the inflated form of a gated-fusion or concatenation draft.
+
+    Args:
+        folder: A draft of the model that ``target`` was made from, in Dovetail's or EAGLE-2's layout.
+        target: The inflated model.
+        out: Made if it is missing.
+        dtype: Of the matrices; norms stay in float32.
+        amplitude: Of what is random in it; see `Widening`.
+        seed: Likewise.
+
+    Returns:
+        The number of its parameters.
+
+    Raises:
+        UnsupportedModel: Another kind of draft, or a whole model.
+        InvalidOption: The draft does not fit into the target, or ``out`` holds a model.
+        CheckpointError: One of the folders is not usable.
+        OutOfDisk: There is no room in ``out``.
+    """
+    config = _read_config(folder)
+    file = SafetensorsFile(_weights(folder))
+    rules = {name: _rule(name) for name in file.entries}
+    parts = {_part(name) for name in rules}
+    if not parts & {"fc", "W_1"} or "layers.0.input_layernorm" in parts:
+        raise UnsupportedModel(
+            f"{folder} holds no gated-fusion or concatenation draft: choose such a draft, or inflate a whole model "
+            "with --parameters."
+        )
+    small, epsilon = _extents(config)
+    large = _like(small, read_config(Checkpoint(target)))
+    axes = network_axes(small, large)
+    hidden = axes["hidden"]
+    axes["joined"] = Axis(2 * hidden.size, torch.cat((hidden.live, hidden.size + hidden.live)))
+    query_key_norm = any(part.endswith("self_attn.q_norm") for part in parts)
+    widening = Widening(
+        axes,
+        gains(small.hidden_size, large.hidden_size, query_key_norm),
+        amplitude,
+        torch.Generator().manual_seed(seed),
+    )
+    planned = []
+    for name, rule in rules.items():
+        extents = file.entries[name].shape
+        if extents != widening.narrow_shape(rule, extents):
+            raise TensorMismatch(
+                f"{name} of the draft is {extents}, and its config.json makes it "
+                f"{widening.narrow_shape(rule, extents)}; download the draft again."
+            )
+        wide = widening.shape(rule, extents)
+        planned.append(Planned(name, wide, torch.float32 if len(wide) == 1 else dtype))
+    begin_folder(folder, out)
+    write_shards(out, planned, (widening.widen(rules[name], _tensor(file, name)) for name in rules))
+    write_config(
+        out,
+        {
+            **config,
+            "hidden_size": large.hidden_size,
+            "num_attention_heads": large.heads,
+            "num_key_value_heads": large.kv_heads,
+            "intermediate_size": large.intermediate_size,
+            "rms_norm_eps": epsilon * small.hidden_size / large.hidden_size,
+            **({"head_dim": large.head_dim} if "head_dim" in config else {}),
+        },
+    )
+    return sum(math.prod(tensor.shape) for tensor in planned)
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ConfigInvalid(
+            f"{folder / 'config.json'} is missing or cannot be read; choose the draft's own folder.",
+            details=str(error),
+        ) from error
+    if not isinstance(config, dict) or "speculators_model_type" in config:
+        raise UnsupportedModel(f"{folder} holds no draft in Dovetail's or EAGLE-2's own layout: choose one.")
+    return config
+
+
+def _weights(folder: Path) -> Path:
+    path = folder / SINGLE
+    if not path.is_file():
+        raise WeightsMissing(f"There is no {SINGLE} in {folder}: choose a draft in safetensors format.")
+    return path
+
+
+def _part(name: str) -> str:
+    """A tensor's name without the prefix, ``weight`` and ``bias``."""
+    return name.removeprefix("model.").removesuffix(".weight").removesuffix(".bias")
+
+
+def _rule(name: str) -> Rule:
+    part = _part(name)
+    if part.startswith("layers."):
+        part = part.split(".", 2)[-1]
+    rule = DRAFT_RULES.get(part)
+    if rule is None:
+        raise UnsupportedModel(
+            f"The tensor {name} belongs to no gated-fusion or concatenation draft: choose such a draft."
+        )
+    return rule
+
+
+def _extents(config: Mapping[str, Any]) -> tuple[Extents, float]:
+    """The blocks' sizes and eps. A head is as wide as the hidden size makes it, whatever ``head_dim`` says."""
+    try:
+        heads = int(config["num_attention_heads"])
+        return Extents(
+            hidden_size=int(config["hidden_size"]),
+            heads=heads,
+            kv_heads=int(config.get("num_key_value_heads") or heads),
+            head_dim=int(config["hidden_size"]) // heads,
+            intermediate_size=int(config["intermediate_size"]),
+            vocabulary_size=int(config["vocab_size"]),
+        ), float(config.get("rms_norm_eps", 1e-6))
+    except (KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+        raise ConfigInvalid(
+            "A value in the draft's config.json is missing or of the wrong kind; download it again.",
+            details=repr(error),
+        ) from error
+
+
+def _like(small: Extents, target: ModelConfig) -> Extents:
+    """The sizes of the target's blocks, with heads of the draft's own width."""
+    heads = target.hidden_size // small.head_dim
+    group = max(target.group, small.heads // small.kv_heads)
+    large = Extents(
+        hidden_size=target.hidden_size,
+        heads=heads,
+        kv_heads=heads // group,
+        head_dim=small.head_dim,
+        intermediate_size=target.intermediate_size,
+        vocabulary_size=small.vocabulary_size,
+    )
+    fits = all(value >= getattr(small, name) for name, value in vars(large).items())
+    if not fits or heads % group or target.hidden_size % small.head_dim:
+        raise InvalidOption(
+            f"A draft of {small.hidden_size} channels and {small.heads} heads does not fit into blocks of "
+            f"{target.hidden_size} channels: inflate the draft of the model that the target was made from."
+        )
+    return large
+
+
+def _tensor(file: SafetensorsFile, name: str) -> Tensor:
+    whole = torch.empty(file.entries[name].shape, dtype=file.dtype(name))
+    with file.open() as handle:
+        file.read_into(handle, name, whole, 0)
+    return whole
