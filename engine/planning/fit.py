@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from engine.errors import InvalidOption, OutOfMemory
 from engine.hub.installed import cache_folder
+from engine.kernels import library
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.footprint import cache_bytes, layer_bytes, weight_bytes
@@ -74,10 +75,11 @@ def fit_model(config: ModelConfig, options: LoadOptions, taken_bytes: int = 0) -
 def fit_draft(config: ModelConfig, options: LoadOptions) -> Fit:
     """Choose the precision of a draft that runs on the CPU, for at most the target's context.
 
-    A draft need not be exact, so one that is larger than the processor's caches takes what multiplies fastest; 4 bits
-    would cost too many of its guesses.
+    A draft need not be exact, so a small one takes 16 bits where the kernel library runs them: a third of float32's
+    time, for what costs there is the number of operators. One that is larger than the processor's caches takes what
+    multiplies fastest; 4 bits would cost too many of its guesses.
     """
-    weights = weight_format("fp32")
+    weights = weight_format("bf16" if library.available() is not None else "fp32")
     if weight_bytes(config, weights) > _SMALL_DRAFT_BYTES:
         seconds = format_seconds(cache_folder())
         formats = [weight_format(name) for name in ("fp32", "bf16", "int8")]

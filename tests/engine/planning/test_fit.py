@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import InvalidOption, OutOfMemory
+from engine.kernels import library
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
 from engine.planning import fit, hardware
@@ -95,7 +96,10 @@ def test_a_gpu_takes_as_many_layers_as_its_budget_holds(config: ModelConfig) -> 
 
 
 def test_a_large_draft_takes_the_fastest_format(config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert fit.fit_draft(config, LoadOptions(weights="int4")).weights.name == "fp32"
+    small = fit.fit_draft(config, LoadOptions(weights="int4")).weights
+    assert small.name == ("fp32" if library.available() is None else "bf16")
+    monkeypatch.setattr(library, "available", lambda: None)
+    assert fit.fit_draft(config, LoadOptions()).weights.name == "fp32"
     monkeypatch.setattr(fit, "_SMALL_DRAFT_BYTES", 0)
     seconds = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "int4": 0.5}
     monkeypatch.setattr(fit, "format_seconds", lambda folder: seconds)
