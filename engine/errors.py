@@ -12,6 +12,7 @@
     │   ├── WeightsCorrupt         truncated, or not a safetensors file
     │   ├── TensorMismatch         a tensor missing, unexpected or of the wrong shape
     │   ├── UnsupportedModel       an architecture or a feature Tenon cannot run
+    │   ├── DraftMismatch          a draft that was made for another model
     │   └── TokenizerInvalid       tokenizer missing or unreadable
     ├── StorageError               the conversations' database or its folder
     │   └── NewerDatabase          written by a later version of Tenon
@@ -88,6 +89,10 @@ class TensorMismatch(CheckpointError):
 
 class UnsupportedModel(CheckpointError):
     """The architecture, or a feature of it, is one that Tenon cannot run."""
+
+
+class DraftMismatch(CheckpointError):
+    """The draft was made for another model."""
 
 
 class TokenizerInvalid(CheckpointError):

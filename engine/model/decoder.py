@@ -9,13 +9,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.model.attention import StepMask, attend, step_mask
+from engine.model.attention import step_mask
+from engine.model.block import Rotation, block
 from engine.model.config import ModelConfig
 from engine.model.kv_cache import KVCache
-from engine.model.layer import LayerWeights, WeightSource
-from engine.model.rope import RopeTable, rotate
-
-Rotation = tuple[Tensor, Tensor]
+from engine.model.layer import WeightSource
+from engine.model.rope import RopeTable
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,7 @@ class Decoder:
             if index in hidden_layers:
                 inputs[index] = hidden
             rotation = None if rope is None else rotations[rope]
-            hidden = self._layer(source.layer(index), index, hidden, rotation, masks[window], cache)
+            hidden = block(config, source.layer(index), index, hidden, rotation, masks[window], cache)
         hidden = source.final_norm(hidden)
         if config.layers in hidden_layers:
             inputs[config.layers] = hidden
@@ -130,56 +129,3 @@ class Decoder:
         for table in self._ropes:
             table.reserve(last + 1)
         return [table.rows(positions, cache.long_text) for table in self._ropes]
-
-    def _layer(
-        self,
-        weights: LayerWeights,
-        index: int,
-        hidden: Tensor,
-        rotation: Rotation | None,
-        mask: StepMask,
-        cache: KVCache,
-    ) -> Tensor:
-        mixed = self._attention(weights, index, weights.attention_norm(hidden), rotation, mask, cache)
-        if weights.attention_end_norm is not None:
-            mixed = weights.attention_end_norm(mixed)
-        hidden = hidden + mixed
-        mapped = self._feed_forward(weights, weights.mlp_norm(hidden))
-        if weights.mlp_end_norm is not None:
-            mapped = weights.mlp_end_norm(mapped)
-        return hidden + mapped
-
-    def _attention(
-        self,
-        weights: LayerWeights,
-        index: int,
-        rows: Tensor,
-        rotation: Rotation | None,
-        mask: StepMask,
-        cache: KVCache,
-    ) -> Tensor:
-        config = self.config
-        heads, turning = config.heads, config.heads + config.kv_heads
-        qkv = weights.qkv(rows).view(len(rows), turning + config.kv_heads, config.head_dim)
-        turned = qkv[:, :turning]
-        if weights.query_norm is not None and weights.key_norm is not None:
-            turned = torch.cat(
-                (weights.query_norm(qkv[:, :heads]), weights.key_norm(qkv[:, heads:turning])), 1
-            )
-        if rotation is not None:
-            turned = rotate(turned, *rotation)
-        keys, values = cache.append(index, turned[:, heads:], qkv[:, turning:], mask.first_row)
-        queries = turned[:, :heads].to(keys.dtype)
-        mixed = attend(queries, keys, values, mask, config.attention_scale, config.attention_soft_cap)
-        return weights.output(mixed.to(rows.dtype))
-
-    def _feed_forward(self, weights: LayerWeights, rows: Tensor) -> Tensor:
-        gate, up = weights.gate_up(rows).chunk(2, -1)
-        match self.config.activation:
-            case "silu":
-                gate = functional.silu(gate)
-            case "gelu_tanh":
-                gate = functional.gelu(gate, approximate="tanh")
-            case _:
-                gate = functional.gelu(gate)
-        return weights.down(gate.mul_(up))
