@@ -37,36 +37,45 @@ class StepMask:
 
 
 def step_mask(
-    positions: Tensor, tree: Tensor | None, length: int, window: int | None, dtype: torch.dtype, group: int
+    positions: Tensor,
+    count: int,
+    tree: Tensor | None,
+    length: int,
+    window: int | None,
+    dtype: torch.dtype,
+    group: int,
 ) -> StepMask:
     """Build the mask of one forward.
 
     Args:
-        positions: (n,) int64, of the new rows.
-        tree: (n, n) bool, True where row i sees new row j, its own included; None for a chain.
+        positions: (m + n,) int64, of the uncommitted rows: m that stay from earlier forwards, then the new ones.
+        count: n, the new rows.
+        tree: (n, m + n) bool, True where new row i sees uncommitted row j, its own included; None for a chain that
+            continues all of them.
         length: Committed rows, row r at position r.
         window: Positions that a row sees, its own included; None for all.
         dtype: Type of the scores.
         group: Query heads per key-value head.
     """
-    count = len(positions)
-    first = 0 if window is None else max(0, min(length, int(positions.min()) - window + 1))
+    new = positions[-count:]
+    first = 0 if window is None else max(0, min(length, int(new.min()) - window + 1))
     folded = count <= FOLD_LIMIT_ROWS
-    if count == 1:
+    if len(positions) == 1:
         return StepMask(first, None, folded)
-    if tree is None and length == 0 and (window is None or count <= window):
+    if tree is None and length == 0 and len(positions) == count and (window is None or count <= window):
         return StepMask(0, None, False, causal=True)
     device = positions.device
     if tree is None:
-        tree = torch.ones(count, count, dtype=torch.bool, device=device).tril_()
-    additive = torch.zeros(count, length - first + count, dtype=dtype, device=device)
+        tree = torch.ones(count, len(positions), dtype=torch.bool, device=device)
+        tree = tree.tril_(len(positions) - count)
+    additive = torch.zeros(count, length - first + len(positions), dtype=dtype, device=device)
     # Not -inf: a block of a row in which all is masked must stay finite; it is scaled to an exact 0 later.
     lowest = torch.finfo(dtype).min
     if window is None:
         additive[:, length - first :].masked_fill_(~tree, lowest)
     else:
         committed = torch.arange(first, length, device=device)
-        distance = positions[:, None] - torch.cat((committed, positions))
+        distance = new[:, None] - torch.cat((committed, positions))
         hidden = distance >= window
         hidden[:, length - first :] |= ~tree
         additive.masked_fill_(hidden, lowest)

@@ -74,33 +74,39 @@ class Decoder:
         logit_rows: Tensor | slice | None = None,
         check: Callable[[], None] | None = None,
         hidden_layers: tuple[int, ...] = (),
+        behind: int = 0,
     ) -> Output:
         """Run new tokens behind the committed ones; the cache's length does not change.
 
-        Each new token sees every committed row and the new rows that ``mask`` allows, both within the layer's
+        Each new token sees every committed row and the uncommitted rows that ``mask`` allows, both within the layer's
         sliding window by position. What it writes to the cache stays uncommitted until `KVCache.commit`, and
-        the next forward overwrites it.
+        the next forward overwrites all of it but the first ``behind`` rows.
 
         Args:
             tokens: (n,) int64.
             positions: (n,) int64; siblings of a tree share one. Committed row r is at position r.
             cache: From `new_cache`.
-            mask: (n, n) bool, True where row i sees new row j, its own included; None for a chain.
+            mask: (n, behind + n) bool, True where new row i sees uncommitted row j, its own included; None for a
+                chain that continues all of them.
             logit_rows: Rows to compute logits for; None for all, ``slice(-1, None)`` for the last,
                 ``slice(0, 0)`` for none.
             check: Called before each layer; raises to cancel, which leaves the cache as it was.
             hidden_layers: Layers whose input is wanted too; the number of layers stands for the head.
+            behind: Uncommitted rows of earlier forwards that the new rows build upon: a tree drafted level by level
+                computes each node once.
 
         Raises:
-            ValueError: The cache has no room for n rows.
+            ValueError: The cache has no room for n rows, or holds fewer than ``behind`` uncommitted ones.
         """
         config, source = self.config, self.source
         tokens, positions = tokens.to(source.device), positions.to(source.device)
         if mask is not None:
             mask = mask.to(source.device)
-        cache.reserve(len(tokens))
+        uncommitted = cache.place(positions, behind)
         masks = {
-            window: step_mask(positions, mask, cache.length, window, source.cache_dtype, config.group)
+            window: step_mask(
+                uncommitted, len(tokens), mask, cache.length, window, source.cache_dtype, config.group
+            )
             for window in self._windows
         }
         rotations = self._rotations(positions, cache)

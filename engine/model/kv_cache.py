@@ -9,10 +9,11 @@ FIRST_ROWS = 256
 
 
 class KVCache:
-    """Committed rows `[0, length)` of one text, and behind them the uncommitted rows of the last forward.
+    """Committed rows `[0, length)` of one text, and behind them uncommitted ones.
 
     Committed row r belongs to position r. Uncommitted rows are those of a drafted tree (or of a prompt's next
-    piece); `commit` moves the ones that hold down to the committed length and forgets the others.
+    piece); `commit` moves the ones that hold down to the committed length and forgets the others. They are those of
+    the last forward, and where a tree is drafted level by level those of the forwards that it built upon.
     Sliding-window layers keep all rows as well and slide by mask, so that they too can commit a tree.
 
     A layer's tensor is (2, kv_heads, rows, head_dim), keys first: one head's rows lie together, which is how
@@ -51,6 +52,8 @@ class KVCache:
         self.length = 0
         self.long_text = False
         self._short_text_limit = short_text_limit
+        self._behind = 0
+        self._uncommitted = torch.empty(0, dtype=torch.long, device=device)
         self._rows = min(FIRST_ROWS, capacity)
         shape = (2, kv_heads, self._rows, head_dim)
         self._layers = [torch.empty(shape, dtype=dtype, device=device) for _ in range(layers)]
@@ -82,13 +85,33 @@ class KVCache:
         if self._short_text_limit is not None:
             long_text = text_length > self._short_text_limit
             if long_text != self.long_text:
-                self.length = 0
+                self.truncate(0)
             self.long_text = long_text
         return self.length
 
-    def reserve(self, count: int) -> None:
-        """Make room for ``count`` rows behind the committed ones. ValueError beyond the capacity."""
-        needed = self.length + count
+    def place(self, positions: Tensor, behind: int = 0) -> Tensor:
+        """Make room for a forward's rows and settle where `append` writes them.
+
+        Args:
+            positions: (n,) int64, of the new rows.
+            behind: Uncommitted rows that stay; the new ones follow them, and any others are forgotten.
+
+        Returns:
+            (behind + n,) positions of all uncommitted rows, the new ones included.
+
+        Raises:
+            ValueError: There are fewer uncommitted rows, or all rows together are more than the capacity.
+        """
+        if behind > len(self._uncommitted):
+            raise ValueError(f"{len(self._uncommitted)} rows are uncommitted, {behind} cannot stay")
+        self._reserve(behind, len(positions))
+        self._behind = behind
+        self._uncommitted = torch.cat((self._uncommitted[:behind], positions)) if behind else positions
+        return self._uncommitted
+
+    def _reserve(self, behind: int, count: int) -> None:
+        kept = self.length + behind
+        needed = kept + count
         if needed > self.capacity:
             raise ValueError(f"the cache holds {self.capacity} rows and {needed} are needed")
         if needed <= self._rows:
@@ -96,11 +119,11 @@ class KVCache:
         self._rows = min(self.capacity, max(needed, 2 * self._rows))
         for index, old in enumerate(self._layers):
             grown = old.new_empty((2, old.shape[1], self._rows, old.shape[3]))
-            grown[:, :, : self.length] = old[:, :, : self.length]
+            grown[:, :, :kept] = old[:, :, :kept]
             self._layers[index] = grown
 
     def append(self, layer: int, keys: Tensor, values: Tensor, first_row: int = 0) -> tuple[Tensor, Tensor]:
-        """Write the rows of a forward behind the committed ones; room was reserved before.
+        """Write the rows of a forward where `place` said.
 
         Args:
             layer: Index of the layer.
@@ -109,13 +132,14 @@ class KVCache:
             first_row: Rows before this one are left out of what is returned (sliding windows).
 
         Returns:
-            Keys and values of the committed and the new rows, views (kv_heads, length + n - first_row,
-            head_dim).
+            Keys and values of the committed and the uncommitted rows, the new ones last: views
+            (kv_heads, length + behind + n - first_row, head_dim).
         """
         store = self._layers[layer]
-        end = self.length + len(keys)
-        store[0, :, self.length : end] = keys.transpose(0, 1)
-        store[1, :, self.length : end] = values.transpose(0, 1)
+        start = self.length + self._behind
+        end = start + len(keys)
+        store[0, :, start:end] = keys.transpose(0, 1)
+        store[1, :, start:end] = values.transpose(0, 1)
         both = store[:, :, first_row:end]
         return both[0], both[1]
 
@@ -124,9 +148,10 @@ class KVCache:
         """Keep some of the uncommitted rows and forget the others.
 
         Args:
-            rows: (k,) int64, indices among the rows of the last forward, from the root on in path order.
+            rows: (k,) int64, indices among the uncommitted rows, from the root on in path order.
         """
         count = len(rows)
+        self._forget_uncommitted()
         if count == 0:
             return
         if not torch.equal(rows, torch.arange(count, device=rows.device)):
@@ -140,4 +165,9 @@ class KVCache:
         """Forget the committed rows from ``length`` on. ValueError when there are fewer."""
         if not 0 <= length <= self.length:
             raise ValueError(f"cannot cut {self.length} rows to {length}")
+        self._forget_uncommitted()
         self.length = length
+
+    def _forget_uncommitted(self) -> None:
+        self._behind = 0
+        self._uncommitted = self._uncommitted[:0]

@@ -8,16 +8,11 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.decoding.loop import Hooks, Recipe, decode
-from engine.decoding.schedule import FixedLength
-from engine.decoding.statistics import ReplyClock
 from engine.decoding.target import Target
 from engine.model.decoder import Decoder
-from engine.model.sampling import Sampler
 from engine.model.token_tree import Draft
-from engine.text.stop import ReplyText
-from engine.verifying.sample_and_match import SampleAndMatch
 from tests.support.decoders import greedy, load_decoder
+from tests.support.replies import run_reply
 
 TOKENS = 40
 
@@ -67,21 +62,6 @@ def decoder(llama_folder: Path) -> Decoder:
     return load_decoder(llama_folder)
 
 
-def run(target: Target, drafter: Recorder, prompt: list[int], count: int) -> tuple[list[int], ReplyClock]:
-    reply = ReplyText(lambda ids: "", frozenset(), (), count)
-    clock = ReplyClock()
-    hooks = Hooks(lambda: None, lambda done, total: None, lambda tokens: None)
-    decode(
-        target,
-        Recipe(drafter, SampleAndMatch(Sampler(temperature=0.0)), FixedLength(8)),
-        prompt,
-        reply,
-        clock,
-        hooks,
-    )
-    return reply.token_ids, clock
-
-
 def fresh_rows(decoder: Decoder, text: list[int], layers: tuple[int, ...]) -> torch.Tensor:
     output = decoder.forward(
         torch.tensor(text), torch.arange(len(text)), decoder.new_cache(len(text)), hidden_layers=layers
@@ -96,9 +76,9 @@ def test_rows_of_prompt_and_reply_come_once_and_are_right(decoder: Decoder, laye
     prompt = list(range(3, 40))
     truth = prompt + greedy(decoder, torch.tensor(prompt), TOKENS)
     target, drafter = Target(decoder, 256), Recorder(layers, truth)
-    tokens, clock = run(target, drafter, prompt, TOKENS)
+    tokens, timings = run_reply(target, drafter, prompt, TOKENS)
     assert tokens == truth[len(prompt) :]
-    assert clock.target_forwards < TOKENS / 3
+    assert timings.target_forwards < TOKENS / 3
     text = drafter.text[: drafter.known]
     assert drafter.known > len(prompt) + TOKENS / 2
     torch.testing.assert_close(drafter.rows, fresh_rows(decoder, text, layers), atol=1e-5, rtol=1e-4)
@@ -108,16 +88,16 @@ def test_the_next_reply_brings_the_rows_that_the_drafter_misses_and_no_others(de
     prompt = list(range(3, 40))
     truth = prompt + greedy(decoder, torch.tensor(prompt), TOKENS)
     target, drafter = Target(decoder, 256), Recorder((3,), truth)
-    run(target, drafter, prompt, TOKENS)
+    run_reply(target, drafter, prompt, TOKENS)
     longer = [*truth, 7, 8, 9]
     known = drafter.known
-    _, clock = run(target, drafter, longer, 4)
-    assert clock.cache_n == known < len(truth)
+    _, timings = run_reply(target, drafter, longer, 4)
+    assert timings.cache_n == known < len(truth)
     text = drafter.text[: drafter.known]
     torch.testing.assert_close(drafter.rows, fresh_rows(decoder, text, (3,)), atol=1e-5, rtol=1e-4)
     # Another text: the drafter knows the first ten, the target is asked again from there.
     other = [*prompt[:10], *range(100, 120)]
-    run(target, drafter, other, 4)
+    run_reply(target, drafter, other, 4)
     text = drafter.text[: drafter.known]
     torch.testing.assert_close(drafter.rows, fresh_rows(decoder, text, (3,)), atol=1e-5, rtol=1e-4)
 
@@ -127,8 +107,8 @@ def test_a_drafter_that_knows_more_than_the_target_gets_only_what_it_misses(deco
     drafter = Recorder((3,), prompt)
     drafter.text, drafter.known = prompt[:20], 20
     drafter.rows = fresh_rows(decoder, prompt[:20], (3,))
-    _, clock = run(Target(decoder, 256), drafter, prompt, 3)
-    assert clock.cache_n == 0
+    _, timings = run_reply(Target(decoder, 256), drafter, prompt, 3)
+    assert timings.cache_n == 0
     text = drafter.text[: drafter.known]
     torch.testing.assert_close(drafter.rows, fresh_rows(decoder, text, (3,)), atol=1e-5, rtol=1e-4)
 
@@ -136,7 +116,7 @@ def test_a_drafter_that_knows_more_than_the_target_gets_only_what_it_misses(deco
 def test_without_layers_nothing_is_kept_and_nothing_is_read_again(decoder: Decoder) -> None:
     prompt = list(range(3, 40))
     target, drafter = Target(decoder, 256), Recorder((), prompt)
-    first, _ = run(target, drafter, prompt, 8)
-    _, clock = run(target, drafter, [*prompt, *first], 8)
-    assert clock.cache_n == len(prompt) + len(first) - 1
+    first, _ = run_reply(target, drafter, prompt, 8)
+    _, timings = run_reply(target, drafter, [*prompt, *first], 8)
+    assert timings.cache_n == len(prompt) + len(first) - 1
     assert target.take_hidden() is None

@@ -64,6 +64,43 @@ def test_each_node_has_the_logits_of_its_path_run_as_a_chain(decoder: Decoder, n
         torch.testing.assert_close(logits[node], chain, atol=1e-5, rtol=1e-4)
 
 
+@pytest.mark.parametrize("pieces", [[1, 1, 1], [1, 7, 16], [30, 1], [2, 70]])
+def test_a_tree_run_level_by_level_equals_one_forward(decoder: Decoder, pieces: list[int]) -> None:
+    cache = prefill(decoder, random_tokens(COMMITTED, 9), CAPACITY)
+    nodes = sum(pieces)
+    tree = Tree(nodes, 12)
+    whole = run(decoder, cache, tree)
+    done = 0
+    for count in pieces:
+        rows = slice(done, done + count)
+        output = decoder.forward(
+            tree.tokens[rows],
+            cache.length + tree.depths[rows],
+            cache,
+            tree.mask[rows, : done + count],
+            behind=done,
+        )
+        torch.testing.assert_close(output.logits, whole[rows], atol=1e-5, rtol=1e-4)
+        done += count
+    path = tree.path(nodes - 1)
+    cache.commit(path)
+    text = torch.cat((random_tokens(COMMITTED, 9), tree.tokens[path]))
+    probe, position = torch.tensor([42]), torch.tensor([len(text)])
+    ours = decoder.forward(probe, position, cache).logits
+    fresh = decoder.forward(probe, position, prefill(decoder, text, CAPACITY)).logits
+    torch.testing.assert_close(ours, fresh, atol=1e-5, rtol=1e-4)
+
+
+def test_a_chain_goes_on_behind_uncommitted_rows(decoder: Decoder) -> None:
+    text = random_tokens(COMMITTED, 9)
+    cache, tokens = prefill(decoder, text, CAPACITY), random_tokens(40, 3)
+    positions = COMMITTED + torch.arange(40)
+    whole = decoder.forward(tokens, positions, cache).logits
+    for start, end in ((0, 30), (30, 31), (31, 40)):
+        output = decoder.forward(tokens[start:end], positions[start:end], cache, behind=start)
+        torch.testing.assert_close(output.logits, whole[start:end], atol=1e-5, rtol=1e-4)
+
+
 def test_a_changed_node_leaves_other_branches_bit_equal(decoder: Decoder) -> None:
     cache = prefill(decoder, random_tokens(COMMITTED, 9), CAPACITY)
     tree = Tree(24, 4)

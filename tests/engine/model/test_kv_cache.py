@@ -14,9 +14,9 @@ def make(capacity: int = 1000, **options: int) -> KVCache:
     return KVCache(LAYERS, KV_HEADS, HEAD_DIM, capacity, torch.float32, torch.device("cpu"), **options)
 
 
-def write(cache: KVCache, marks: list[int]) -> list[tuple[torch.Tensor, torch.Tensor]]:
+def write(cache: KVCache, marks: list[int], behind: int = 0) -> list[tuple[torch.Tensor, torch.Tensor]]:
     """Append one row per mark; layer l's keys hold mark + l / 10 and its values the negative of that."""
-    cache.reserve(len(marks))
+    cache.place(torch.arange(len(marks)) + cache.length + behind, behind)
     rows = torch.tensor(marks, dtype=torch.float32)[:, None, None].expand(-1, KV_HEADS, HEAD_DIM)
     return [cache.append(layer, rows + layer / 10, -rows - layer / 10) for layer in range(LAYERS)]
 
@@ -66,9 +66,39 @@ def test_there_is_room_up_to_the_capacity_and_not_beyond() -> None:
     cache = make(capacity=10)
     write(cache, list(range(10)))
     cache.commit(torch.arange(9))
-    cache.reserve(1)
+    cache.place(torch.tensor([9]))
     with pytest.raises(ValueError, match="10 rows"):
-        cache.reserve(2)
+        cache.place(torch.tensor([9, 10]))
+    with pytest.raises(ValueError, match="10 rows"):
+        cache.place(torch.tensor([10]), behind=1)
+
+
+@pytest.mark.parametrize("first", [3, FIRST_ROWS])
+def test_levels_of_a_tree_stay_behind_each_other_until_a_path_is_kept(first: int) -> None:
+    cache = make(capacity=2 * FIRST_ROWS)
+    write(cache, [1, 2])
+    cache.commit(torch.arange(2))
+    write(cache, [10 + row for row in range(first)])
+    seen = write(cache, [20, 21], behind=first)
+    assert seen[0][0].shape[1] == 2 + first + 2
+    write(cache, [99, 99, 99], behind=first + 1)
+    write(cache, [30], behind=first + 1)
+    assert cache.length == 2
+    cache.commit(torch.tensor([1, first, first + 1]))
+    assert committed(cache) == [1, 2, 11, 20, 30]
+    with pytest.raises(ValueError, match="cannot stay"):
+        cache.place(torch.tensor([5]), behind=2)
+
+
+def test_positions_of_uncommitted_rows_are_remembered() -> None:
+    cache = make()
+    assert cache.place(torch.tensor([0, 1, 1])).tolist() == [0, 1, 1]
+    assert cache.place(torch.tensor([2]), behind=2).tolist() == [0, 1, 2]
+    cache.commit(torch.tensor([0, 1]))
+    assert cache.place(torch.tensor([2])).tolist() == [2]
+    cache.truncate(1)
+    with pytest.raises(ValueError, match="cannot stay"):
+        cache.place(torch.tensor([2]), behind=1)
 
 
 def test_truncate_cuts_and_never_lengthens() -> None:
