@@ -88,23 +88,20 @@ class FeatureDraft:
             return Draft()
         network, cache = self._network, self._cache
         root = self._take_in()
-        base = cache.length
         outputs = root  # row 0 is the root's, row i + 1 that of the i-th expanded node
 
         def expand(level: Level) -> Tensor:
             nonlocal outputs
             tokens = network.target_tokens(torch.tensor(level.tokens))
             parents = torch.tensor([parent - ROOT for parent in level.parents], device=network.device)
-            positions = torch.full((len(tokens),), base - 1 + level.depth)
-            made = network.run(tokens, positions, cache, features=outputs[parents], sees=level.sees)
-            cache.commit(torch.arange(len(tokens)))
+            positions = torch.full((len(tokens),), cache.length - 1 + level.depth)
+            made = network.run(
+                tokens, positions, cache, features=outputs[parents], sees=level.sees, behind=len(outputs) - 1
+            )
             outputs = torch.cat((outputs, made))
             return network.log_probabilities(made)
 
-        try:
-            draft = grow_tree(self._shape, budget, network.log_probabilities(root)[0], expand)
-        finally:
-            cache.truncate(base)
+        draft = grow_tree(self._shape, budget, network.log_probabilities(root)[0], expand)
         tokens = network.target_tokens(torch.tensor(draft.tokens, dtype=torch.long)).tolist()
         return Draft(tuple(tokens), draft.parents, draft.scores)
 

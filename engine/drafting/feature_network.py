@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.drafting.fusion import Fusion
-from engine.model.attention import StepMask, step_mask
+from engine.model.attention import step_mask
 from engine.model.block import block
 from engine.model.config import ModelConfig
 from engine.model.kv_cache import KVCache
@@ -105,6 +105,7 @@ class FeatureNetwork:
         target_features: Tensor | None = None,
         features: Tensor | None = None,
         sees: Tensor | None = None,
+        behind: int = 0,
     ) -> Tensor:
         """Run new rows behind the committed ones; the cache's length does not change.
 
@@ -114,18 +115,22 @@ class FeatureNetwork:
             cache: From `new_cache`.
             target_features: (n, k * target's h) the target's hidden rows, or
             features: (n, h) the draft's own outputs in their place. One of both.
-            sees: (n, m + n) bool, True where row i sees one of the m committed rows of the tree, or one of the new;
-                it sees all rows committed before these. None for a chain.
+            sees: (n, behind + n) bool, True where new row i sees uncommitted row j, its own included; None for a
+                chain that continues all of them.
+            behind: Uncommitted rows of earlier runs that the new ones build upon.
 
         Returns:
             (n, h), the draft's guess of the feature of the next position.
         """
         weights = self.weights
         tokens, positions = tokens.to(self.device), positions.to(self.device)
-        cache.reserve(len(tokens))
+        if sees is not None:
+            sees = sees.to(self.device)
+        uncommitted = cache.place(positions, behind)
         self._rope.reserve(int(positions.max()) + 1)
         rotation = self._rope.rows(positions, False)
-        mask = self._mask(positions, cache, sees)
+        group = self.config.group
+        mask = step_mask(uncommitted, len(tokens), sees, cache.length, None, self._cache_dtype, group)
         if target_features is not None:
             features = weights.fusion.reduce(target_features.to(self.device, self.dtype))
         assert features is not None, "a feature draft needs features"
@@ -135,15 +140,6 @@ class FeatureNetwork:
             hidden = block(self.config, layer, index, hidden, rotation, mask, cache, rows)
             rows = None
         return hidden
-
-    def _mask(self, positions: Tensor, cache: KVCache, sees: Tensor | None) -> StepMask:
-        if sees is None:
-            return step_mask(positions, None, cache.length, None, self._cache_dtype, self.config.group)
-        shape = (len(sees), cache.length + len(sees))
-        additive = torch.zeros(shape, dtype=self._cache_dtype, device=self.device)
-        lowest = torch.finfo(self._cache_dtype).min
-        additive[:, additive.shape[1] - sees.shape[1] :].masked_fill_(~sees.to(self.device), lowest)
-        return StepMask(0, additive.repeat_interleave(self.config.group, 0), folded=True)
 
     @torch.inference_mode()
     def log_probabilities(self, features: Tensor) -> Tensor:

@@ -66,7 +66,7 @@ def make_head(layout: str, seed: int = 0) -> Head:
     generator = torch.Generator().manual_seed(seed)
 
     def matrix(rows: int, columns: int) -> Tensor:
-        return 1.5 * columns**-0.5 * torch.randn(rows, columns, generator=generator)
+        return 0.8 * columns**-0.5 * torch.randn(rows, columns, generator=generator)
 
     def vector(size: int, around: float = 1.0) -> Tensor:
         return around + 0.1 * torch.randn(size, generator=generator)

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.decoding.target import Target
+from engine.drafting.drafter import NoDrafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
@@ -17,6 +19,7 @@ from engine.model.weight_format import FORMATS
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.decoders import load_decoder
 from tests.support.heads import make_head
+from tests.support.replies import run_reply
 
 CONTEXT = 200
 SHAPE = TreeShape(width=4, depth=4, nodes=14)
@@ -62,8 +65,8 @@ def assert_same(one: Draft, other: Draft) -> None:
 
 def test_each_node_scores_what_its_path_scores_as_a_chain(network: FeatureNetwork, target: Decoder) -> None:
     text = random_text(21, 1)
-    tree = fresh(network, target, text)
-    assert len(tree) == SHAPE.nodes
+    tree = fresh(network, target, text, TreeShape(width=3, depth=5, nodes=30))
+    assert len(tree) == 30
     assert max(tree.row_depths) > 2
     rows = hidden_rows(target, text[:-1])
     for node in range(len(tree)):
@@ -116,20 +119,20 @@ def test_a_proposal_leaves_no_trace(network: FeatureNetwork, target: Decoder) ->
 def test_the_next_prompt_needs_rows_from_where_it_differs(
     network: FeatureNetwork, target: Decoder, shared: int, drafted: bool
 ) -> None:
-    first = random_text(26, 4)
-    second = first[:shared] + random_text(30, 5)[shared:]
+    first = random_text(32, 4)
+    second = first[:shared] + random_text(32, 5)[shared:]
     drafter = FeatureDraft(network, SHAPE, CONTEXT)
     drafter.reset(first[:20])
-    rows = hidden_rows(target, first)
+    rows = hidden_rows(target, first[:26])
     drafter.observe(first[20:21], rows[:20])
     if drafted:
         drafter.propose(8)
     drafter.observe(first[21:26], rows[20:25])
     known = drafter.reset(second[:29])
-    reusable = min(shared, 25)
+    reusable = min(shared, 26)
     assert reusable - 1 <= known <= reusable
-    drafter.observe(second[29:], hidden_rows(target, second[:29])[known:])
-    assert_same(drafter.propose(14), fresh(network, target, second))
+    drafter.observe(second[29:30], hidden_rows(target, second[:29])[known:])
+    assert_same(drafter.propose(14), fresh(network, target, second[:30]))
 
 
 def test_the_same_prompt_again_needs_its_last_row(network: FeatureNetwork, target: Decoder) -> None:
@@ -167,6 +170,21 @@ def test_rows_that_do_not_fit_the_text_are_refused(network: FeatureNetwork, targ
     drafter.reset(text[:-1])
     with pytest.raises(ValueError, match="19 hidden rows for 21 tokens"):
         drafter.observe(text[-1:], hidden_rows(target, text[:-2]))
+
+
+def test_a_reply_is_the_same_text_and_the_draft_follows_it(network: FeatureNetwork, target: Decoder) -> None:
+    drafter, reader = FeatureDraft(network, SHAPE, CONTEXT), Target(target, CONTEXT)
+    prompt = random_text(20, 10)
+    plain, _ = run_reply(Target(target, CONTEXT), NoDrafter(), prompt, 60)
+    for _ in range(2):  # the second time with caches that hold the prompt and more
+        drafted, timings = run_reply(reader, drafter, prompt, 60)
+        assert drafted == plain
+        assert timings.draft_n > 0
+    # A longer prompt, which holds the reply.
+    following = [*prompt, *plain, *random_text(9, 11)]
+    again, timings = run_reply(reader, drafter, following, 20)
+    assert timings.cache_n > len(prompt)
+    assert again == run_reply(Target(target, CONTEXT), NoDrafter(), following, 20)[0]
 
 
 def test_nothing_can_be_drafted_before_a_token(network: FeatureNetwork) -> None:
