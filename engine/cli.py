@@ -42,6 +42,11 @@ _UNITS = {
 }
 
 
+_WIDTH = "guesses that are followed at each level of the draft's tree; 1 is a chain (default: %(default)s)"
+_DEPTH = "the longest run of guesses (default: %(default)s)"
+_NODES = "guesses that the model checks in one pass (default: %(default)s)"
+
+
 class _Parser(argparse.ArgumentParser):
     """Bad usage is one line on standard error and exit code 2, without the usage text before it."""
 
@@ -93,8 +98,15 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument(
         "--model", metavar="REF", default="guide", help="a folder, an installed model's name, or guide"
     )
-    ask.add_argument("--draft", metavar="REF", help="the draft model, for modes that use one")
-    ask.add_argument("--mode", default="auto", help="auto, plain or lookup (default: %(default)s)")
+    ask.add_argument(
+        "--draft",
+        metavar="REF",
+        help="a small model of the same vocabulary that guesses, such as guide-draft",
+    )
+    ask.add_argument("--draft-width", metavar="N", type=int, default=LoadOptions.draft_width, help=_WIDTH)
+    ask.add_argument("--draft-depth", metavar="N", type=int, default=LoadOptions.draft_depth, help=_DEPTH)
+    ask.add_argument("--draft-nodes", metavar="N", type=int, default=LoadOptions.draft_nodes, help=_NODES)
+    ask.add_argument("--mode", default="auto", help="auto, plain, lookup or dovetail (default: %(default)s)")
     ask.add_argument(
         "--weights", default="auto", help="auto, fp32, bf16, int8 or int4 (default: %(default)s)"
     )
@@ -122,7 +134,7 @@ def _parser() -> argparse.ArgumentParser:
         "--ram-budget", metavar="SIZE", type=_size, help="most memory to use, such as 6G or 512MiB"
     )
     ask.add_argument(
-        "--vram-budget", metavar="SIZE", type=_size, help="the same for a GPU; no mode uses one yet"
+        "--vram-budget", metavar="SIZE", type=_size, help="the same for a GPU; 0 leaves it alone"
     )
     ask.add_argument("--system", metavar="TEXT", help="the system prompt")
     ask.add_argument("--raw", action="store_true", help="continue PROMPT as it is, without a chat template")
@@ -267,6 +279,9 @@ def _request(options: argparse.Namespace) -> Generate:
         options=LoadOptions(
             model=options.model,
             draft=options.draft,
+            draft_width=options.draft_width,
+            draft_depth=options.draft_depth,
+            draft_nodes=options.draft_nodes,
             mode=options.mode,
             weights=options.weights,
             threads=options.threads,

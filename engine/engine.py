@@ -11,7 +11,8 @@ from collections.abc import Callable
 from importlib import metadata
 from os import getpid
 
-from engine.errors import Cancelled, InvalidOption, OutOfMemory, TenonError
+from engine.drafting.dynamic_tree import TreeShape
+from engine.errors import Cancelled, OutOfMemory, TenonError
 from engine.loaded_model import LoadedModel
 from engine.messages import (
     Cancel,
@@ -52,6 +53,7 @@ class Engine:
         self._commands: queue.Queue[Command] = queue.Queue()
         self._cancelled: set[str] = set()
         self._closing = threading.Event()
+        self._running = ""
         self._model: LoadedModel | None = None
         self._thread = threading.Thread(target=self._run, name="tenon-engine")
         self._thread.start()
@@ -85,22 +87,18 @@ class Engine:
 
     def _serve(self, command: Load | Generate) -> None:
         """Run a request to its end, whatever happens."""
-
-        def check() -> None:
-            if self._closing.is_set() or command.request_id in self._cancelled:
-                raise Cancelled("The request was stopped.")
-
+        self._running = command.request_id
         try:
-            check()
+            self._check()
             if isinstance(command, Load):
-                model, _ = self._load(command.request_id, command.options, check)
+                model, _ = self._load(command.request_id, command.options)
                 self._on_event(ModelLoaded(command.request_id, model.report))
             else:
                 check_request(command)
-                model, load_ms = self._load(command.request_id, command.options, check)
+                model, load_ms = self._load(command.request_id, command.options)
                 if load_ms is not None:
                     self._on_event(ModelLoaded(command.request_id, model.report))
-                ReplyRun(model, command, load_ms, self._on_event, check).run()
+                ReplyRun(model, command, load_ms, self._on_event, self._check).run()
         except TenonError as error:
             self._fail(
                 command.request_id, type(error).__name__, error.message, error.details, error.exit_code
@@ -119,13 +117,15 @@ class Engine:
         finally:
             self._cancelled.discard(command.request_id)
 
-    def _load(
-        self, request_id: str, options: LoadOptions, check: Callable[[], None]
-    ) -> tuple[LoadedModel, float | None]:
+    def _check(self) -> None:
+        """Raise `Cancelled` when the request that runs is to stop."""
+        if self._closing.is_set() or self._running in self._cancelled:
+            raise Cancelled("The request was stopped.")
+
+    def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, float | None]:
         """The model that serves these options, and the time it took where it had to be loaded."""
-        choose_plan(options.mode)
-        if options.draft is not None:
-            raise InvalidOption("No mode of this version uses a draft model: leave the draft out.")
+        choose_plan(options)
+        TreeShape(options.draft_width, options.draft_depth, options.draft_nodes)
         if self._model is not None and self._model.serves(options):
             return self._model, None
         # Two models may not fit at once, so the old one goes before the new one comes.
@@ -139,7 +139,7 @@ class Engine:
                 last = now
                 self._on_event(LoadProgress(request_id, done, total))
 
-        self._model = LoadedModel(options, progress, check)
+        self._model = LoadedModel(options, progress, self._check)
         for note in self._model.notes:
             self._on_event(Notice(request_id, note))
         return self._model, self._model.report.load_ms

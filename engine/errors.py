@@ -12,7 +12,7 @@
     │   ├── WeightsCorrupt         truncated, or not a safetensors file
     │   ├── TensorMismatch         a tensor missing, unexpected or of the wrong shape
     │   ├── UnsupportedModel       an architecture or a feature Tenon cannot run
-    │   ├── DraftMismatch          a draft that was made for another model
+    │   ├── DraftMismatch          a draft that was not made for this model
     │   └── TokenizerInvalid       tokenizer missing or unreadable
     ├── StorageError               the conversations' database or its folder
     │   └── NewerDatabase          written by a later version of Tenon
@@ -92,7 +92,7 @@ class UnsupportedModel(CheckpointError):
 
 
 class DraftMismatch(CheckpointError):
-    """The draft was made for another model."""
+    """The draft and the target cannot work together."""
 
 
 class TokenizerInvalid(CheckpointError):

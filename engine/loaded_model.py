@@ -13,24 +13,30 @@ from typing import Any
 import torch
 
 from engine.decoding.target import Target
-from engine.errors import ConfigInvalid, InvalidOption
+from engine.errors import ConfigInvalid, InvalidOption, UnsupportedModel
 from engine.hub.installed import cache_folder, find_model, model_name
+from engine.loaded_draft import LoadedDraft, plan_draft
 from engine.messages import LoadOptions, ModelReport, SamplingOptions
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
+from engine.placement.link import Link
 from engine.placement.resident import Resident
 from engine.planning.fit import fit_model
-from engine.planning.hardware import usable_cores
+from engine.planning.hardware import find_gpu, free_device_bytes, usable_cores
+from engine.planning.planner import choose_draft
 from engine.text.gate import Gate
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.draft_kind import draft_kind
 
 # Up to this size the number of threads is measured; beyond it memory bandwidth decides, and all cores share that.
 _ALL_CORES_FROM_BYTES = 128 << 20
 _TRIALS = 7
+# What the GPU's driver, its kernels and other programs need beside tensors.
+_VRAM_RESERVE_BYTES = 512 << 20
 
 
 class LoadedModel:
@@ -41,6 +47,8 @@ class LoadedModel:
         report: What was loaded.
         tokenizer: Its tokenizer.
         target: Its decoder and cache.
+        draft: The draft that was loaded with it, None for none.
+        link: The way to the GPU, or to the CPU's own memory where none is used.
         gate: The bundled guide's confidence gate, None for every other model.
         notes: Sentences for the person about what could not be done as asked.
     """
@@ -53,7 +61,8 @@ class LoadedModel:
         Args:
             options: Which and how.
             progress: Called with bytes of weights read, and in all.
-            check: Called often; raises `Cancelled` to stop.
+            check: Called often, by this load and by the replies that follow; raises `Cancelled` when the request that
+                runs is to stop.
 
         Raises:
             TenonError: anything that is wrong with the folder, the options or the memory; nothing stays loaded then.
@@ -61,11 +70,21 @@ class LoadedModel:
         started = time.perf_counter()
         _set_threads(options.threads)
         folder = find_model(options.model)
+        if draft_kind(folder) == "head":
+            raise UnsupportedModel(
+                f"The folder {folder} holds a draft head and not a whole model: choose the model that it was made for, "
+                "and name this folder as its draft."
+            )
         checkpoint = Checkpoint(folder)
         config = read_config(checkpoint)
         check()
-        fit = fit_model(config, options)
         self.tokenizer = Tokenizer(folder, read_end_ids(folder))
+        gpu = None if options.vram_budget_bytes == 0 else find_gpu()
+        reference = choose_draft(options)
+        draft = None
+        if reference is not None:
+            draft = plan_draft(reference, self.tokenizer, options, gpu, _vram_budget(options, gpu))
+        fit = fit_model(config, options, 0 if draft is None else draft.host_bytes)
         self.gate = _read_gate(folder)
         check()
         if fit.weights.packing is None:
@@ -78,6 +97,11 @@ class LoadedModel:
         if options.threads is None and fit.weight_bytes < _ALL_CORES_FROM_BYTES:
             torch.set_num_threads(_faster_thread_count(self.target))
         self.notes = weights.notes
+        self.link = Link(torch.device("cpu") if draft is None else draft.device)
+        self.draft: LoadedDraft | None = None
+        if draft is not None:
+            self.draft = LoadedDraft(draft, config.vocabulary_size, fit.context, self.link, check)
+            self.notes += self.draft.notes
         self.options = options
         self.folder = folder
         self._generation_config = _read_generation_config(folder)
@@ -93,8 +117,16 @@ class LoadedModel:
         )
 
     def serves(self, options: LoadOptions) -> bool:
-        """Whether a request with these options needs no new load: all that may differ is the mode."""
-        return replace(options, mode=self.options.mode) == self.options
+        """Whether a request with these options needs no new load: mode and tree settings may differ."""
+        own = self.options
+        same = replace(
+            options,
+            mode=own.mode,
+            draft_width=own.draft_width,
+            draft_depth=own.draft_depth,
+            draft_nodes=own.draft_nodes,
+        )
+        return same == own and (self.draft is not None or choose_draft(options) is None)
 
     def sampler(self, options: SamplingOptions, fresh_seed: int) -> Sampler:
         """How this reply samples: what was asked for, then generation_config.json, then greedy.
@@ -126,6 +158,14 @@ class LoadedModel:
             repetition_penalty=setting(options.repetition_penalty, "repetition_penalty", 1.0),
             seed=fresh_seed if options.seed is None else options.seed,
         )
+
+
+def _vram_budget(options: LoadOptions, gpu: torch.device | None) -> int:
+    """Bytes of the GPU's memory that may be taken: what was asked for, and never more than is free."""
+    if gpu is None:
+        return 0
+    free = free_device_bytes(gpu) - _VRAM_RESERVE_BYTES
+    return free if options.vram_budget_bytes is None else min(free, options.vram_budget_bytes)
 
 
 def _faster_thread_count(target: Target) -> int:

@@ -28,13 +28,16 @@ class LoadOptions:
 
     Attributes:
         model: A local folder, an installed model's name, or ``guide``.
-        draft: The draft model's folder or name, None for none.
+        draft: The draft model's folder or name; None for none, or in a mode that needs one for the bundled one.
+        draft_width: Nodes of a drafted tree that are expanded at each level, 1 to 64.
+        draft_depth: Its longest path, 1 to 16.
+        draft_nodes: Nodes of it that the target verifies in a round, 1 to 64.
         mode: A name from the table of modes, or ``auto``.
         weights: ``auto``, ``fp32``, ``bf16``, ``int8`` or ``int4``.
         threads: CPU threads; None takes the usable physical cores.
         context: Tokens of context; None takes the model's own length, capped by memory.
         ram_budget_bytes: Upper limit for weights and cache in memory; None takes what is free.
-        vram_budget_bytes: The same for a GPU's memory.
+        vram_budget_bytes: The same for a GPU's memory; 0 leaves the GPU alone.
     """
 
     model: str = "guide"
@@ -45,6 +48,9 @@ class LoadOptions:
     context: int | None = None
     ram_budget_bytes: int | None = None
     vram_budget_bytes: int | None = None
+    draft_width: int = 10
+    draft_depth: int = 7
+    draft_nodes: int = 16
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,14 @@ import secrets
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import psutil
 
 from engine.decoding.loop import Hooks, decode
 from engine.decoding.statistics import ReplyClock
+from engine.drafting.drafter import Drafter
+from engine.drafting.dynamic_tree import TreeShape
 from engine.errors import Cancelled, EmptyPrompt, InvalidOption
 from engine.loaded_model import LoadedModel
 from engine.messages import (
@@ -28,6 +31,7 @@ from engine.messages import (
 )
 from engine.model.sampling import Sampler
 from engine.modes import MODES
+from engine.planning.hardware import device_peak_bytes
 from engine.planning.planner import choose_plan
 from engine.text.context_window import check_length, fit_conversation
 from engine.text.gate import HeldReply
@@ -88,7 +92,9 @@ class ReplyRun:
         self._emit = emit
         self._check = check
         self._clock = ReplyClock(load_ms=load_ms)
-        self._plan = choose_plan(request.options.mode)
+        self._plan = choose_plan(request.options)
+        self._draft = model.draft if MODES[self._plan.mode].needs_draft else None
+        self._crossed_before = model.link.to_device_bytes
         self._rule: Verifier = SampleAndMatch(model.sampler(request.sampling, secrets.randbits(32)))
         self._reply = ReplyText(
             model.tokenizer.decode, model.tokenizer.end_ids, request.stop, request.max_tokens
@@ -110,7 +116,8 @@ class ReplyRun:
         """
         self._prompt = _fit_prompt(self._model, self._request, self._emit)
         self._emit(PlanChosen(self._request.request_id, self._plan))
-        recipe = MODES[self._plan.mode].recipe(self._rule)
+        options = self._request.options
+        recipe = MODES[self._plan.mode].recipe(self._rule, self._drafter(), options.draft_nodes)
         hooks = Hooks(self._check, self._prefilled, self._emitted)
         try:
             decode(self._model.target, recipe, self._prompt, self._reply, self._clock, hooks)
@@ -121,6 +128,16 @@ class ReplyRun:
             self._release(self._held)
         self._update_statistics()
         self._emit(Finished(self._request.request_id, self._finished()))
+
+    def _drafter(self) -> Drafter | None:
+        """The loaded draft's drafter, where the mode uses it; if it fails, the person is told once."""
+        if self._draft is None:
+            return None
+        options = self._request.options
+        shape = TreeShape(options.draft_width, options.draft_depth, options.draft_nodes)
+        return self._draft.drafter(
+            shape, lambda sentence: self._emit(Notice(self._request.request_id, sentence))
+        )
 
     def _prefilled(self, done: int, total: int) -> None:
         self._emit(PrefillProgress(self._request.request_id, done, total))
@@ -155,7 +172,7 @@ class ReplyRun:
                 self._request.request_id,
                 self._plan.mode,
                 self._clock.timings(),
-                read_memory(),
+                self._memory(),
                 context_used=len(self._prompt) + len(self._reply.token_ids),
                 context_limit=self._model.target.context,
             )
@@ -168,13 +185,22 @@ class ReplyRun:
             token_ids=tuple(self._reply.token_ids),
             mode=self._plan.mode,
             model=self._request.options.model,
-            draft=self._request.options.draft,
+            draft=None if self._draft is None else self._draft.reference,
             weights=self._model.report.weights,
-            devices={"target": "cpu", "draft": None},
+            devices={"target": "cpu", "draft": None if self._draft is None else str(self._draft.device)},
             stop_reason=self._reply.stop_reason or "cancelled",
             plan=self._plan,
             timings=self._clock.timings(),
-            memory=read_memory(),
+            memory=self._memory(),
+        )
+
+    def _memory(self) -> Memory:
+        link = self._model.link
+        peaks = {} if link.device.type == "cpu" else {str(link.device): device_peak_bytes(link.device)}
+        return replace(
+            read_memory(),
+            device_peak_bytes=peaks,
+            host_to_device_bytes=link.to_device_bytes - self._crossed_before,
         )
 
 

@@ -15,6 +15,10 @@ from torch import Tensor
 from engine.errors import InvalidOption
 from engine.model.token_tree import ROOT, Draft
 
+_MOST = {"width": 64, "depth": 16, "nodes": 64}
+#: Nodes that a draft may have to run for one tree: the deepest level is never expanded.
+LARGEST_TREE = _MOST["width"] * (_MOST["depth"] - 1)
+
 
 @dataclass(frozen=True)
 class TreeShape:
@@ -35,12 +39,10 @@ class TreeShape:
 
     def __post_init__(self) -> None:
         """Check the ranges."""
-        for name, most in (("width", 64), ("depth", 16), ("nodes", 64)):
+        for name, most in _MOST.items():
             value = getattr(self, name)
             if not 1 <= value <= most:
-                raise InvalidOption(
-                    f"The draft tree's {name} is {value}, but it must be between 1 and {most}."
-                )
+                raise InvalidOption(f"The draft tree's {name} must be between 1 and {most}, not {value}.")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
+from engine.drafting.dynamic_tree import LARGEST_TREE, Level, TreeShape, grow_tree
 from engine.model.decoder import Decoder
 from engine.model.token_tree import ROOT, Draft
 from engine.placement.link import Link
@@ -33,7 +33,10 @@ class SmallModel:
         shape: How large its trees may get.
         context: Tokens of context of the target.
         link: The way to the draft's device.
-        check: Called between the draft's layers while it reads a prompt; raises to cancel.
+        check: Called between the draft's layers; raises to cancel.
+
+    Attributes:
+        shape: May be changed between replies.
     """
 
     hidden_layers: tuple[int, ...] = ()
@@ -49,12 +52,12 @@ class SmallModel:
     ) -> None:
         self._decoder = decoder
         self._vocabulary_size = vocabulary_size
-        self._shape = shape
+        self.shape = shape
         self._link = link
         self._check = check
         # What the draft was made for; beyond it the target goes on alone.
         self._context = min(context, decoder.config.context_length)
-        self._cache = decoder.new_cache(self._context + shape.width * shape.depth)
+        self._cache = decoder.new_cache(self._context + LARGEST_TREE)
         self._text: list[int] = []
         self._cached: list[int] = []
         self._fresh_prompt = False
@@ -80,13 +83,13 @@ class SmallModel:
         self._text += tokens
         if self._fresh_prompt:
             self._fresh_prompt = False
-            if len(self._text) + self._shape.depth <= self._context:
+            if len(self._text) + self.shape.depth <= self._context:
                 self._begin_text()
                 self._read(len(self._text) - 1)
 
     def propose(self, budget: int) -> Draft:
         """A dynamic tree of what the draft holds most likely; nothing where the text outgrew the draft's context."""
-        if budget < 1 or len(self._text) + self._shape.depth > self._context:
+        if budget < 1 or len(self._text) + self.shape.depth > self._context:
             return Draft()
         self._begin_text()
         first = self._read_root()
@@ -101,7 +104,7 @@ class SmallModel:
             rows += len(level.tokens)
             return following
 
-        return grow_tree(self._shape, budget, first, expand)
+        return grow_tree(self.shape, budget, first, expand)
 
     def _begin_text(self) -> None:
         """LongRoPE turns all keys otherwise once a text is long; the cache then starts anew."""
@@ -155,8 +158,10 @@ class SmallModel:
     ) -> Tensor:
         """(rows asked for, V) log-probabilities of what follows these tokens."""
         link = self._link
+        # A target with more padding may say a token that the draft has no row for: any other will do, it guesses.
+        known = torch.tensor(tokens, dtype=torch.long).clamp_(max=self._decoder.config.vocabulary_size - 1)
         output = self._decoder.forward(
-            link.to_device(torch.tensor(tokens, dtype=torch.long)),
+            link.to_device(known),
             link.to_device(torch.tensor(positions, dtype=torch.long)),
             self._cache,
             mask=None if sees is None else link.to_device(sees),

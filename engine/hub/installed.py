@@ -11,6 +11,10 @@ from engine.errors import ModelNotFound
 
 GUIDE = "guide"
 
+# What ships with Tenon, and the draft that was made for it.
+_BUNDLED = (GUIDE, "guide-draft")
+_PAIRS = {GUIDE: "guide-draft"}
+
 
 def assets_folder() -> Path:
     """Where the files that ship with Tenon lie."""
@@ -33,17 +37,17 @@ def find_model(reference: str) -> Path:
     """The folder of a model.
 
     Args:
-        reference: ``guide``, an installed model's name, or a folder.
+        reference: ``guide`` or ``guide-draft``, an installed model's name, or a folder.
 
     Raises:
         ModelNotFound: there is nothing of that name.
     """
-    if reference == GUIDE:
-        folder = assets_folder() / "models" / GUIDE
+    if reference in _BUNDLED:
+        folder = assets_folder() / "models" / reference
         if not folder.is_dir():
             raise ModelNotFound(
-                f"The bundled guide model is not in {folder}: make it with `python -m engine.training.guide`, "
-                "or choose another model."
+                f"The bundled {reference} model is not in {folder}: make it with "
+                "`python -m engine.training.guide`, or choose another model."
             )
         return folder
     if not reference.strip():
@@ -56,6 +60,11 @@ def find_model(reference: str) -> Path:
     raise ModelNotFound(
         f"There is no model {reference!r}: give the folder of a checkpoint, an installed model's name, or guide."
     )
+
+
+def paired_draft(reference: str) -> str | None:
+    """The draft that ships for a model, None where there is none."""
+    return _PAIRS.get(reference)
 
 
 def model_name(reference: str, folder: Path) -> str:

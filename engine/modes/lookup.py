@@ -4,4 +4,4 @@ from engine.decoding.schedule import AdaptiveLength
 from engine.drafting.prompt_lookup import PromptLookup
 from engine.modes.mode import Mode
 
-LOOKUP = Mode("lookup", drafter=PromptLookup, schedule=AdaptiveLength)
+LOOKUP = Mode("lookup", drafter=PromptLookup, schedule=lambda nodes: AdaptiveLength())

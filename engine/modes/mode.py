@@ -17,14 +17,27 @@ class Mode:
 
     Attributes:
         name: As ``--mode`` takes it.
-        drafter: Makes the drafter of one reply.
-        schedule: Makes the schedule of one reply.
+        drafter: Makes the drafter of one reply; None where the mode needs the draft that was loaded with the model.
+        schedule: Makes the schedule of one reply from the most nodes that a draft may have.
     """
 
     name: str
-    drafter: Callable[[], Drafter]
-    schedule: Callable[[], Schedule]
+    drafter: Callable[[], Drafter] | None
+    schedule: Callable[[int], Schedule]
 
-    def recipe(self, verifier: Verifier) -> Recipe:
-        """The parts for one reply."""
-        return Recipe(self.drafter(), verifier, self.schedule())
+    @property
+    def needs_draft(self) -> bool:
+        """Whether the mode runs only with a draft beside the model."""
+        return self.drafter is None
+
+    def recipe(self, verifier: Verifier, draft: Drafter | None, nodes: int) -> Recipe:
+        """The parts for one reply.
+
+        Args:
+            verifier: The rule.
+            draft: The drafter of the loaded draft; None where there is none, or the mode needs none.
+            nodes: Most nodes of a draft.
+        """
+        drafter = draft if self.drafter is None else self.drafter()
+        assert drafter is not None, f"the mode {self.name} was planned without a draft"
+        return Recipe(drafter, verifier, self.schedule(nodes))

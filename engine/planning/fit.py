@@ -20,6 +20,7 @@ _SMALLEST_CONTEXT = 256
 _RESERVE_BYTES = 256 << 20
 # Up to this size float32, which is exact, costs little time and memory.
 _SMALL_MODEL_BYTES = 1 << 30
+_SMALL_DRAFT_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -32,10 +33,15 @@ class Fit:
     cache_bytes: int
 
 
-def fit_model(config: ModelConfig, options: LoadOptions) -> Fit:
+def fit_model(config: ModelConfig, options: LoadOptions, taken_bytes: int = 0) -> Fit:
     """Choose precision and context so that weights and cache fit.
 
     A context that was not asked for shrinks first.
+
+    Args:
+        config: Of the model.
+        options: What was asked for.
+        taken_bytes: Memory that a draft is going to take.
 
     Raises:
         InvalidOption: an unknown precision, or a context the model does not have.
@@ -47,6 +53,7 @@ def fit_model(config: ModelConfig, options: LoadOptions) -> Fit:
         )
     available = available_memory_bytes() - _RESERVE_BYTES
     budget = available if options.ram_budget_bytes is None else min(available, options.ram_budget_bytes)
+    budget -= taken_bytes
     weights = _choose_weights(config, options.weights, budget)
     needed = weight_bytes(config, weights)
     context = options.context or min(_DEFAULT_CONTEXT, config.context_length)
@@ -55,13 +62,28 @@ def fit_model(config: ModelConfig, options: LoadOptions) -> Fit:
         context = max(context // 2, smallest)
     cache = cache_bytes(config, context, weights)
     if needed + cache > budget:
-        limit = "the memory budget is" if budget < available else "free are"
+        limit = "the memory budget is" if budget < available - taken_bytes else "free are"
         raise OutOfMemory(
             f"The model needs {_readable(needed)} for its weights ({weights.name}) and {_readable(cache)} for "
             f"{context:,} tokens of context, but {limit} {_readable(max(budget, 0))}: choose a smaller model, "
             "smaller weights or a smaller context, or close other programs."
         )
     return Fit(weights, context, needed, cache)
+
+
+def fit_draft(config: ModelConfig, options: LoadOptions) -> Fit:
+    """Choose the precision of a draft that runs on the CPU, for at most the target's context.
+
+    A draft need not be exact, so one that is larger than the processor's caches takes what multiplies fastest; 4 bits
+    would cost too many of its guesses.
+    """
+    weights = FORMATS["fp32"]
+    if weight_bytes(config, weights) > _SMALL_DRAFT_BYTES:
+        speeds = format_speeds(cache_folder())
+        formats = [FORMATS[name] for name in ("fp32", "bf16", "int8")]
+        weights = min(formats, key=lambda format_: sum(speeds[format_.name].values()))
+    context = min(options.context or _DEFAULT_CONTEXT, config.context_length)
+    return Fit(weights, context, weight_bytes(config, weights), cache_bytes(config, context, weights))
 
 
 def _choose_weights(config: ModelConfig, wanted: str, budget: int) -> WeightFormat:

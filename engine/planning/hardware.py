@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import psutil
+import torch
 
 _CGROUPS = Path("/sys/fs/cgroup")
 
@@ -19,6 +20,42 @@ def available_memory_bytes() -> int:
             # Page cache counts as used in a control group, but gives way.
             available = min(available, limit - used + _inactive_file_bytes(group))
     return max(available, 0)
+
+
+def find_gpu() -> torch.device | None:
+    """The first GPU that torch can use, None where there is none."""
+    if torch.cuda.is_available():
+        return torch.device("cuda", 0)
+    if torch.xpu.is_available():
+        return torch.device("xpu", 0)
+    if torch.backends.mps.is_available():
+        return torch.device("mps", 0)
+    return None
+
+
+def half_type(device: torch.device) -> torch.dtype:
+    """The 16-bit type that a GPU computes fast in."""
+    if device.type == "cuda" and not torch.cuda.is_bf16_supported(including_emulation=False):
+        return torch.float16
+    return torch.float16 if device.type == "mps" else torch.bfloat16
+
+
+def free_device_bytes(device: torch.device) -> int:
+    """Memory of a GPU that can be taken now."""
+    if device.type == "cuda":
+        return int(torch.cuda.mem_get_info(device)[0])
+    if device.type == "xpu":
+        return int(torch.xpu.mem_get_info(device)[0])
+    return max(0, int(torch.mps.recommended_max_memory()) - int(torch.mps.current_allocated_memory()))
+
+
+def device_peak_bytes(device: torch.device) -> int:
+    """The most memory that tensors have taken on a GPU."""
+    if device.type == "cuda":
+        return int(torch.cuda.max_memory_allocated(device))
+    if device.type == "xpu":
+        return int(torch.xpu.max_memory_allocated(device))
+    return int(torch.mps.driver_allocated_memory())
 
 
 def usable_cores() -> int:

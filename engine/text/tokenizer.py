@@ -54,6 +54,11 @@ class Tokenizer:
         self.end_ids = frozenset(end_ids) | (frozenset() if own_end is None else frozenset({own_end}))
         self.vocabulary_size = len(self._tokenizer)
 
+    def tokens(self) -> dict[int, str]:
+        """Every token by its id, special and added ones too."""
+        vocabulary: dict[str, int] = self._tokenizer.get_vocab()
+        return {token_id: token for token, token_id in vocabulary.items()}
+
     def encode(self, text: str) -> list[int]:
         """Token ids of raw text, with the special tokens the tokenizer itself adds at the start (bos, say)."""
         ids: list[int] = self._tokenizer(text, add_special_tokens=True)["input_ids"]

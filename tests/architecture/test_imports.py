@@ -14,11 +14,12 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Inside the engine imports go down only. Packages of one rank know nothing of each other.
 RANKS = {
-    "engine.cli": 9,
-    "engine.process": 9,
-    "engine.engine": 8,
-    "engine.reply": 7,
-    "engine.loaded_model": 6,
+    "engine.cli": 10,
+    "engine.process": 10,
+    "engine.engine": 9,
+    "engine.reply": 8,
+    "engine.loaded_model": 7,
+    "engine.loaded_draft": 6,
     "engine.planning": 5,
     "engine.modes": 4,
     "engine.decoding": 3,

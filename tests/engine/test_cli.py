@@ -125,3 +125,20 @@ def test_ctrl_c_stops_the_reply_in_order(tmp_path: Path) -> None:
     _, errors = child.communicate(timeout=30)
     assert child.returncode in (130, 0)  # 0: the reply was over before the signal came
     assert b"Traceback" not in errors
+
+
+def test_a_draft_and_its_tree_settings(llama_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "12", "--json", "--raw", "Hello"]
+    assert main([*arguments, "--mode", "plain"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    tree = ["--draft-width", "2", "--draft-depth", "4", "--draft-nodes", "6"]
+    assert main([*arguments, "--draft", str(llama_folder), *tree, "--vram-budget", "0"]) == 0
+    captured = capsys.readouterr()
+    reply = json.loads(captured.out)
+    assert reply["token_ids"] == plain["token_ids"]
+    assert (reply["mode"], reply["draft"]) == ("dovetail", str(llama_folder))
+    assert reply["devices"] == {"target": "cpu", "draft": "cpu"}
+    assert reply["timings"]["acceptance_rate"] == 1.0
+    assert "the draft runs on the CPU" in captured.err
+    assert main([*arguments, "--draft", str(llama_folder), "--draft-depth", "17"]) == 2
+    assert capsys.readouterr().err == "tenon: The draft tree's depth must be between 1 and 16, not 17.\n"

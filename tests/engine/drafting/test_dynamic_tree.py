@@ -140,5 +140,5 @@ def test_impossible_continuations_are_never_drafted() -> None:
 )
 def test_shapes_out_of_range_are_refused(values: dict[str, int]) -> None:
     (name,) = values
-    with pytest.raises(InvalidOption, match=f"{name} is {values[name]}, but it must be between 1 and"):
+    with pytest.raises(InvalidOption, match=rf"{name} must be between 1 and \d+, not {values[name]}\."):
         TreeShape(**values)

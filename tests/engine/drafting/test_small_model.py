@@ -33,7 +33,7 @@ def drafter_for(
 
 
 def noisy(folder: Path, amount: float) -> Decoder:
-    """The same model with its first norm disturbed: right often, wrong often."""
+    """The same model with its first matrix disturbed: right often, wrong often."""
     decoder = load_decoder(folder)
     noise = torch.randn(decoder.source.embedding.shape, generator=torch.Generator().manual_seed(1))
     for part in decoder.source.layer(0).parts():

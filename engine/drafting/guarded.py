@@ -1,0 +1,65 @@
+"""A draft that may fail while the reply goes on: its device may run out of memory, or disappear."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import torch
+from torch import Tensor
+
+from engine.drafting.drafter import Drafter
+from engine.model.token_tree import Draft
+from engine.placement.link import Link
+
+Answer = TypeVar("Answer")
+
+
+class Guarded:
+    """Passes everything on to a drafter until it fails, and drafts nothing from then on.
+
+    The target's hidden rows cross to the draft's device here.
+
+    Args:
+        drafter: What drafts.
+        link: The way to its device.
+        failed: Called once, with one sentence for the person.
+    """
+
+    def __init__(self, drafter: Drafter, link: Link, failed: Callable[[str], None]) -> None:
+        self._drafter: Drafter | None = drafter
+        self._link = link
+        self._failed = failed
+        self.hidden_layers = drafter.hidden_layers
+
+    def reset(self, prompt: Sequence[int]) -> int:
+        """Of the drafter; all of the prompt where it failed."""
+        return self._try(lambda drafter: drafter.reset(prompt), len(prompt))
+
+    def propose(self, budget: int) -> Draft:
+        """The drafter's draft; none where it failed."""
+        return self._try(lambda drafter: drafter.propose(budget), Draft())
+
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
+        """Tell the drafter."""
+
+        def tell(drafter: Drafter) -> None:
+            drafter.observe(tokens, None if hidden is None else self._link.to_device(hidden))
+
+        self._try(tell, None)
+
+    def _try(self, call: Callable[[Drafter], Answer], otherwise: Answer) -> Answer:
+        if self._drafter is None:
+            return otherwise
+        try:
+            return call(self._drafter)
+        except (torch.OutOfMemoryError, MemoryError):
+            self._give_up("The draft ran out of memory, so the reply goes on without it.")
+        except RuntimeError as error:  # what torch raises when a device is lost or a kernel fails
+            reason = str(error).strip().split("\n")[0][:120]
+            self._give_up(f"The draft stopped working, so the reply goes on without it ({reason}).")
+        return otherwise
+
+    def _give_up(self, sentence: str) -> None:
+        self._drafter = None
+        self._failed(sentence)

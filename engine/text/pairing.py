@@ -1,0 +1,29 @@
+"""Whether a draft speaks the target's language: the same token for every id."""
+
+from __future__ import annotations
+
+from engine.errors import DraftMismatch
+from engine.text.tokenizer import Tokenizer
+
+
+def check_pair(target: Tokenizer, draft: Tokenizer) -> None:
+    """Refuse a draft whose tokens are not the target's.
+
+    Only the tokenizers are compared. Rows by which either model's matrices are padded beyond them name no token,
+    so models that differ in their padding alone are a pair.
+
+    Raises:
+        DraftMismatch: with the first id that differs.
+    """
+    wanted, found = target.tokens(), draft.tokens()
+    for token_id in sorted(wanted.keys() | found.keys()):
+        ours, theirs = wanted.get(token_id), found.get(token_id)
+        if ours != theirs:
+            raise DraftMismatch(
+                f"The draft was made for another vocabulary: token {token_id} is {_shown(ours)} in the model and "
+                f"{_shown(theirs)} in the draft; choose a draft of the same family."
+            )
+
+
+def _shown(token: str | None) -> str:
+    return "missing" if token is None else repr(token)

@@ -1,0 +1,58 @@
+"""What a draft's folder holds: a whole model, or a head that runs on its target's hidden states."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Literal
+
+import torch
+
+from engine.errors import TenonError
+from engine.weights.safetensors_file import SafetensorsFile
+
+DraftKind = Literal["model", "head"]
+
+# What joins a token's embedding with the target's hidden state: EAGLE's and Medusa's names, and Dovetail's.
+_HEAD_TENSORS = ("fc.weight", "W_1.weight", "W_2.weight", "W_z.weight")
+_HEAD_PREFIXES = ("midlayer.", "medusa_head.")
+
+
+def draft_kind(folder: Path) -> DraftKind:
+    """Decide by the names of the tensors and by config.json; published heads call themselves LlamaForCausalLM.
+
+    A folder that cannot be read counts as a whole model, whose own reader says what is wrong with it.
+    """
+    if _config_says_head(folder):
+        return "head"
+    names = _tensor_names(folder)
+    if any(name.startswith(_HEAD_PREFIXES) or name.endswith(_HEAD_TENSORS) for name in names):
+        # A vision model's projector may be called fc too; a whole model has layers that end in a norm of their own.
+        return "model" if "model.norm.weight" in names else "head"
+    return "model"
+
+
+def _config_says_head(folder: Path) -> bool:
+    try:
+        config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return isinstance(config, dict) and "speculators_model_type" in config
+
+
+def _tensor_names(folder: Path) -> set[str]:
+    """Names alone: headers of safetensors, the index of a PyTorch file."""
+    names: set[str] = set()
+    for path in folder.glob("*.safetensors"):
+        try:
+            names.update(SafetensorsFile(path).entries)
+        except (OSError, TenonError):
+            continue
+    if names:
+        return names
+    for path in folder.glob("*.bin"):
+        try:
+            names.update(torch.load(path, map_location="meta", mmap=True, weights_only=True))
+        except Exception:  # torch raises whatever it likes on a damaged file
+            continue
+    return names

@@ -1,0 +1,196 @@
+"""Dovetail through the engine: lossless with any draft, and every bad pair refused in one sentence."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from engine.drafting.small_model import SmallModel
+from engine.messages import LoadOptions, Notice, PlanChosen
+from engine.planning import hardware
+from engine.planning.planner import choose_plan
+from tests.support.checkpoints import write_checkpoint
+from tests.support.decoders import load_reference
+from tests.support.engine_client import EngineClient, engine_client
+
+PROMPT = "one two three four one two three four one two " * 3
+SHAPES: tuple[dict[str, int], ...] = (
+    {},
+    {"draft_width": 1, "draft_depth": 6, "draft_nodes": 6},
+    {"draft_width": 3, "draft_nodes": 40},
+)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[EngineClient]:
+    with engine_client() as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.loaded_model.find_gpu", lambda: None)
+
+
+@pytest.fixture(scope="module")
+def draft(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another random model, with fewer layers and other padding."""
+    folder = tmp_path_factory.mktemp("draft") / "small"
+    return write_checkpoint(folder, "llama", seed=5, num_hidden_layers=1, vocab_size=376)
+
+
+def _expected(folder: Path, prompt: tuple[int, ...], count: int) -> list[int]:
+    generated = load_reference(folder).generate(
+        torch.tensor([prompt]),
+        attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
+        do_sample=False,
+        max_new_tokens=count,
+        pad_token_id=0,
+    )
+    found: list[int] = generated[0, len(prompt) :].tolist()
+    return found
+
+
+@pytest.mark.parametrize("variant", ["llama", "mistral-window", "gemma3", "phi3-longrope"])
+def test_greedy_tokens_are_those_of_transformers_with_any_draft(
+    variant: str, client: EngineClient, checkpoint_of: Callable[[str], Path], draft: Path
+) -> None:
+    """Pitfall 13 too: layers with a sliding window keep all rows, so trees commit there."""
+    folder = checkpoint_of(variant)
+    expected: list[int] = []
+    for other, shapes in ((folder, SHAPES[:1]), (draft, SHAPES)):
+        for shape in shapes:
+            reply = client.answer(
+                PROMPT, folder, draft=str(other), mode="dovetail", weights="fp32", max_tokens=48, **shape
+            )
+            expected = expected or _expected(folder, reply.prompt_ids, 48)
+            assert list(reply.token_ids) == expected
+            assert reply.timings.draft_n > 0
+            assert (reply.mode, reply.draft) == ("dovetail", str(other))
+            assert reply.devices == {"target": "cpu", "draft": "cpu"}
+            assert reply.memory.host_to_device_bytes == 0
+            if other == folder:
+                assert reply.timings.acceptance_rate == 1.0
+
+
+def test_a_seed_gives_one_text_with_and_without_the_draft(
+    client: EngineClient, llama_folder: Path, draft: Path
+) -> None:
+    for seed in range(4):
+        settings = {"temperature": 0.8, "top_p": 0.95, "repetition_penalty": 1.1, "seed": seed}
+        texts = [
+            client.answer(
+                PROMPT, llama_folder, draft=str(draft), mode=mode, weights="fp32", max_tokens=40, **settings
+            ).token_ids
+            for mode in ("plain", "dovetail")
+        ]
+        assert texts[0] == texts[1]
+
+
+def test_auto_means_dovetail_where_a_draft_is_given(
+    client: EngineClient, llama_folder: Path, draft: Path
+) -> None:
+    reply = client.answer("a", llama_folder, draft=str(draft), max_tokens=4)
+    assert reply.mode == "dovetail"
+    assert "draft" in client.seen(PlanChosen)[-1].plan.reason
+    plain = client.answer("a", llama_folder, draft=str(draft), mode="plain", max_tokens=4)
+    assert (plain.mode, plain.draft, plain.devices["draft"]) == ("plain", None, None)
+    assert plain.timings.draft_n == 0
+    assert plain.timings.load_ms is None
+
+
+def test_a_machine_without_a_gpu_is_told_once(client: EngineClient, llama_folder: Path, draft: Path) -> None:
+    before = len(client.seen(Notice))
+    for nodes in (4, 8):
+        client.answer("a", llama_folder, draft=str(draft), context=64 + 16, max_tokens=2, draft_nodes=nodes)
+    notices = [notice.text for notice in client.seen(Notice)[before:]]
+    assert notices == [
+        "There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model."
+    ]
+
+
+def test_the_next_reply_reuses_both_caches(client: EngineClient, llama_folder: Path) -> None:
+    options = {"draft": str(llama_folder), "mode": "dovetail", "weights": "fp32"}
+    first = client.answer(PROMPT, llama_folder, max_tokens=20, **options)
+    again = client.answer(PROMPT + first.text, llama_folder, max_tokens=20, **options)
+    assert again.timings.cache_n > len(first.prompt_ids) // 2
+    assert again.timings.acceptance_rate == 1.0
+
+
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError("out of memory"), RuntimeError("device lost")])
+def test_a_draft_that_fails_in_mid_reply_is_left_behind(
+    error: RuntimeError, client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"draft": str(llama_folder), "mode": "dovetail", "weights": "fp32", "max_tokens": 40}
+    whole = client.answer(PROMPT, llama_folder, **options)
+    propose = SmallModel.propose
+    calls = 0
+
+    def fail(drafter: SmallModel, budget: int) -> object:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise error
+        return propose(drafter, budget)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(SmallModel, "propose", fail)
+        before = len(client.seen(Notice))
+        reply = client.answer(PROMPT, llama_folder, **options)
+    assert reply.token_ids == whole.token_ids
+    (notice,) = client.seen(Notice)[before:]
+    assert "the reply goes on without it" in notice.text
+    assert calls == 2
+    # The next reply has it again.
+    assert client.answer(PROMPT, llama_folder, **options).timings.acceptance_rate == 1.0
+
+
+def test_bad_pairs_are_refused(client: EngineClient, llama_folder: Path, tmp_path: Path) -> None:
+    other = write_checkpoint(tmp_path / "other", "llama")
+    tokenizer = json.loads((other / "tokenizer.json").read_text(encoding="utf-8"))
+    last = max(tokenizer["model"]["vocab"].items(), key=lambda item: item[1])
+    tokenizer["model"]["vocab"]["replaced"] = tokenizer["model"]["vocab"].pop(last[0])
+    tokenizer["model"]["merges"].pop()
+    (other / "tokenizer.json").write_text(json.dumps(tokenizer), encoding="utf-8")
+    head = tmp_path / "head"
+    head.mkdir()
+    save_file({"fc.weight": torch.zeros(4, 8), "layers.0.x": torch.zeros(1)}, head / "model.safetensors")
+    (head / "config.json").write_text('{"architectures": ["LlamaForCausalLM"]}', encoding="utf-8")
+
+    def message(model: object, **options: object) -> str:
+        return client.failure("a", model, **options).error.message
+
+    assert f"token {last[1]} is" in message(llama_folder, draft=str(other))
+    assert "holds a draft head and not a whole model" in message(head)
+    assert "no model 'nowhere'" in message(llama_folder, draft="nowhere")
+    assert "needs a draft" in message(llama_folder, mode="dovetail")
+    for name, value in (("width", 65), ("depth", 0), ("nodes", 100)):
+        options = {"draft": str(llama_folder), f"draft_{name}": value}
+        assert f"tree's {name} must be between 1 and" in message(llama_folder, **options)
+    # The engine is as it was.
+    assert client.answer("a", llama_folder, max_tokens=2).token_ids
+
+
+def test_the_guide_brings_its_own_draft(client: EngineClient) -> None:
+    reply = client.answer("What is a token?", "guide", mode="dovetail", max_tokens=24, temperature=0.0)
+    plain = client.answer("What is a token?", "guide", mode="plain", max_tokens=24, temperature=0.0)
+    assert reply.draft == "guide-draft"
+    assert reply.token_ids == plain.token_ids
+    assert reply.timings.mean_acceptance_length is not None
+    assert reply.timings.mean_acceptance_length > 1.0
+    assert plain.timings.load_ms is None
+
+
+def test_the_mode_takes_the_guide_s_draft_unasked_and_auto_does_not() -> None:
+    assert choose_plan(LoadOptions(mode="dovetail")).mode == "dovetail"
+    assert choose_plan(LoadOptions()).mode == "lookup"
+
+
+def test_hardware_without_a_gpu_says_so() -> None:
+    gpu = hardware.find_gpu()
+    assert gpu is None or hardware.free_device_bytes(gpu) > 0
