@@ -8,14 +8,16 @@ was accepted is run again with the true ones, as EAGLE does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import torch
 from torch import Tensor
 
-from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
+from engine.drafting.dynamic_tree import LARGEST_TREE, Level, TreeShape, grow_tree
 from engine.drafting.feature_network import FeatureNetwork
 from engine.model.token_tree import ROOT, Draft
+from engine.placement.link import Link
 
 # Rows of a long prompt that are run at once.
 _CHUNK = 512
@@ -26,18 +28,31 @@ class FeatureDraft:
 
     Args:
         network: The draft.
-        shape: Limits of its trees; width 1 drafts chains.
-        context: Longest text, in tokens.
+        shape: How large its trees may get; width 1 drafts chains.
+        context: Tokens of context of the target.
+        link: The way to the draft's device.
+        check: Called between the draft's blocks; raises to cancel.
 
     Attributes:
         hidden_layers: Which of the target's hidden rows `observe` takes.
+        shape: May be changed between replies.
     """
 
-    def __init__(self, network: FeatureNetwork, shape: TreeShape, context: int) -> None:
+    def __init__(
+        self,
+        network: FeatureNetwork,
+        shape: TreeShape,
+        context: int,
+        link: Link,
+        check: Callable[[], None],
+    ) -> None:
         self.hidden_layers = network.hidden_layers
+        self.shape = shape
         self._network = network
-        self._shape = shape
-        self._cache = network.new_cache(context + shape.width * (shape.depth - 1))
+        self._link = link
+        self._check = check
+        self._cache = network.new_cache(context + LARGEST_TREE)
+        self._fresh_prompt = False
         self._text: list[int] = []
         # The target's rows behind the cache's, which the next proposal takes in.
         self._waiting: list[Tensor] = []
@@ -57,6 +72,7 @@ class FeatureDraft:
             shared += 1
         self._text = list(prompt)
         self._root = None
+        self._fresh_prompt = True
         # Row i holds the token at i + 1 too.
         if self._cache.length > max(0, shared - 1):
             self._cache.truncate(max(0, shared - 1))
@@ -69,41 +85,55 @@ class FeatureDraft:
     def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
         """Take in emitted tokens and the target's rows of what was committed.
 
-        They are only kept: what it costs to run them is paid when a draft is asked for.
+        The prompt's are run here, once the first token is out; others wait until a draft is asked for.
+
+        Args:
+            tokens: The last one is the new root.
+            hidden: On the draft's device.
 
         Raises:
             ValueError: the rows are not those of every position up to the root.
         """
         self._text.extend(tokens)
         if hidden is not None:
-            self._waiting.append(hidden.to(self._network.device))
+            self._waiting.append(hidden)
         held = self._cache.length + sum(len(rows) for rows in self._waiting)
         if held != len(self._text) - 1:
             raise ValueError(f"{held} hidden rows for {len(self._text)} tokens")
+        if self._fresh_prompt:
+            self._fresh_prompt = False
+            self._take_in()
 
     @torch.inference_mode()
     def propose(self, budget: int) -> Draft:
         """A tree of at most ``budget`` nodes below the last observed token."""
         if budget < 1:
             return Draft()
-        network, cache = self._network, self._cache
+        network, cache, link = self._network, self._cache, self._link
         root = self._take_in()
         outputs = root  # row 0 is the root's, row i + 1 that of the i-th expanded node
 
         def expand(level: Level) -> Tensor:
             nonlocal outputs
-            tokens = network.target_tokens(torch.tensor(level.tokens))
-            parents = torch.tensor([parent - ROOT for parent in level.parents], device=network.device)
-            positions = torch.full((len(tokens),), cache.length - 1 + level.depth)
+            count = len(level.tokens)
+            parents = link.to_device(torch.tensor([parent - ROOT for parent in level.parents]))
             made = network.run(
-                tokens, positions, cache, features=outputs[parents], sees=level.sees, behind=len(outputs) - 1
+                network.target_tokens(link.to_device(torch.tensor(level.tokens))),
+                link.to_device(torch.full((count,), cache.length - 1 + level.depth)),
+                cache,
+                features=outputs[parents],
+                sees=link.to_device(level.sees),
+                behind=len(outputs) - 1,
+                check=self._check,
             )
             outputs = torch.cat((outputs, made))
             return network.log_probabilities(made)
 
-        draft = grow_tree(self._shape, budget, network.log_probabilities(root)[0], expand)
-        tokens = network.target_tokens(torch.tensor(draft.tokens, dtype=torch.long)).tolist()
-        return Draft(tuple(tokens), draft.parents, draft.scores)
+        draft = grow_tree(self.shape, budget, network.log_probabilities(root)[0], expand)
+        if network.weights.target_ids is None:
+            return draft
+        own = link.to_device(torch.tensor(draft.tokens, dtype=torch.long))
+        return replace(draft, tokens=tuple(link.to_host(network.target_tokens(own)).tolist()))
 
     def _take_in(self) -> Tensor:
         """Run the rows that wait, and return the last one's output, (1, h): the root's."""
@@ -113,8 +143,13 @@ class FeatureDraft:
                 features = rows[start : start + _CHUNK]
                 first = self._cache.length
                 behind = torch.tensor(self._text[first + 1 : first + 1 + len(features)])
-                positions = torch.arange(first, first + len(features))
-                made = self._network.run(behind, positions, self._cache, target_features=features)
+                made = self._network.run(
+                    self._link.to_device(behind),
+                    self._link.to_device(torch.arange(first, first + len(features))),
+                    self._cache,
+                    target_features=features,
+                    check=self._check,
+                )
                 self._cache.commit(torch.arange(len(features)))
                 # A copy of one row, so that the others' memory is free again.
                 self._root = made[-1:].clone()

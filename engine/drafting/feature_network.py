@@ -6,6 +6,7 @@ and in having a head of its own. What a layout leaves out is None here.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -106,8 +107,9 @@ class FeatureNetwork:
         features: Tensor | None = None,
         sees: Tensor | None = None,
         behind: int = 0,
+        check: Callable[[], None] = lambda: None,
     ) -> Tensor:
-        """Run new rows behind the committed ones; the cache's length does not change.
+        """Run new rows behind the committed ones; the cache's length does not change. All tensors are on its device.
 
         Args:
             tokens: (n,) int64 ids of the target's vocabulary: the tokens *behind* the features.
@@ -118,25 +120,24 @@ class FeatureNetwork:
             sees: (n, behind + n) bool, True where new row i sees uncommitted row j, its own included; None for a
                 chain that continues all of them.
             behind: Uncommitted rows of earlier runs that the new ones build upon.
+            check: Called before each block; raises to cancel.
 
         Returns:
             (n, h), the draft's guess of the feature of the next position.
         """
         weights = self.weights
-        tokens, positions = tokens.to(self.device), positions.to(self.device)
-        if sees is not None:
-            sees = sees.to(self.device)
         uncommitted = cache.place(positions, behind)
         self._rope.reserve(int(positions.max()) + 1)
         rotation = self._rope.rows(positions, False)
         group = self.config.group
         mask = step_mask(uncommitted, len(tokens), sees, cache.length, None, self._cache_dtype, group)
         if target_features is not None:
-            features = weights.fusion.reduce(target_features.to(self.device, self.dtype))
+            features = weights.fusion.reduce(target_features.to(self.dtype))
         assert features is not None, "a feature draft needs features"
         embedding = functional.embedding(tokens, weights.embedding).to(self.dtype)
         hidden, rows = weights.fusion(embedding, features)
         for index, layer in enumerate(weights.layers):
+            check()
             hidden = block(self.config, layer, index, hidden, rotation, mask, cache, rows)
             rows = None
         return hidden
@@ -155,4 +156,4 @@ class FeatureNetwork:
     def target_tokens(self, tokens: Tensor) -> Tensor:
         """The target's ids of the draft's, any shape."""
         ids = self.weights.target_ids
-        return tokens if ids is None else ids[tokens.to(ids.device)]
+        return tokens if ids is None else ids[tokens]

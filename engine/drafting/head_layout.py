@@ -64,11 +64,6 @@ class HeadLayout:
         return (2, target_layers // 2, target_layers - 3)
 
 
-def is_head(names: Mapping[str, Any], config: Mapping[str, Any]) -> bool:
-    """Whether a folder with these tensors and this config.json holds a feature draft and not a whole model."""
-    return _kind(names, config) is not None
-
-
 def _kind(names: Mapping[str, Any], config: Mapping[str, Any]) -> Kind | None:
     bare = {name.removeprefix("model.") for name in names}
     if "speculators_model_type" in config:

@@ -16,6 +16,7 @@ from engine.drafting.head_loader import load_feature_network, share
 from engine.model.decoder import Decoder
 from engine.model.token_tree import ROOT, Draft
 from engine.model.weight_format import FORMATS
+from engine.placement.link import Link
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.decoders import load_decoder
 from tests.support.heads import make_head
@@ -38,6 +39,10 @@ def network(
     return load_feature_network(HeadCheckpoint(folder), target.config, share(target.source), FORMATS["fp32"])
 
 
+def drafter_of(network: FeatureNetwork, shape: TreeShape = SHAPE, context: int = CONTEXT) -> FeatureDraft:
+    return FeatureDraft(network, shape, context, Link(torch.device("cpu")), lambda: None)
+
+
 def random_text(count: int, seed: int) -> list[int]:
     return torch.randint(3, 300, (count,), generator=torch.Generator().manual_seed(seed)).tolist()
 
@@ -52,7 +57,7 @@ def hidden_rows(target: Decoder, tokens: list[int]) -> torch.Tensor:
 
 def fresh(network: FeatureNetwork, target: Decoder, text: list[int], shape: TreeShape = SHAPE) -> Draft:
     """What a drafter that has just read this text drafts; its last token is the root."""
-    drafter = FeatureDraft(network, shape, CONTEXT)
+    drafter = drafter_of(network, shape)
     drafter.reset(text[:-1])
     drafter.observe(text[-1:], hidden_rows(target, text[:-1]))
     return drafter.propose(shape.nodes)
@@ -91,7 +96,7 @@ def test_each_node_scores_what_its_path_scores_as_a_chain(network: FeatureNetwor
 def test_after_each_round_it_drafts_what_a_fresh_one_drafts(network: FeatureNetwork, target: Decoder) -> None:
     text = random_text(60, 2)
     rows = hidden_rows(target, text)
-    drafter = FeatureDraft(network, SHAPE, CONTEXT)
+    drafter = drafter_of(network)
     assert drafter.reset(text[:20]) == 0
     drafter.observe(text[20:21], rows[:20])
     known = 20
@@ -106,7 +111,7 @@ def test_after_each_round_it_drafts_what_a_fresh_one_drafts(network: FeatureNetw
 
 def test_a_proposal_leaves_no_trace(network: FeatureNetwork, target: Decoder) -> None:
     text = random_text(21, 3)
-    drafter = FeatureDraft(network, SHAPE, CONTEXT)
+    drafter = drafter_of(network)
     drafter.reset(text[:-1])
     drafter.observe(text[-1:], hidden_rows(target, text[:-1]))
     assert drafter.propose(14) == drafter.propose(14)
@@ -121,7 +126,7 @@ def test_the_next_prompt_needs_rows_from_where_it_differs(
 ) -> None:
     first = random_text(32, 4)
     second = first[:shared] + random_text(32, 5)[shared:]
-    drafter = FeatureDraft(network, SHAPE, CONTEXT)
+    drafter = drafter_of(network)
     drafter.reset(first[:20])
     rows = hidden_rows(target, first[:26])
     drafter.observe(first[20:21], rows[:20])
@@ -138,7 +143,7 @@ def test_the_next_prompt_needs_rows_from_where_it_differs(
 def test_the_same_prompt_again_needs_its_last_row(network: FeatureNetwork, target: Decoder) -> None:
     text = random_text(21, 6)
     rows = hidden_rows(target, text[:-1])
-    drafter = FeatureDraft(network, SHAPE, CONTEXT)
+    drafter = drafter_of(network)
     drafter.reset(text[:-1])
     drafter.observe(text[-1:], rows)
     before = drafter.propose(14)
@@ -158,7 +163,7 @@ def test_a_long_prompt_is_taken_in_by_pieces(
 
 def test_it_drafts_up_to_the_end_of_the_context(network: FeatureNetwork, target: Decoder) -> None:
     text = random_text(60, 8)
-    drafter = FeatureDraft(network, SHAPE, context=60)
+    drafter = drafter_of(network, SHAPE, 60)
     drafter.reset(text[:-1])
     drafter.observe(text[-1:], hidden_rows(target, text[:-1]))
     assert len(drafter.propose(14)) == 14
@@ -166,14 +171,14 @@ def test_it_drafts_up_to_the_end_of_the_context(network: FeatureNetwork, target:
 
 def test_rows_that_do_not_fit_the_text_are_refused(network: FeatureNetwork, target: Decoder) -> None:
     text = random_text(21, 9)
-    drafter = FeatureDraft(network, SHAPE, CONTEXT)
+    drafter = drafter_of(network)
     drafter.reset(text[:-1])
     with pytest.raises(ValueError, match="19 hidden rows for 21 tokens"):
         drafter.observe(text[-1:], hidden_rows(target, text[:-2]))
 
 
 def test_a_reply_is_the_same_text_and_the_draft_follows_it(network: FeatureNetwork, target: Decoder) -> None:
-    drafter, reader = FeatureDraft(network, SHAPE, CONTEXT), Target(target, CONTEXT)
+    drafter, reader = drafter_of(network), Target(target, CONTEXT)
     prompt = random_text(20, 10)
     plain, _ = run_reply(Target(target, CONTEXT), NoDrafter(), prompt, 60)
     for _ in range(2):  # the second time with caches that hold the prompt and more
@@ -188,7 +193,6 @@ def test_a_reply_is_the_same_text_and_the_draft_follows_it(network: FeatureNetwo
 
 
 def test_nothing_can_be_drafted_before_a_token(network: FeatureNetwork) -> None:
-    drafter = FeatureDraft(network, SHAPE, CONTEXT)
-    drafter.reset([])
+    drafter = drafter_of(network)
     with pytest.raises(ValueError, match="before it has observed"):
         drafter.propose(4)

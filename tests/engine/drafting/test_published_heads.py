@@ -12,14 +12,15 @@ import torch
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
-from engine.drafting.head_layout import is_head
 from engine.drafting.head_loader import load_feature_network, read_shared, share
 from engine.errors import ConfigInvalid, DraftMismatch, TensorMismatch, UnsupportedModel, WeightsCorrupt
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.token_tree import Draft
 from engine.model.weight_format import FORMATS
+from engine.placement.link import Link
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_decoder, load_reference
@@ -53,7 +54,8 @@ def hidden_rows(folder: Path, layers: tuple[int, ...], tokens: list[int]) -> tor
 
 
 def draft(network: FeatureNetwork, rows: torch.Tensor, width: int, depth: int, nodes: int) -> Draft:
-    drafter = FeatureDraft(network, TreeShape(width, depth, nodes), context=64)
+    link = Link(torch.device("cpu"))
+    drafter = FeatureDraft(network, TreeShape(width, depth, nodes), 64, link, lambda: None)
     assert drafter.reset(PROMPT) == 0
     drafter.observe([ROOT], rows)
     return drafter.propose(64)
@@ -196,16 +198,16 @@ def test_outputs_that_specforge_names_are_the_next_layers_inputs(target: Decoder
 
 
 def test_a_whole_model_is_no_head(target: Decoder, folder: Path) -> None:
-    checkpoint = HeadCheckpoint(folder)
-    assert not is_head(checkpoint.shapes, checkpoint.config)
+    assert draft_kind(folder) == "model"
     with pytest.raises(UnsupportedModel, match="whole model and no draft head"):
         load(target, folder)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_every_layout_is_recognised(layout: str) -> None:
-    head = make_head(layout)
-    assert is_head(head.state, head.config)
+def test_every_layout_is_recognised(layout: str, tmp_path: Path) -> None:
+    for safetensors in (True, False):
+        path = make_head(layout).write(tmp_path / str(safetensors), safetensors)
+        assert draft_kind(path) == "head"
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from engine.drafting.head_loader import load_feature_network, share
 from engine.errors import InvalidOption
 from engine.model.decoder import Decoder
 from engine.model.weight_format import FORMATS
+from engine.placement.link import Link
 from engine.training.draft import making, training
 from engine.training.draft.features import Example, batch_of, features_of
 from engine.training.draft.loss import TargetEnds, agreement, feature_loss
@@ -112,7 +113,9 @@ def test_the_draft_learns_the_targets_words(target: Decoder, tmp_path: Path) -> 
     write_draft(outcome.network, tmp_path / "trained")
     lengths = []
     for name in ("untrained", "trained"):
-        drafter = FeatureDraft(load(target, tmp_path / name), TreeShape(4, 3, 8), context=64)
+        drafter = FeatureDraft(
+            load(target, tmp_path / name), TreeShape(4, 3, 8), 64, Link(torch.device("cpu")), lambda: None
+        )
         drafted, timings = run_reply(Target(target, 64), drafter, list(examples[0].ids[:6]), 24)
         assert drafted == list(examples[0].ids[6:])
         lengths.append(timings.mean_acceptance_length or 0.0)
