@@ -83,7 +83,7 @@ class LoadedModel:
         reference = choose_draft(options)
         draft = None
         if reference is not None:
-            draft = plan_draft(reference, self.tokenizer, options, gpu, _vram_budget(options, gpu))
+            draft = plan_draft(reference, self.tokenizer, config, options, gpu, _vram_budget(options, gpu))
         fit = fit_model(config, options, 0 if draft is None else draft.host_bytes)
         self.gate = _read_gate(folder)
         check()
@@ -93,14 +93,15 @@ class LoadedModel:
             )
         else:
             weights = load_packed(checkpoint, config, fit.weights, cache_folder() / "packed", progress, check)
-        self.target = Target(Decoder(config, Resident(weights)), fit.context)
+        decoder = Decoder(config, Resident(weights))
+        self.target = Target(decoder, fit.context)
         if options.threads is None and fit.weight_bytes < _ALL_CORES_FROM_BYTES:
             torch.set_num_threads(_faster_thread_count(self.target))
         self.notes = weights.notes
         self.link = Link(torch.device("cpu") if draft is None else draft.device)
         self.draft: LoadedDraft | None = None
         if draft is not None:
-            self.draft = LoadedDraft(draft, config.vocabulary_size, fit.context, self.link, check)
+            self.draft = LoadedDraft(draft, decoder, checkpoint, fit.context, self.link, check)
             self.notes += self.draft.notes
         self.options = options
         self.folder = folder

@@ -20,6 +20,7 @@ from engine.drafting.head_config import block_config
 from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.model.config import ModelConfig
 from engine.model.tensors import HARMLESS_SUFFIXES, Slot, compare_tensors, layer_slots
+from engine.model.weight_format import WeightFormat
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 Kind = Literal["concat", "gated", "wide"]
@@ -62,6 +63,19 @@ class HeadLayout:
         if self.kind != "wide":
             return (target_layers,)
         return (2, target_layers // 2, target_layers - 3)
+
+
+def head_bytes(layout: HeadLayout, weight_format: WeightFormat) -> int:
+    """Bytes of a draft's own weights in memory; what it shares with its target is not counted."""
+    total = 0
+    for slot in (*layout.outer, *(slot for slots in layout.layers for slot in slots)):
+        if len(slot.shape) == 1:
+            total += slot.shape[0] * 4
+        elif slot.field == "embedding":
+            total += slot.shape[0] * slot.shape[1] * weight_format.dense.itemsize
+        else:
+            total += weight_format.matrix_bytes(*slot.shape)
+    return total
 
 
 def _kind(names: Mapping[str, Any], config: Mapping[str, Any]) -> Kind | None:

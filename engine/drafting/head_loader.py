@@ -68,6 +68,37 @@ def read_shared(
     return SharedWeights(tensors["embedding"], head, dtype, copied=True)
 
 
+def check_target(layout: HeadLayout, target: ModelConfig) -> tuple[int, ...]:
+    """Refuse a draft for another target; returns which of its hidden rows are needed.
+
+    Raises:
+        DraftMismatch: Hidden size, vocabulary or layers are not the target's.
+    """
+    if layout.target_hidden_size != target.hidden_size:
+        raise DraftMismatch(
+            f"The draft is for a model with hidden size {layout.target_hidden_size}, and this model's is "
+            f"{target.hidden_size}; choose a draft that was made for this model."
+        )
+    if layout.blocks.vocabulary_size != target.vocabulary_size:
+        raise DraftMismatch(
+            f"The draft is for a model with a vocabulary of {layout.blocks.vocabulary_size}, and this model's has "
+            f"{target.vocabulary_size}; choose a draft that was made for this model."
+        )
+    fields = {slot.field for slot in layout.outer}
+    if layout.blocks.hidden_size != target.hidden_size and not {"embedding", "head"} <= fields:
+        raise DraftMismatch(
+            f"The draft's hidden size is {layout.blocks.hidden_size} and the model's {target.hidden_size}, so it "
+            "needs an embedding and a head of its own; choose another draft."
+        )
+    hidden_layers = layout.layers_of(target.layers)
+    if not all(0 <= layer <= target.layers for layer in hidden_layers):
+        raise DraftMismatch(
+            f"The draft reads the layers {', '.join(map(str, hidden_layers))} of a model, and this one has "
+            f"{target.layers}; choose a draft that was made for this model."
+        )
+    return hidden_layers
+
+
 def load_feature_network(
     checkpoint: HeadCheckpoint,
     target: ModelConfig,
@@ -91,7 +122,7 @@ def load_feature_network(
         ConfigInvalid: A value of its config.json makes no sense.
     """
     layout = read_layout(checkpoint)
-    hidden_layers = _check_target(layout, target)
+    hidden_layers = check_target(layout, target)
     maps = _Maps(weight_format, shared.embedding.device)
 
     def read(slots: tuple[Slot, ...]) -> dict[str, Tensor]:
@@ -143,33 +174,6 @@ class _Maps:
             except NotPackable:
                 pass
         return dense_linear(weight, bias)
-
-
-def _check_target(layout: HeadLayout, target: ModelConfig) -> tuple[int, ...]:
-    """Refuse a draft for another target; returns which of its hidden rows are needed."""
-    if layout.target_hidden_size != target.hidden_size:
-        raise DraftMismatch(
-            f"The draft is for a model with hidden size {layout.target_hidden_size}, and this model's is "
-            f"{target.hidden_size}; choose a draft that was made for this model."
-        )
-    if layout.blocks.vocabulary_size != target.vocabulary_size:
-        raise DraftMismatch(
-            f"The draft is for a model with a vocabulary of {layout.blocks.vocabulary_size}, and this model's has "
-            f"{target.vocabulary_size}; choose a draft that was made for this model."
-        )
-    fields = {slot.field for slot in layout.outer}
-    if layout.blocks.hidden_size != target.hidden_size and not {"embedding", "head"} <= fields:
-        raise DraftMismatch(
-            f"The draft's hidden size is {layout.blocks.hidden_size} and the model's {target.hidden_size}, so it "
-            "needs an embedding and a head of its own; choose another draft."
-        )
-    hidden_layers = layout.layers_of(target.layers)
-    if not all(0 <= layer <= target.layers for layer in hidden_layers):
-        raise DraftMismatch(
-            f"The draft reads the layers {', '.join(map(str, hidden_layers))} of a model, and this one has "
-            f"{target.layers}; choose a draft that was made for this model."
-        )
-    return hidden_layers
 
 
 def _block(layout: HeadLayout, tensors: dict[str, Tensor], maps: _Maps) -> LayerWeights:
