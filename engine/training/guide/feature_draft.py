@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import sys
 from collections.abc import Iterator, Sequence
@@ -10,10 +11,14 @@ from pathlib import Path
 
 import torch
 
+from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.head_loader import load_feature_network, share
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
+from engine.model.weight_format import FORMATS
 from engine.placement.resident import Resident
+from engine.training.draft.acceptance import mean_acceptance_length
 from engine.training.draft.features import Example, FeatureBatch, batch_of
 from engine.training.draft.network import FusionName, shape_for
 from engine.training.draft.supply import KIND, ExampleSupply
@@ -23,12 +28,19 @@ from engine.training.guide.dialogue import Source
 from engine.training.guide.fact import read_facts
 from engine.training.guide.vocabulary import Encoder
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.draft_kind import draft_kind
+from engine.weights.head_checkpoint import HeadCheckpoint
 
 # Dialogues of each half, and how many of all are kept aside.
 _GUIDE_DIALOGUES, _PLAYGROUND_DIALOGUES = 3000, 2600
 _KEPT_ASIDE = 64
 _TOKENS_PER_STEP = 4000
 _LONGEST = 512
+
+# Fresh prompts of each half to score on, and the longest reply.
+_SCORE_PROMPTS, _SCORE_TOKENS, _SCORE_SEED = 12, 100, 97
+_HALVES, _SHAPES = ("guide", "playground"), ("chain of 4", "tree of 16")
+_CHAIN = TreeShape(width=1, depth=4, nodes=4)
 
 
 @dataclass(frozen=True)
@@ -59,10 +71,7 @@ def train_feature_drafts(guide: Path, out: Path, variants: Sequence[Variant], mi
         variants: What to train.
         minutes: How long, each; None for each one's own number of steps, so that all learn from as much.
     """
-    checkpoint = Checkpoint(guide)
-    config = read_config(checkpoint)
-    decoder = Decoder(config, Resident(load_weights(checkpoint, config, torch.float32, torch.device("cpu"))))
-    torch.set_num_threads(1)
+    decoder = _load(guide)
     examples = list(_examples(Encoder(guide / "tokenizer.json")))
     aside = examples[:_KEPT_ASIDE]
     supply = ExampleSupply(decoder, examples[_KEPT_ASIDE:], _TOKENS_PER_STEP, recipe.SEED)
@@ -71,13 +80,48 @@ def train_feature_drafts(guide: Path, out: Path, variants: Sequence[Variant], mi
     ]
     for variant in variants:
         print(f"{variant.name}: {variant.fusion}, {variant.blocks} blocks", flush=True)
-        shape = shape_for(config, variant.blocks, variant.fusion)
+        shape = shape_for(decoder.config, variant.blocks, variant.fusion)
         steps = variant.steps if minutes is None else None
         outcome = train(decoder, shape, supply, kept_aside, minutes or 1.0, recipe.SEED, sys.stdout, steps)
         write_draft(outcome.network, out / variant.name)
         print(f"wrote {out / variant.name} ({outcome.network.parameter_count:,} parameters)", flush=True)
         if outcome.interrupted:
             return
+
+
+def score_feature_drafts(guide: Path, out: Path) -> None:
+    """Print what each draft in a folder is worth on fresh prompts, with chains and with trees, as table rows."""
+    decoder, encoder = _load(guide), Encoder(guide / "tokenizer.json")
+    source = Source(*read_facts(problems=[]))
+    rng = random.Random(_SCORE_SEED)
+    halves = [
+        [encoder.prompt([("user", make(rng).question)]) for _ in range(_SCORE_PROMPTS)]
+        for make in (source.guide_turn, source.playground_turn)
+    ]
+    shapes = (_CHAIN, TreeShape())
+    print(f"| draft | weights | {' | '.join(f'{half}, {shape}' for half in _HALVES for shape in _SHAPES)} |")
+    print("|---|---|---|---|---|---|", flush=True)
+    for folder in sorted(
+        path.parent for path in out.glob("*/config.json") if draft_kind(path.parent) == "head"
+    ):
+        checkpoint, shared = HeadCheckpoint(folder), share(decoder.source)
+        network = load_feature_network(checkpoint, decoder.config, shared, FORMATS["fp32"])
+        number = sum(math.prod(shape) for shape in checkpoint.shapes.values())
+        lengths = [
+            mean_acceptance_length(decoder, network, prompts, {encoder.end}, shape, _SCORE_TOKENS)
+            for prompts in halves
+            for shape in shapes
+        ]
+        figures = " | ".join(f"{length:.2f}" for length in lengths)
+        print(f"| {folder.name} | {number / 1e6:.2f} M | {figures} |", flush=True)
+
+
+def _load(guide: Path) -> Decoder:
+    """The guide in float32, on one thread: at its size more would wait for each other."""
+    checkpoint = Checkpoint(guide)
+    config = read_config(checkpoint)
+    torch.set_num_threads(1)
+    return Decoder(config, Resident(load_weights(checkpoint, config, torch.float32, torch.device("cpu"))))
 
 
 def _examples(encoder: Encoder) -> Iterator[Example]:

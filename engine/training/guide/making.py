@@ -13,7 +13,7 @@ from engine.training.guide import recipe
 from engine.training.guide.dialogue import Source
 from engine.training.guide.draft import Acceptance, acceptance, train_draft
 from engine.training.guide.fact import read_facts
-from engine.training.guide.feature_draft import ABLATION, SHIPPED, train_feature_drafts
+from engine.training.guide.feature_draft import ABLATION, SHIPPED, score_feature_drafts, train_feature_drafts
 from engine.training.guide.heldout import read_heldout
 from engine.training.guide.score import Speaker, best_threshold, score
 from engine.training.guide.target import make_tokenizer, train_target
@@ -23,7 +23,7 @@ from engine.training.network import Network, Shape
 
 
 def run(stages: Sequence[str], work: recipe.Work, out: Path, minutes: float | None, threads: int) -> None:
-    """Run ``stages`` of tokenizer, target, draft, score, gated-fusion and ablation.
+    """Run ``stages`` of tokenizer, target, draft, score, gated-fusion, ablation and tau.
 
     Args:
         stages: what to make.
@@ -42,6 +42,8 @@ def run(stages: Sequence[str], work: recipe.Work, out: Path, minutes: float | No
         train_feature_drafts(guide, out, [SHIPPED], own_minutes)
     if "ablation" in stages:
         train_feature_drafts(guide, out, ABLATION, minutes)
+    if "tau" in stages:
+        score_feature_drafts(guide, out)
 
 
 def run_own_vocabulary(
