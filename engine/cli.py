@@ -214,11 +214,13 @@ def _doctor(options: argparse.Namespace) -> int:
     import torch
 
     from engine.kernels import library
-    from engine.planning.hardware import available_memory_bytes, usable_cores
+    from engine.planning.hardware import available_memory_bytes, find_gpu, free_device_bytes, usable_cores
 
     in_use = library.available()
+    gpu = find_gpu()
     print(f"cores      {usable_cores()}")
     print(f"memory     {available_memory_bytes() / 1e9:.3g} GB available")
+    print(f"gpu        {'none' if gpu is None else f'{gpu}, {free_device_bytes(gpu) / 1e9:.3g} GB free'}")
     print(f"torch      {torch.__version__}")
     if in_use is None:
         print(f"kernels    torch's own operators alone: {library.reason()}")

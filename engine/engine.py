@@ -11,6 +11,8 @@ from collections.abc import Callable
 from importlib import metadata
 from os import getpid
 
+import torch
+
 from engine.drafting.dynamic_tree import TreeShape
 from engine.errors import Cancelled, OutOfMemory, TenonError
 from engine.loaded_model import LoadedModel
@@ -103,6 +105,12 @@ class Engine:
             self._fail(
                 command.request_id, type(error).__name__, error.message, error.details, error.exit_code
             )
+        except torch.OutOfMemoryError as error:
+            message = (
+                "The GPU ran out of memory: give it less of the model with a smaller GPU memory budget, or close "
+                "other programs that use it."
+            )
+            self._fail(command.request_id, OutOfMemory.__name__, message, _traceback(error))
         except MemoryError:
             message = (
                 "The machine ran out of memory: close other programs, or choose a smaller model or context."

@@ -17,15 +17,18 @@ from engine.errors import ConfigInvalid, InvalidOption, UnsupportedModel
 from engine.hub.installed import cache_folder, find_model, model_name
 from engine.loaded_draft import LoadedDraft, plan_draft
 from engine.messages import LoadOptions, ModelReport, SamplingOptions
-from engine.model.config import read_config
+from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
-from engine.model.loader import load_weights
+from engine.model.layer import ModelWeights, Side
+from engine.model.loader import load_layers, load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
 from engine.placement.link import Link
+from engine.placement.placement import Placement
 from engine.placement.resident import Resident
-from engine.planning.fit import fit_model
-from engine.planning.hardware import find_gpu, free_device_bytes, usable_cores
+from engine.placement.split import Split
+from engine.planning.fit import Fit, fit_model, layers_that_fit
+from engine.planning.hardware import find_gpu, free_device_bytes, half_type, usable_cores
 from engine.planning.planner import choose_draft
 from engine.text.gate import Gate
 from engine.text.tokenizer import Tokenizer, read_end_ids
@@ -35,6 +38,7 @@ from engine.weights.draft_kind import draft_kind
 # Up to this size the number of threads is measured; beyond it memory bandwidth decides, and all cores share that.
 _ALL_CORES_FROM_BYTES = 128 << 20
 _TRIALS = 7
+_CPU = torch.device("cpu")
 # What the GPU's driver, its kernels and other programs need beside tensors.
 _VRAM_RESERVE_BYTES = 512 << 20
 
@@ -49,6 +53,7 @@ class LoadedModel:
         target: Its decoder and cache.
         draft: The draft that was loaded with it, None for none.
         link: The way to the GPU, or to the CPU's own memory where none is used.
+        target_devices: Where the target computes, in words.
         gate: The bundled guide's confidence gate, None for every other model.
         notes: Sentences for the person about what could not be done as asked.
     """
@@ -87,18 +92,27 @@ class LoadedModel:
         fit = fit_model(config, options, 0 if draft is None else draft.host_bytes)
         self.gate = _read_gate(folder)
         check()
+        self.link = Link(_CPU if draft is None else draft.device)
+        leading = 0
+        if draft is not None and draft.device == gpu:
+            leading = layers_that_fit(config, fit, _vram_budget(options, gpu) - draft.size_bytes)
         if fit.weights.packing is None:
             weights = load_weights(
-                checkpoint, config, fit.weights.dense, torch.device("cpu"), progress, check
+                checkpoint, config, fit.weights.dense, _CPU, progress, check, first_layer=leading
             )
         else:
             weights = load_packed(checkpoint, config, fit.weights, cache_folder() / "packed", progress, check)
-        decoder = Decoder(config, Resident(weights))
+        placement: Placement = Resident(weights)
+        if leading:
+            placement = _split(checkpoint, config, fit, weights, leading, self.link, check)
+        decoder = Decoder(config, placement)
         self.target = Target(decoder, fit.context)
+        self.target_devices = (
+            f"{self.link.device} ({leading} of {config.layers} layers), cpu" if leading else "cpu"
+        )
         if options.threads is None and fit.weight_bytes < _ALL_CORES_FROM_BYTES:
             torch.set_num_threads(_faster_thread_count(self.target))
         self.notes = weights.notes
-        self.link = Link(torch.device("cpu") if draft is None else draft.device)
         self.draft: LoadedDraft | None = None
         if draft is not None:
             self.draft = LoadedDraft(draft, decoder, checkpoint, fit.context, self.link, check)
@@ -159,6 +173,24 @@ class LoadedModel:
             repetition_penalty=setting(options.repetition_penalty, "repetition_penalty", 1.0),
             seed=fresh_seed if options.seed is None else options.seed,
         )
+
+
+def _split(
+    checkpoint: Checkpoint,
+    config: ModelConfig,
+    fit: Fit,
+    weights: ModelWeights,
+    leading: int,
+    link: Link,
+    check: Callable[[], None],
+) -> Split:
+    """Put the first layers on the GPU: 16 bits for packed formats, the model's own type otherwise."""
+    dtype = fit.weights.dense if fit.weights.packing is None else half_type(link.device)
+    layers = load_layers(checkpoint, config, range(leading), dtype, link.device, check=check)
+    if fit.weights.packing is not None:
+        # A packed file is mapped: layers that nobody reads take no memory.
+        weights = replace(weights, layers=weights.layers[leading:])
+    return Split(weights, layers, Side(str(link.device), link.device, dtype, dtype), link)
 
 
 def _vram_budget(options: LoadOptions, gpu: torch.device | None) -> int:

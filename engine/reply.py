@@ -187,7 +187,10 @@ class ReplyRun:
             model=self._request.options.model,
             draft=None if self._draft is None else self._draft.reference,
             weights=self._model.report.weights,
-            devices={"target": "cpu", "draft": None if self._draft is None else str(self._draft.device)},
+            devices={
+                "target": self._model.target_devices,
+                "draft": None if self._draft is None else str(self._draft.device),
+            },
             stop_reason=self._reply.stop_reason or "cancelled",
             plan=self._plan,
             timings=self._clock.timings(),

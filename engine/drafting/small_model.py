@@ -145,7 +145,7 @@ class SmallModel:
         self._commit(path, tokens[: len(path)])
 
     def _commit(self, rows: Sequence[int], tokens: Sequence[int]) -> None:
-        self._cache.commit(torch.tensor(rows, dtype=torch.long))
+        self._cache.commit(self._link.to_device(torch.tensor(rows, dtype=torch.long)))
         self._cached += tokens
 
     def _forward(

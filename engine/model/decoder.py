@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.model.attention import step_mask
+from engine.model.attention import StepMask, step_mask
 from engine.model.block import Rotation, block
 from engine.model.config import ModelConfig
 from engine.model.kv_cache import KVCache
-from engine.model.layer import WeightSource
+from engine.model.layer import Side, WeightSource
 from engine.model.rope import RopeTable
 
 
@@ -43,8 +43,12 @@ class Decoder:
     def __init__(self, config: ModelConfig, source: WeightSource) -> None:
         self.config = config
         self.source = source
-        self._ropes = [RopeTable(rope, source.dtype, source.device) for rope in config.ropes]
-        self._windows = sorted(set(config.windows), key=lambda window: window or 0)
+        self._home = source.home
+        self._sides = [source.side(index) for index in range(config.layers)]
+        self._ropes = {
+            side: [RopeTable(rope, side.activations, side.device) for rope in config.ropes]
+            for side in {self._home, *self._sides}
+        }
         scale = config.embedding_scale
         # Gemma rounds the factor to the weights' type.
         self._embedding_scale = None if scale is None else torch.tensor(scale, dtype=source.dtype).item()
@@ -62,6 +66,8 @@ class Decoder:
             short_text_limit=next(
                 (rope.original_context for rope in config.ropes if rope.long_frequencies), None
             ),
+            elsewhere=[side for side in self._sides if side != self._home],
+            carry=self.source.carry,
         )
 
     @torch.inference_mode()
@@ -103,13 +109,9 @@ class Decoder:
         if mask is not None:
             mask = mask.to(source.device)
         uncommitted = cache.place(positions, behind)
-        masks = {
-            window: step_mask(
-                uncommitted, len(tokens), mask, cache.length, window, source.cache_dtype, config.group
-            )
-            for window in self._windows
-        }
-        rotations = self._rotations(positions, cache)
+        home = self._home
+        views = {home: _View(self, home, uncommitted, len(tokens), mask, cache)}
+        here = home
         hidden = functional.embedding(tokens, source.embedding).to(source.dtype)
         if self._embedding_scale is not None:
             hidden = hidden * self._embedding_scale
@@ -118,10 +120,16 @@ class Decoder:
             if check is not None:
                 check()
             if index in hidden_layers:
-                inputs[index] = hidden
-            rotation = None if rope is None else rotations[rope]
-            hidden = block(config, source.layer(index), index, hidden, rotation, masks[window], cache)
-        hidden = source.final_norm(hidden)
+                inputs[index] = self._carry(hidden, here, home)
+            side = self._sides[index]
+            if side != here:
+                hidden, here = self._carry(hidden, here, side), side
+                if side not in views:
+                    views[side] = views[home].seen_from(side)
+            view = views[side]
+            rotation = None if rope is None else view.rotations[rope]
+            hidden = block(config, source.layer(index), index, hidden, rotation, view.mask(window), cache)
+        hidden = source.final_norm(self._carry(hidden, here, home))
         if config.layers in hidden_layers:
             inputs[config.layers] = hidden
         wanted = hidden if logit_rows is None else hidden[logit_rows]
@@ -130,8 +138,54 @@ class Decoder:
             logits = torch.tanh(logits / config.logit_soft_cap) * config.logit_soft_cap
         return Output(logits, hidden, inputs)
 
-    def _rotations(self, positions: Tensor, cache: KVCache) -> list[Rotation]:
+    def rotations(self, side: Side, positions: Tensor, long_text: bool) -> list[Rotation]:
+        """The rows of each rope's table for these positions, (n,) int64 on that side."""
         last = int(positions.max())
-        for table in self._ropes:
+        tables = self._ropes[side]
+        for table in tables:
             table.reserve(last + 1)
-        return [table.rows(positions, cache.long_text) for table in self._ropes]
+        return [table.rows(positions, long_text) for table in tables]
+
+    def _carry(self, hidden: Tensor, here: Side, there: Side) -> Tensor:
+        """Hidden states on their way to another side, in the smaller of both types."""
+        if there == here:
+            return hidden
+        if there.activations.itemsize < hidden.dtype.itemsize:
+            hidden = hidden.to(there.activations)
+        return self.source.carry(hidden, there).to(there.activations)
+
+
+class _View:
+    """One forward as the layers of one side need it: rotations of the new rows, and who sees whom."""
+
+    def __init__(
+        self, decoder: Decoder, side: Side, positions: Tensor, count: int, tree: Tensor | None, cache: KVCache
+    ) -> None:
+        self._decoder = decoder
+        self._side = side
+        self._positions = positions
+        self._count = count
+        self._tree = tree
+        self._cache = cache
+        self._masks: dict[int | None, StepMask] = {}
+        self.rotations = decoder.rotations(side, positions[-count:], cache.long_text)
+
+    def mask(self, window: int | None) -> StepMask:
+        """For layers of this window."""
+        if window not in self._masks:
+            self._masks[window] = step_mask(
+                self._positions,
+                self._count,
+                self._tree,
+                self._cache.length,
+                window,
+                self._side.cache,
+                self._decoder.config.group,
+            )
+        return self._masks[window]
+
+    def seen_from(self, side: Side) -> _View:
+        """The same forward for another side."""
+        carry = self._decoder.source.carry
+        tree = None if self._tree is None else carry(self._tree, side)
+        return _View(self._decoder, side, carry(self._positions, side), self._count, tree, self._cache)

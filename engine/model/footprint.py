@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.model.config import ModelConfig
 from engine.model.tensors import decoder_tensors
 from engine.model.weight_format import WeightFormat
@@ -24,6 +26,13 @@ def weight_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
         else:
             total += weight_format.matrix_bytes(rows, slots[0].shape[1])
     return total
+
+
+def layer_bytes(config: ModelConfig, weight_format: WeightFormat, tokens: int) -> int:
+    """Bytes of one layer's weights and of its keys and values of this many tokens."""
+    whole = weight_bytes(config, weight_format)
+    without = weight_bytes(replace(config, layers=config.layers - 1), weight_format)
+    return whole - without + cache_bytes(replace(config, layers=1), tokens, weight_format)
 
 
 def cache_bytes(config: ModelConfig, tokens: int, weight_format: WeightFormat) -> int:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 import torch
 from torch import Tensor
+
+from engine.model.layer import Side
 
 FIRST_ROWS = 256
 
@@ -29,6 +33,8 @@ class KVCache:
         dtype: Type of keys and values.
         device: Where they are.
         short_text_limit: LongRoPE: texts longer than this are rotated otherwise, from their first token on.
+        elsewhere: Sides of the first layers, as many as compute on another device.
+        carry: Moves the indices of kept rows to such a side.
 
     Attributes:
         length: Committed rows.
@@ -47,6 +53,8 @@ class KVCache:
         dtype: torch.dtype,
         device: torch.device,
         short_text_limit: int | None = None,
+        elsewhere: Sequence[Side] = (),
+        carry: Callable[[Tensor, Side], Tensor] = lambda tensor, side: tensor.to(side.device),
     ) -> None:
         self.capacity = capacity
         self.length = 0
@@ -56,7 +64,11 @@ class KVCache:
         self._uncommitted = torch.empty(0, dtype=torch.long, device=device)
         self._rows = min(FIRST_ROWS, capacity)
         shape = (2, kv_heads, self._rows, head_dim)
-        self._layers = [torch.empty(shape, dtype=dtype, device=device) for _ in range(layers)]
+        self._elsewhere = tuple(elsewhere)
+        self._carry = carry
+        stores = [(side.cache, side.device) for side in elsewhere]
+        stores += [(dtype, device)] * (layers - len(elsewhere))
+        self._layers = [torch.empty(shape, dtype=type_, device=place) for type_, place in stores]
 
     @property
     def bytes(self) -> int:
@@ -155,10 +167,13 @@ class KVCache:
         if count == 0:
             return
         if not torch.equal(rows, torch.arange(count, device=rows.device)):
-            source = rows.to(self._layers[0].device) + self.length
-            for layer in self._layers:
+            source = rows.to(self._uncommitted.device) + self.length
+            carried = {side: self._carry(source, side) for side in set(self._elsewhere)}
+            for index, layer in enumerate(self._layers):
                 # index_select copies before anything is written, so overlapping rows are safe.
-                layer[:, :, self.length : self.length + count] = layer.index_select(2, source)
+                away = index < len(self._elsewhere)
+                kept = layer.index_select(2, carried[self._elsewhere[index]] if away else source)
+                layer[:, :, self.length : self.length + count] = kept
         self.length += count
 
     def truncate(self, length: int) -> None:

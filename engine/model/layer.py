@@ -88,8 +88,28 @@ class ModelWeights:
         return outer + sum(layer.size_bytes for layer in self.layers)
 
 
+@dataclass(frozen=True)
+class Side:
+    """Where layers compute, and in which types.
+
+    Attributes:
+        name: Of the device; two sides of one name are one.
+        device: For weights, activations and the cache of these layers.
+        activations: Type of hidden states.
+        cache: Type of keys and values.
+    """
+
+    name: str
+    device: torch.device
+    activations: torch.dtype
+    cache: torch.dtype
+
+
 class WeightSource(Protocol):
-    """Where the decoder gets its weights; a placement is one."""
+    """Where the decoder gets its weights; a placement is one.
+
+    Embedding, final norm and head are at home: on ``device``, in ``dtype``. Layers may compute elsewhere.
+    """
 
     @property
     def embedding(self) -> Tensor:
@@ -119,6 +139,19 @@ class WeightSource(Protocol):
     @property
     def device(self) -> torch.device:
         """Where the activations are."""
+        ...
+
+    @property
+    def home(self) -> Side:
+        """The side of embedding and head."""
+        ...
+
+    def side(self, index: int) -> Side:
+        """Where a layer computes; its keys and values are there too."""
+        ...
+
+    def carry(self, tensor: Tensor, side: Side) -> Tensor:
+        """A tensor of one side in the memory of another."""
         ...
 
     def layer(self, index: int) -> LayerWeights:

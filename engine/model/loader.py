@@ -32,6 +32,7 @@ def load_weights(
     device: torch.device,
     progress: Callable[[int, int], None] = lambda done_bytes, total_bytes: None,
     check: Callable[[], None] = lambda: None,
+    first_layer: int = 0,
 ) -> ModelWeights:
     """Read a whole model. Beside the weights themselves no more than one slice is held.
 
@@ -42,6 +43,7 @@ def load_weights(
         device: Where they go.
         progress: Called with bytes read and bytes to read, after each slice.
         check: Called before each slice; raises to cancel.
+        first_layer: Layers before this one are left out: they are loaded elsewhere.
 
     Raises:
         TensorMismatch: The checkpoint's tensors are not those of its config.
@@ -60,12 +62,8 @@ def load_weights(
 
     progress(0, total)
     outer = read_slots(checkpoint, outer_slots(config), dtype, device, advance, check)
-    layers = tuple(
-        layer_weights(
-            read_slots(checkpoint, layer_slots(config, layer), dtype, device, advance, check), config
-        )
-        for layer in range(config.layers)
-    )
+    wanted = range(first_layer, config.layers)
+    layers = load_layers(checkpoint, config, wanted, dtype, device, advance, check)
     return ModelWeights(
         embedding=outer["embedding"],
         layers=layers,
@@ -75,6 +73,24 @@ def load_weights(
         parameters=sum(torch.Size(shape).numel() for shape in expected.values()),
         activations=dtype,
         cache=dtype,
+    )
+
+
+def load_layers(
+    checkpoint: Checkpoint,
+    config: ModelConfig,
+    wanted: range,
+    dtype: torch.dtype,
+    device: torch.device,
+    advance: Callable[[int], None] = lambda size_bytes: None,
+    check: Callable[[], None] = lambda: None,
+) -> tuple[LayerWeights, ...]:
+    """Read some layers of a model whose tensors were checked; arguments and errors are those of `read_slots`."""
+    return tuple(
+        layer_weights(
+            read_slots(checkpoint, layer_slots(config, layer), dtype, device, advance, check), config
+        )
+        for layer in wanted
     )
 
 

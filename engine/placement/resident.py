@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.model.layer import LayerWeights, ModelWeights
+from engine.model.layer import LayerWeights, ModelWeights, Side
 from engine.model.linear import LinearMap
 from engine.model.norm import Norm
 
@@ -53,6 +53,19 @@ class Resident:
     def device(self) -> torch.device:
         """Where everything is."""
         return self._held().embedding.device
+
+    @property
+    def home(self) -> Side:
+        """The only side."""
+        return Side(str(self.device), self.device, self.dtype, self.cache_dtype)
+
+    def side(self, index: int) -> Side:
+        """The only side."""
+        return self.home
+
+    def carry(self, tensor: Tensor, side: Side) -> Tensor:
+        """Nothing has to move."""
+        return tensor
 
     def layer(self, index: int) -> LayerWeights:
         """The weights of a layer."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 from safetensors.torch import save_file
 
 from engine.drafting.small_model import SmallModel
-from engine.messages import LoadOptions, Notice, PlanChosen
+from engine.messages import Cancel, Finished, LoadOptions, Notice, PlanChosen
 from engine.planning import hardware
 from engine.planning.planner import choose_plan
 from tests.support.checkpoints import write_checkpoint
@@ -194,3 +195,74 @@ def test_the_mode_takes_the_guide_s_draft_unasked_and_auto_does_not() -> None:
 def test_hardware_without_a_gpu_says_so() -> None:
     gpu = hardware.find_gpu()
     assert gpu is None or hardware.free_device_bytes(gpu) > 0
+
+
+def test_a_cancel_while_the_draft_runs_is_seen_and_leaves_both_caches_right(
+    client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"draft": str(llama_folder), "mode": "dovetail", "weights": "fp32", "max_tokens": 200}
+    whole = client.answer(PROMPT, llama_folder, **options)
+    expand = SmallModel._forward
+    calls = 0
+
+    def stop_in_the_tree(drafter: SmallModel, *arguments: Any, **values: Any) -> torch.Tensor:
+        nonlocal calls
+        calls += 1
+        if calls == 6:
+            client.engine.submit(Cancel(request.request_id))
+        return expand(drafter, *arguments, **values)
+
+    request = client.request(PROMPT, llama_folder, **options)
+    with monkeypatch.context() as patched:
+        patched.setattr(SmallModel, "_forward", stop_in_the_tree)
+        last = client.finish(request)
+    assert isinstance(last, Finished)
+    assert (last.reply.stop_reason, calls) == ("cancelled", 6)
+    assert whole.token_ids[: len(last.reply.token_ids)] == last.reply.token_ids
+    again = client.answer(PROMPT, llama_folder, **options)
+    assert again.token_ids == whole.token_ids
+    assert again.timings.acceptance_rate == 1.0
+
+
+@pytest.fixture
+def second_device(monkeypatch: pytest.MonkeyPatch) -> str:
+    """A stand-in for a GPU: the CPU under another name, so that placing and counting run."""
+    monkeypatch.setattr("engine.loaded_model.find_gpu", lambda: torch.device("cpu", 0))
+    monkeypatch.setattr("engine.loaded_model.free_device_bytes", lambda device: 1 << 30)
+    return "cpu:0"
+
+
+def test_layers_move_to_the_device_by_budget(
+    second_device: str, client: EngineClient, llama_folder: Path, draft: Path
+) -> None:
+    options = {"draft": str(draft), "weights": "fp32", "max_tokens": 40, "context": 256}
+    alone = client.answer(PROMPT, llama_folder, mode="plain", vram_budget_bytes=0, **options)
+    assert alone.memory.host_to_device_bytes == 0
+    devices = []
+    for budget in (300_000, 600_000, None):
+        reply = client.answer(PROMPT, llama_folder, mode="dovetail", vram_budget_bytes=budget, **options)
+        assert reply.token_ids == alone.token_ids
+        assert reply.memory.host_to_device_bytes > 0
+        devices.append(reply.devices["target"])
+    assert devices[-1] == f"{second_device} (3 of 3 layers), cpu"
+    assert len(set(devices)) == 3
+
+
+def test_a_packed_model_s_layers_are_in_sixteen_bits_on_the_device(
+    second_device: str, client: EngineClient, tmp_path: Path, draft: Path
+) -> None:
+    folder = write_checkpoint(tmp_path / "target", "llama", seed=2)
+    options = {"draft": str(draft), "weights": "int8", "mode": "dovetail", "max_tokens": 20}
+    reply = client.answer(PROMPT, folder, **options)
+    assert reply.devices["target"] == f"{second_device} (3 of 3 layers), cpu"
+    assert (reply.weights, len(reply.token_ids)) == ("int8", 20)
+
+
+def test_a_draft_too_large_for_the_device_runs_on_the_cpu(
+    second_device: str, client: EngineClient, llama_folder: Path, draft: Path
+) -> None:
+    before = len(client.seen(Notice))
+    reply = client.answer("a", llama_folder, draft=str(draft), vram_budget_bytes=1000, max_tokens=4)
+    assert reply.devices == {"target": "cpu", "draft": "cpu"}
+    (notice,) = client.seen(Notice)[before:]
+    assert "so it runs on the CPU" in notice.text

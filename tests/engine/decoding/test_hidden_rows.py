@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -120,3 +120,24 @@ def test_without_layers_nothing_is_kept_and_nothing_is_read_again(decoder: Decod
     _, timings = run_reply(target, drafter, [*prompt, *first], 8)
     assert timings.cache_n == len(prompt) + len(first) - 1
     assert target.take_hidden() is None
+
+
+def test_a_text_that_outgrows_longrope_s_short_kind_brings_each_row_once(
+    checkpoint_of: Callable[[str], Path],
+) -> None:
+    """All of the text is read again then; the rows were handed over before (Recorder counts them)."""
+    decoder = load_decoder(checkpoint_of("phi3-longrope"))
+    prompt = list(range(3, 60))
+    truth = prompt + greedy(decoder, torch.tensor(prompt), 80)
+    drafter = Recorder((3,), truth)
+    tokens, _ = run_reply(Target(decoder, 256), drafter, prompt, 80)
+    assert tokens == truth[len(prompt) :]
+    assert drafter.known > 96
+    long = fresh_rows_of_long_text(decoder, drafter.text[: drafter.known])
+    torch.testing.assert_close(drafter.rows[100:], long[100:], atol=1e-5, rtol=1e-4)
+
+
+def fresh_rows_of_long_text(decoder: Decoder, text: list[int]) -> torch.Tensor:
+    cache = decoder.new_cache(len(text))
+    cache.begin(len(text))
+    return decoder.forward(torch.tensor(text), torch.arange(len(text)), cache).hidden

@@ -87,3 +87,30 @@ def test_a_control_group_caps_memory_and_cores(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(hardware, "_control_groups", lambda: [inner, outer])
     assert hardware.available_memory_bytes() == 700_000
     assert hardware.usable_cores() == 1
+
+
+def test_a_gpu_takes_as_many_layers_as_its_budget_holds(config: ModelConfig) -> None:
+    settled = fit_model(config, LoadOptions(weights="fp32", context=100))
+    each = 4 * (64 * 128 + 64 * 64 + 3 * 64 * 96 + 2 * 64) + 2 * 2 * 16 * 4 * 100
+    found = [fit.layers_that_fit(config, settled, budget) for budget in (-1, each - 1, each, 2 * each, 10**9)]
+    assert found == [0, 0, 1, 2, 3]
+    packed = fit_model(config, LoadOptions(weights="int8", context=100))
+    assert fit.layers_that_fit(config, packed, each) == 1
+    assert fit.device_format(packed.weights).name == "bf16"
+
+
+def test_a_large_draft_takes_the_fastest_format(config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert fit.fit_draft(config, LoadOptions(weights="int4")).weights.name == "fp32"
+    monkeypatch.setattr(fit, "_SMALL_DRAFT_BYTES", 0)
+    speeds = {"fp32": {"1": 4.0}, "bf16": {"1": 2.0}, "int8": {"1": 1.0}, "int4": {"1": 0.5}}
+    monkeypatch.setattr(fit, "format_speeds", lambda folder: speeds)
+    settled = fit.fit_draft(config, LoadOptions(context=64))
+    assert (settled.weights.name, settled.context) == ("int8", 64)
+
+
+def test_a_draft_takes_its_share_of_the_memory_first(config: ModelConfig) -> None:
+    whole = fit_model(config, LoadOptions(weights="fp32"))
+    budget = whole.weight_bytes + whole.cache_bytes
+    options = LoadOptions(weights="fp32", ram_budget_bytes=budget)
+    assert fit_model(config, options).context == whole.context
+    assert fit_model(config, options, taken_bytes=1000).context < whole.context
