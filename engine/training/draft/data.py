@@ -55,8 +55,9 @@ def _record(line: bytes, number: int, path: Path) -> Record:
     except ValueError as error:  # bytes that are not UTF-8 too
         raise InvalidOption(f"Line {number} of {path} is not JSON: write {_SHAPES} on each line.") from error
     if isinstance(value, dict):
-        if isinstance(value.get("text"), str) and value["text"].strip():
-            return Record(text=value["text"])
+        text = value.get("text")
+        if _is_text(text) and text.strip():
+            return Record(text=text)
         for turns, role, content in (("messages", "role", "content"), ("conversations", "from", "value")):
             messages = _messages(value.get(turns), role, content)
             if messages:
@@ -73,10 +74,21 @@ def _messages(turns: Any, role: str, content: str) -> tuple[ChatMessage, ...]:
         if not isinstance(turn, Mapping):
             return ()
         known, text = _ROLES.get(str(turn.get(role))), turn.get(content)
-        if known is None or not isinstance(text, str):
+        if known is None or not _is_text(text):
             return ()
         messages.append(ChatMessage(known, text))
     return tuple(messages)
+
+
+def _is_text(value: Any) -> bool:
+    """Whether a value is a string that can be written down: JSON may hold halves of characters."""
+    if not isinstance(value, str):
+        return False
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def examples_of(records: list[Record], tokenizer: Tokenizer, limit: int) -> Iterator[Example]:

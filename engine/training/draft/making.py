@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TextIO
 
 import torch
+from safetensors import SafetensorError
 
 from engine.decoding.target import Target
-from engine.errors import InvalidOption, OutOfMemory
+from engine.errors import InvalidOption, OutOfDisk, OutOfMemory
 from engine.hub.installed import find_model
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
@@ -103,7 +104,10 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     supply = ExampleSupply(decoder, learned, tokens, request.seed, threads)
     kept_aside = [batch_of(decoder, KIND, [example]) for example in aside]
     outcome = train(decoder, shape, supply, kept_aside, request.minutes, request.seed, out, threads=threads)
-    write_draft(outcome.network, request.out)
+    try:
+        write_draft(outcome.network, request.out)
+    except (OSError, SafetensorError) as error:
+        raise OutOfDisk(f"The draft could not be written to {request.out}: {error}.") from error
     what = "stopped; the best so far" if outcome.interrupted else "the draft"
     print(
         f"{what} is in {request.out} ({outcome.network.parameter_count:,} parameters, "

@@ -75,6 +75,7 @@ def test_a_chat_without_a_reply_is_left_out_but_can_be_asked(tokenizer: Tokenize
         "7",
         {"text": ""},
         {"text": 3},
+        '{"text": "\\ud800"}',
         {"messages": []},
         {"messages": [{"role": "user"}]},
         {"messages": [{"role": "wizard", "content": "x"}]},
