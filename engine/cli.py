@@ -101,7 +101,8 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument(
         "--draft",
         metavar="REF",
-        help="a small model of the same vocabulary that guesses, such as guide-draft",
+        help="what guesses: a small model of the same vocabulary, such as guide-draft, or a head that was trained for "
+        "the model, such as guide-gated-fusion",
     )
     ask.add_argument("--draft-width", metavar="N", type=int, default=LoadOptions.draft_width, help=_WIDTH)
     ask.add_argument("--draft-depth", metavar="N", type=int, default=LoadOptions.draft_depth, help=_DEPTH)

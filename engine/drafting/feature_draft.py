@@ -58,11 +58,6 @@ class FeatureDraft:
         self._waiting: list[Tensor] = []
         self._root: Tensor | None = None
 
-    @property
-    def bytes(self) -> int:
-        """Bytes of its cache and of rows that wait."""
-        return self._cache.bytes + sum(rows.nbytes for rows in self._waiting)
-
     def reset(self, prompt: Sequence[int]) -> int:
         """Keep what an earlier text shares with this prompt; returns the first position whose rows are needed."""
         shared = 0
