@@ -33,6 +33,7 @@ LAYOUTS = (
     "eagle-biasless",
     "eagle3",
     "speculators",
+    "speculators-qwen3",
     "speculators-eagle",
     "dovetail",
     "dovetail-prefixed",
@@ -61,6 +62,11 @@ class Head:
         return folder
 
 
+def is_wide(layout: str) -> bool:
+    """Whether a layout is EAGLE-3's in essence: three layers' hidden states, a head of its own."""
+    return layout in ("eagle3", "speculators", "speculators-qwen3")
+
+
 def make_head(layout: str, seed: int = 0) -> Head:
     """A random head in a layout of `LAYOUTS`."""
     generator = torch.Generator().manual_seed(seed)
@@ -71,8 +77,8 @@ def make_head(layout: str, seed: int = 0) -> Head:
     def vector(size: int, around: float = 1.0) -> Tensor:
         return around + 0.1 * torch.randn(size, generator=generator)
 
-    wide = layout in ("eagle3", "speculators")
-    count = 3 if layout.startswith("dovetail") else 2 if layout == "speculators" else 1
+    wide = is_wide(layout)
+    count = 3 if layout.startswith("dovetail") else 2 if wide and layout != "eagle3" else 1
     config = {**CONFIG, "num_hidden_layers": count}
     outer: dict[str, Tensor] = {"embed_tokens.weight": torch.randn(VOCABULARY, HIDDEN, generator=generator)}
     if layout.startswith("dovetail"):
@@ -94,6 +100,9 @@ def make_head(layout: str, seed: int = 0) -> Head:
         if layout == "eagle":  # "bias" is true where config.json leaves it out
             outer["fc.bias"] = vector(HIDDEN, 0.0)
     blocks = [_block(index, wide, matrix, vector) for index in range(count)]
+    if layout == "speculators-qwen3":
+        for block in blocks:
+            block |= {f"self_attn.{name}_norm.weight": vector(HIDDEN // HEADS) for name in "qk"}
     head = Head(layout, config, {}, blocks=blocks, outer=outer)
     _name(head)
     return head
@@ -134,7 +143,9 @@ def _name(head: Head) -> None:
     elif head.layout.startswith("speculators"):
         layer = {**config, "rope_theta": 500000.0, "head_dim": HIDDEN // HEADS}
         head.theta = 500000.0
-        kind = "eagle3" if head.layout == "speculators" else "eagle"
+        kind = "eagle3" if is_wide(head.layout) else "eagle"
+        if head.layout == "speculators-qwen3":
+            layer["model_type"] = "qwen3"
         config.clear()
         config |= {
             "architectures": ["Eagle3Speculator"],
@@ -174,14 +185,14 @@ def reference(head: Head, rows: Tensor, tokens: Tensor, drafted: Tensor, embeddi
     outer = head.outer
     table = outer["embed_tokens.weight"] if head.layout != "eagle3" else embedding
     token = table[tokens]
-    wide = head.layout in ("eagle3", "speculators")
+    wide = is_wide(head.layout)
     hidden = torch.cat((rows @ outer["fc.weight"].T if wide else rows, drafted))
     attended = None
     if wide:
         block = head.blocks[0]
         normed = norm(hidden, block["hidden_norm.weight"])
         attended = torch.cat((norm(token, block["input_layernorm.weight"]), normed), -1)
-        hidden = normed if head.layout == "speculators" else hidden
+        hidden = hidden if head.layout == "eagle3" else normed
     elif head.layout.startswith("dovetail"):
         left = hidden @ outer["W_1"]
         right = functional.silu(norm(token, outer["input_layernorm.weight"]) @ outer["W_2"])
@@ -214,7 +225,13 @@ def _attention(block: Mapping[str, Tensor], rows: Tensor, theta: float) -> Tenso
         first, second = states.chunk(2, -1)
         return states * cosine + torch.cat((-second, first), -1) * sine
 
-    query, key, value = turn(heads("q")), turn(heads("k")), heads("v")
+    query, key, value = heads("q"), heads("k"), heads("v")
+    if "self_attn.q_norm.weight" in block:
+        query, key = (
+            norm(query, block["self_attn.q_norm.weight"]),
+            norm(key, block["self_attn.k_norm.weight"]),
+        )
+    query, key = turn(query), turn(key)
     key, value = (states.repeat_interleave(HEADS // KV_HEADS, 1) for states in (key, value))
     scores = torch.einsum("qhd,khd->hqk", query, key) * size**-0.5
     scores = scores.masked_fill(torch.ones(len(rows), len(rows)).triu(1).bool(), float("-inf"))
@@ -224,7 +241,7 @@ def _attention(block: Mapping[str, Tensor], rows: Tensor, theta: float) -> Tenso
 
 def reference_logits(head: Head, hidden: Tensor, target_head: Tensor) -> Tensor:
     """(n, V) log-probabilities over the target's vocabulary; tokens that the head does not draft have none."""
-    if head.layout not in ("eagle3", "speculators"):
+    if not is_wide(head.layout):
         return (hidden @ target_head.T).log_softmax(-1)
     own = (norm(hidden, head.outer["norm.weight"]) @ head.outer["lm_head.weight"].T).log_softmax(-1)
     spread = torch.full((len(hidden), VOCABULARY), float("-inf"))

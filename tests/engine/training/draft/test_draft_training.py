@@ -17,7 +17,7 @@ from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_loader import load_feature_network, share
-from engine.errors import InvalidOption
+from engine.errors import InvalidOption, OutOfDisk
 from engine.model.decoder import Decoder
 from engine.model.weight_format import FORMATS
 from engine.placement.link import Link
@@ -182,6 +182,29 @@ def test_the_command_trains_on_the_models_own_replies(
     assert network.config.layers == 2
     # A second training may replace it.
     assert main(arguments) == 0
+
+
+def test_an_interrupt_before_there_is_anything_says_so(
+    llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(making, "run", interrupted)
+    assert main(["train", "draft", "--model", str(llama_folder), "--out", str(tmp_path / "draft")]) == 130
+    assert "before there was anything to keep" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_said_in_one_sentence(
+    llama_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(making, "write_draft", full)
+    monkeypatch.setattr(making, "_LONGEST", 48)
+    with pytest.raises(OutOfDisk, match="could not be written"):
+        making.run(request(llama_folder, tmp_path / "draft"), io.StringIO())
 
 
 def test_the_command_trains_on_a_file(llama_folder: Path, tmp_path: Path) -> None:
