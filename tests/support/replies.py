@@ -26,7 +26,7 @@ def run_reply(
     """``count`` tokens after a prompt, drafting ``nodes`` each round; greedy where no sampler is given."""
     reply = ReplyText(lambda ids: "", frozenset(), (), count)
     clock = ReplyClock()
-    hooks = Hooks(lambda: None, lambda done, total: None, lambda tokens: None)
+    hooks = Hooks(lambda: None, lambda done, total: None, lambda *emitted: None)
     rule = SampleAndMatch(sampler or Sampler(temperature=0.0))
     decode(target, Recipe(drafter, rule, FixedLength(nodes)), prompt, reply, clock, hooks)
     return reply.token_ids, clock.timings()

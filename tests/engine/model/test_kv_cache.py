@@ -10,8 +10,8 @@ from engine.model.kv_cache import FIRST_ROWS, KVCache
 LAYERS, KV_HEADS, HEAD_DIM = 3, 2, 4
 
 
-def make(capacity: int = 1000, **options: int) -> KVCache:
-    return KVCache(LAYERS, KV_HEADS, HEAD_DIM, capacity, torch.float32, torch.device("cpu"), **options)
+def make(capacity: int = 1000, short_text_limit: int | None = None) -> KVCache:
+    return KVCache(LAYERS, KV_HEADS, HEAD_DIM, capacity, torch.float32, torch.device("cpu"), short_text_limit)
 
 
 def write(cache: KVCache, marks: list[int], behind: int = 0) -> list[tuple[torch.Tensor, torch.Tensor]]:
