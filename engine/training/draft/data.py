@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeGuard
 
 from engine.errors import InvalidOption, UnsupportedModel
 from engine.messages import ChatMessage
@@ -80,7 +80,7 @@ def _messages(turns: Any, role: str, content: str) -> tuple[ChatMessage, ...]:
     return tuple(messages)
 
 
-def _is_text(value: Any) -> bool:
+def _is_text(value: object) -> TypeGuard[str]:
     """Whether a value is a string that can be written down: JSON may hold halves of characters."""
     if not isinstance(value, str):
         return False
