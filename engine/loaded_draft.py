@@ -4,31 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import torch
 
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.guarded import Guarded
+from engine.drafting.head_layout import head_bytes, read_layout
+from engine.drafting.head_loader import check_target, load_feature_network, read_shared, share
 from engine.drafting.small_model import SmallModel
-from engine.errors import UnsupportedModel
 from engine.hub.installed import cache_folder, find_model
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
 from engine.model.footprint import cache_bytes, weight_bytes
+from engine.model.layer import ModelWeights
 from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
-from engine.model.weight_format import DENSE_BF16, WeightFormat
+from engine.model.weight_format import DENSE_BF16, WeightFormat, weight_format
 from engine.placement.link import Link
 from engine.placement.resident import Resident
-from engine.planning.fit import fit_draft
+from engine.planning.fit import draft_context, draft_format, fit_draft
 from engine.planning.hardware import half_type
 from engine.text.pairing import check_pair
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
+from engine.weights.head_checkpoint import HeadCheckpoint
 
 _CPU = torch.device("cpu")
 _NO_GPU = "There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model."
@@ -43,8 +46,8 @@ class DraftPlan:
 
     Attributes:
         reference: What the person called it.
-        checkpoint: Its folder.
-        config: Of this checkpoint.
+        checkpoint: Its folder: a whole model or a head.
+        config: Of this checkpoint; a head's blocks.
         weights: Format on the CPU; on a GPU it runs in 16 bits.
         device: Where it runs.
         size_bytes: Weights and cache there.
@@ -52,7 +55,7 @@ class DraftPlan:
     """
 
     reference: str
-    checkpoint: Checkpoint
+    checkpoint: Checkpoint | HeadCheckpoint
     config: ModelConfig
     weights: WeightFormat
     device: torch.device
@@ -66,27 +69,30 @@ class DraftPlan:
 
 
 def plan_draft(
-    reference: str, target: Tokenizer, options: LoadOptions, gpu: torch.device | None, vram_budget_bytes: int
+    reference: str,
+    target: Tokenizer,
+    target_config: ModelConfig,
+    options: LoadOptions,
+    gpu: torch.device | None,
+    vram_budget_bytes: int,
 ) -> DraftPlan:
     """Check that a draft fits its target, and decide where it runs.
 
     Args:
         reference: A folder or a name.
         target: The target's tokenizer.
+        target_config: And its config.
         options: Of the target.
         gpu: The GPU, None where there is none.
         vram_budget_bytes: What may be taken of its memory.
 
     Raises:
-        DraftMismatch: its vocabulary is not the target's.
+        DraftMismatch: its vocabulary, or what it reads of the target's hidden states, is not the target's.
         CheckpointError: its folder is not usable.
     """
     folder = find_model(reference)
     if draft_kind(folder) == "head":
-        raise UnsupportedModel(
-            f"The folder {folder} holds a draft head, and this version drafts with whole models only: name a small "
-            "model of the same vocabulary."
-        )
+        return _plan_head(reference, HeadCheckpoint(folder), target_config, options, gpu, vram_budget_bytes)
     checkpoint = Checkpoint(folder)
     config = read_config(checkpoint)
     check_pair(target, Tokenizer(folder))
@@ -102,6 +108,36 @@ def plan_draft(
     return DraftPlan(reference, checkpoint, config, fit.weights, gpu, needed)
 
 
+def _plan_head(
+    reference: str,
+    checkpoint: HeadCheckpoint,
+    target: ModelConfig,
+    options: LoadOptions,
+    gpu: torch.device | None,
+    vram_budget_bytes: int,
+) -> DraftPlan:
+    """The same for a head, which brings no tokenizer and shares embedding and head with the target."""
+    layout = read_layout(checkpoint)
+    check_target(layout, target)
+    weights = draft_format(head_bytes(layout, weight_format("fp32")))
+    context = draft_context(target, options)
+
+    def plan(weights: WeightFormat, device: torch.device, copied_bytes: int, *notes: str) -> DraftPlan:
+        size = head_bytes(layout, weights) + cache_bytes(layout.blocks, context, weights) + copied_bytes
+        return DraftPlan(reference, checkpoint, layout.blocks, weights, device, size, notes)
+
+    if gpu is None:
+        return plan(weights, _CPU, 0, _NO_GPU)
+    half = half_type(gpu)
+    # On another device what is shared has to be copied.
+    copied = target.vocabulary_size * target.hidden_size * half.itemsize * (1 if target.tied else 2)
+    on_gpu = plan(WeightFormat("16 bits", half, half, half), gpu, copied)
+    if on_gpu.size_bytes > vram_budget_bytes:
+        note = _GPU_TOO_SMALL.format(needed=on_gpu.size_bytes / 1e9, budget=vram_budget_bytes / 1e9)
+        return plan(weights, _CPU, 0, note)
+    return on_gpu
+
+
 class LoadedDraft:
     """A draft in memory. Its cache lives on between replies, as the target's does.
 
@@ -113,7 +149,8 @@ class LoadedDraft:
     def __init__(
         self,
         plan: DraftPlan,
-        vocabulary_size: int,
+        target: Decoder,
+        target_checkpoint: Checkpoint,
         context: int,
         link: Link,
         check: Callable[[], None],
@@ -122,25 +159,29 @@ class LoadedDraft:
 
         Args:
             plan: From `plan_draft`.
-            vocabulary_size: Rows of the target's head.
+            target: What it drafts for.
+            target_checkpoint: Of this.
             context: Tokens of context of the target.
             link: The way to the plan's device.
             check: Called often, now and while it drafts; raises to stop.
         """
         self.reference = plan.reference
         self.device = plan.device
+        self.notes = plan.notes
         self._link = link
-        weights = plan.weights
-        if plan.device.type != "cpu":
-            dtype = half_type(plan.device)
-            loaded = load_weights(plan.checkpoint, plan.config, dtype, plan.device, check=check)
-        elif weights.packing is None:
-            loaded = load_weights(plan.checkpoint, plan.config, weights.dense, plan.device, check=check)
-        else:
-            folder: Path = cache_folder() / "packed"
-            loaded = load_packed(plan.checkpoint, plan.config, weights, folder, check=check)
-        self.notes = (*plan.notes, *loaded.notes)
+        self._drafter: SmallModel | FeatureDraft
+        if isinstance(plan.checkpoint, HeadCheckpoint):
+            shared = share(target.source)
+            if plan.device.type != "cpu":
+                dtype = plan.weights.activations
+                shared = read_shared(target_checkpoint, target.config, dtype, plan.device, check)
+            network = load_feature_network(plan.checkpoint, target.config, shared, plan.weights, check)
+            self._drafter = FeatureDraft(network, TreeShape(), context, link, check)
+            return
+        loaded = _load_model(plan, plan.checkpoint, check)
+        self.notes += loaded.notes
         decoder = Decoder(plan.config, Resident(loaded))
+        vocabulary_size = target.config.vocabulary_size
         self._drafter = SmallModel(decoder, vocabulary_size, TreeShape(), context, link, check)
 
     def drafter(self, shape: TreeShape, failed: Callable[[str], None]) -> Drafter:
@@ -152,3 +193,12 @@ class LoadedDraft:
         """
         self._drafter.shape = shape
         return Guarded(self._drafter, self._link, failed)
+
+
+def _load_model(plan: DraftPlan, checkpoint: Checkpoint, check: Callable[[], None]) -> ModelWeights:
+    """The weights of a draft that is a whole model."""
+    if plan.device.type != "cpu":
+        return load_weights(checkpoint, plan.config, half_type(plan.device), plan.device, check=check)
+    if plan.weights.packing is None:
+        return load_weights(checkpoint, plan.config, plan.weights.dense, plan.device, check=check)
+    return load_packed(checkpoint, plan.config, plan.weights, cache_folder() / "packed", check=check)

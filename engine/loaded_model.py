@@ -92,7 +92,7 @@ class LoadedModel:
         reference = choose_draft(options)
         draft = None
         if reference is not None:
-            draft = plan_draft(reference, self.tokenizer, options, gpu, _vram_budget(options, gpu))
+            draft = plan_draft(reference, self.tokenizer, config, options, gpu, _vram_budget(options, gpu))
         fit = fit_model(config, options, 0 if draft is None else draft.host_bytes)
         if fit.weight_bytes >= _LARGE_BYTES:
             prefer_fastest(fit.weights, cache_folder(), check)
@@ -111,7 +111,8 @@ class LoadedModel:
         placement: Placement = Resident(weights)
         if leading:
             placement = _split(checkpoint, config, fit, weights, leading, self.link, check)
-        self.target = Target(Decoder(config, placement), fit.context)
+        decoder = Decoder(config, placement)
+        self.target = Target(decoder, fit.context)
         self.target_devices = (
             f"{self.link.device} ({leading} of {config.layers} layers), cpu" if leading else "cpu"
         )
@@ -120,7 +121,7 @@ class LoadedModel:
         self.notes = (*weights.notes, *_slow_kernels(fit.weights))
         self.draft: LoadedDraft | None = None
         if draft is not None:
-            self.draft = LoadedDraft(draft, config.vocabulary_size, fit.context, self.link, check)
+            self.draft = LoadedDraft(draft, decoder, checkpoint, fit.context, self.link, check)
             self.notes += self.draft.notes
         self.options = options
         self.folder = folder

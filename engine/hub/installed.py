@@ -12,7 +12,7 @@ from engine.errors import ModelNotFound
 GUIDE = "guide"
 
 # What ships with Tenon, and the draft that was made for it.
-_BUNDLED = (GUIDE, "guide-draft")
+_BUNDLED = (GUIDE, "guide-draft", "guide-gated-fusion")
 _PAIRS = {GUIDE: "guide-draft"}
 
 
@@ -37,7 +37,7 @@ def find_model(reference: str) -> Path:
     """The folder of a model.
 
     Args:
-        reference: ``guide`` or ``guide-draft``, an installed model's name, or a folder.
+        reference: ``guide``, ``guide-draft`` or ``guide-gated-fusion``, an installed model's name, or a folder.
 
     Raises:
         ModelNotFound: there is nothing of that name.

@@ -9,14 +9,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.model.attention import StepMask, attend, step_mask
+from engine.model.attention import StepMask, step_mask
+from engine.model.block import Rotation, block
 from engine.model.config import ModelConfig
 from engine.model.fused_layer import FusedLayer, FusedStep, fused_step
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights, Side, WeightSource
-from engine.model.rope import RopeTable, rotate
-
-Rotation = tuple[Tensor, Tensor]
+from engine.model.rope import RopeTable
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,7 @@ class Decoder:
             fused = self._fused_layer(index, weights, side)
             if fused is None:
                 rotation = None if rope is None else view.rotations[rope]
-                hidden = self._layer(weights, index, hidden, rotation, view.mask(window), cache)
+                hidden = block(config, weights, index, hidden, rotation, view.mask(window), cache)
             else:
                 fused(view.step(window, rope), cache.store(index), hidden)
         hidden = source.final_norm(self._carry(hidden, here, home))
@@ -167,62 +166,8 @@ class Decoder:
         """The layer for the kernel library, made when its weights are seen first; None where it cannot run there."""
         known = self._fused.get(index)
         if known is None or known[0] is not weights:
-            fits = FusedLayer.fit(self.config, weights, side.cache)
-            known = self._fused[index] = (weights, FusedLayer(self.config, weights) if fits else None)
+            known = self._fused[index] = (weights, FusedLayer.made_of(self.config, weights, side.cache))
         return known[1]
-
-    def _layer(
-        self,
-        weights: LayerWeights,
-        index: int,
-        hidden: Tensor,
-        rotation: Rotation | None,
-        mask: StepMask,
-        cache: KVCache,
-    ) -> Tensor:
-        mixed = self._attention(weights, index, weights.attention_norm(hidden), rotation, mask, cache)
-        if weights.attention_end_norm is not None:
-            mixed = weights.attention_end_norm(mixed)
-        hidden = hidden + mixed
-        mapped = self._feed_forward(weights, weights.mlp_norm(hidden))
-        if weights.mlp_end_norm is not None:
-            mapped = weights.mlp_end_norm(mapped)
-        return hidden + mapped
-
-    def _attention(
-        self,
-        weights: LayerWeights,
-        index: int,
-        rows: Tensor,
-        rotation: Rotation | None,
-        mask: StepMask,
-        cache: KVCache,
-    ) -> Tensor:
-        config = self.config
-        heads, turning = config.heads, config.heads + config.kv_heads
-        qkv = weights.qkv(rows).view(len(rows), turning + config.kv_heads, config.head_dim)
-        turned = qkv[:, :turning]
-        if weights.query_norm is not None and weights.key_norm is not None:
-            turned = torch.cat(
-                (weights.query_norm(qkv[:, :heads]), weights.key_norm(qkv[:, heads:turning])), 1
-            )
-        if rotation is not None:
-            turned = rotate(turned, *rotation)
-        keys, values = cache.append(index, turned[:, heads:], qkv[:, turning:], mask.first_row)
-        queries = turned[:, :heads].to(keys.dtype)
-        mixed = attend(queries, keys, values, mask, config.attention_scale, config.attention_soft_cap)
-        return weights.output(mixed.to(rows.dtype))
-
-    def _feed_forward(self, weights: LayerWeights, rows: Tensor) -> Tensor:
-        gate, up = weights.gate_up(rows).chunk(2, -1)
-        match self.config.activation:
-            case "silu":
-                gate = functional.silu(gate)
-            case "gelu_tanh":
-                gate = functional.gelu(gate, approximate="tanh")
-            case _:
-                gate = functional.gelu(gate)
-        return weights.down(gate.mul_(up))
 
 
 class _View:

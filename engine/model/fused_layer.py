@@ -34,7 +34,7 @@ class FusedLayer:
 
     Args:
         config: Of the model.
-        weights: Of the layer; must `fit`.
+        weights: Of the layer, its matrices packed; see `made_of`.
     """
 
     def __init__(self, config: ModelConfig, weights: LayerWeights) -> None:
@@ -63,16 +63,17 @@ class FusedLayer:
         )
 
     @classmethod
-    def fit(cls, config: ModelConfig, weights: LayerWeights, cache: torch.dtype) -> bool:
-        """Whether the library can compute this layer."""
+    def made_of(cls, config: ModelConfig, weights: LayerWeights, cache: torch.dtype) -> FusedLayer | None:
+        """The layer, or None where the library cannot compute it with a cache of this type."""
         matrices = (weights.qkv, weights.output, weights.gate_up, weights.down)
-        return (
+        fits = (
             library.available() is not None
             and all(isinstance(matrix, PackedLinear) for matrix in matrices)
             and cache == torch.bfloat16
             and config.head_dim % kernel.HEAD_DIM_MULTIPLE == 0
             and config.activation in kernel.ACTIVATIONS
         )
+        return cls(config, weights) if fits else None
 
     def __call__(self, step: FusedStep, cache: Tensor, hidden: Tensor) -> None:
         """Run the layer over hidden (n, h) float32 in place; cache is `KVCache.store` of this layer."""

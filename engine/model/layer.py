@@ -18,7 +18,7 @@ class LayerWeights:
     """One layer. h = hidden size, q and kv = widths of all query and all key heads, f = intermediate size.
 
     Attributes:
-        attention_norm: Before attention.
+        attention_norm: Before attention; None where its input is taken as it is (the first block of a draft).
         qkv: h -> q + 2 kv.
         query_norm: Per head, or None.
         key_norm: Per head, or None.
@@ -30,7 +30,7 @@ class LayerWeights:
         mlp_end_norm: Behind the feed-forward network, or None.
     """
 
-    attention_norm: Norm
+    attention_norm: Norm | None
     qkv: LinearMap
     output: LinearMap
     mlp_norm: Norm

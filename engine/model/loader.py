@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -14,6 +15,14 @@ from engine.model.linear import Linear, LinearMap
 from engine.model.norm import Norm
 from engine.model.tensors import Slot, check_tensors, expected_tensors, layer_slots, outer_slots
 from engine.weights.checkpoint import Checkpoint
+
+
+class TensorReader(Protocol):
+    """Where tensors are read from: a checkpoint of any kind."""
+
+    def read(self, name: str, target: Tensor, check: Callable[[], None]) -> Iterator[int]:
+        """Copy a tensor into ``target``, converting the element type; yields the bytes of each slice."""
+        ...
 
 
 def load_weights(
@@ -86,7 +95,7 @@ def load_layers(
 
 
 def read_slots(
-    checkpoint: Checkpoint,
+    checkpoint: TensorReader,
     slots: list[Slot],
     dtype: torch.dtype,
     device: torch.device,
@@ -161,7 +170,7 @@ def dress_layer(
         return norm(field) if field in present else None
 
     return LayerWeights(
-        attention_norm=norm("attention_norm"),
+        attention_norm=optional("attention_norm"),
         qkv=linear("qkv"),
         output=linear("output"),
         mlp_norm=norm("mlp_norm"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from engine.errors import TensorMismatch
@@ -116,23 +116,49 @@ def check_tensors(checkpoint: Checkpoint, config: ModelConfig) -> None:
     Raises:
         TensorMismatch: A tensor is missing, unexpected or of the wrong shape; names the first few of each.
     """
-    expected = expected_tensors(config)
-    missing = sorted(set(expected) - checkpoint.names)
-    unexpected = sorted(name for name in checkpoint.names - set(expected) if not _harmless(name, config))
+    compare_tensors(
+        {name: checkpoint.shape(name) for name in checkpoint.names},
+        expected_tensors(config),
+        lambda name: _harmless(name, config),
+        "The weights do not match config.json",
+        "download the model again",
+    )
+
+
+def compare_tensors(
+    found: Mapping[str, tuple[int, ...]],
+    expected: Mapping[str, tuple[int, ...]],
+    harmless: Callable[[str], bool],
+    problem: str,
+    remedy: str,
+) -> None:
+    """Compare tensors that are there with those that must be.
+
+    Args:
+        found: Name and shape of each tensor of a checkpoint.
+        expected: The same as it must be.
+        harmless: Whether an unexpected tensor of this name does not matter.
+        problem: How the sentence begins.
+        remedy: How it ends.
+
+    Raises:
+        TensorMismatch: A tensor is missing, unexpected or of the wrong shape; names the first few of each.
+    """
+    missing = sorted(set(expected) - set(found))
+    unexpected = sorted(name for name in set(found) - set(expected) if not harmless(name))
     wrong = [
-        f"{name} is {checkpoint.shape(name)} and not {shape}"
+        f"{name} is {found[name]} and not {shape}"
         for name, shape in expected.items()
-        if name in checkpoint.names and checkpoint.shape(name) != shape
+        if name in found and found[name] != shape
     ]
     problems = [
-        f"{len(found)} {kind} ({', '.join(found[:NAMES_SHOWN])}{', …' if len(found) > NAMES_SHOWN else ''})"
-        for kind, found in (("missing", missing), ("unexpected", unexpected), ("of the wrong shape", wrong))
-        if found
+        f"{len(names)} {kind} ({', '.join(names[:NAMES_SHOWN])}{', …' if len(names) > NAMES_SHOWN else ''})"
+        for kind, names in (("missing", missing), ("unexpected", unexpected), ("of the wrong shape", wrong))
+        if names
     ]
     if problems:
         raise TensorMismatch(
-            f"The weights do not match config.json, tensors are {'; '.join(problems)}; "
-            "download the model again.",
+            f"{problem}, tensors are {'; '.join(problems)}; {remedy}.",
             details="\n".join([*missing, *unexpected, *wrong]),
         )
 

@@ -72,19 +72,29 @@ def fit_model(config: ModelConfig, options: LoadOptions, taken_bytes: int = 0) -
     return Fit(weights, context, needed, cache)
 
 
-def fit_draft(config: ModelConfig, options: LoadOptions) -> Fit:
-    """Choose the precision of a draft that runs on the CPU, for at most the target's context.
+def draft_format(exact_bytes: int) -> WeightFormat:
+    """The precision of a draft that runs on the CPU and has weights of this many bytes in float32.
 
     A draft need not be exact, so a small one takes 16 bits where the kernel library runs them: a third of float32's
     time, for what costs there is the number of operators. One that is larger than the processor's caches takes what
     multiplies fastest; 4 bits would cost too many of its guesses.
     """
-    weights = weight_format("bf16" if library.available() is not None else "fp32")
-    if weight_bytes(config, weights) > _SMALL_DRAFT_BYTES:
-        seconds = format_seconds(cache_folder())
-        formats = [weight_format(name) for name in ("fp32", "bf16", "int8")]
-        weights = min(formats, key=lambda format_: seconds[format_.name])
-    context = min(options.context or _DEFAULT_CONTEXT, config.context_length)
+    if exact_bytes <= _SMALL_DRAFT_BYTES:
+        return weight_format("bf16" if library.available() is not None else "fp32")
+    seconds = format_seconds(cache_folder())
+    formats = [weight_format(name) for name in ("fp32", "bf16", "int8")]
+    return min(formats, key=lambda format_: seconds[format_.name])
+
+
+def draft_context(config: ModelConfig, options: LoadOptions) -> int:
+    """The longest text that a draft will have to read, with a model of this config to draft for or to draft with."""
+    return min(options.context or _DEFAULT_CONTEXT, config.context_length)
+
+
+def fit_draft(config: ModelConfig, options: LoadOptions) -> Fit:
+    """Choose the precision of a draft that runs on the CPU, for at most the target's context."""
+    weights = draft_format(weight_bytes(config, weight_format("fp32")))
+    context = draft_context(config, options)
     return Fit(weights, context, weight_bytes(config, weights), cache_bytes(config, context, weights))
 
 

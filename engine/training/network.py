@@ -69,6 +69,14 @@ class Norm(nn.Module):
         return (wide * scale * self.weight).to(hidden.dtype)
 
 
+def rotary_table(shape: Shape, length: int) -> tuple[Tensor, Tensor]:
+    """Cosines and sines of the first ``length`` positions, (length, head_dim) each, float32."""
+    exponent = torch.arange(0, shape.head_dim, 2, dtype=torch.float32) / shape.head_dim
+    angle = torch.outer(torch.arange(length).float(), shape.rope_theta**-exponent)
+    angle = torch.cat((angle, angle), dim=-1)
+    return angle.cos(), angle.sin()
+
+
 def rotate(states: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
     """Rotary position embedding of ``states`` (batch, heads, length, head_dim), halves rotated as in Llama."""
     first, second = states.chunk(2, dim=-1)
@@ -153,11 +161,9 @@ class Network(nn.Module):
         self.embed_tokens = nn.Embedding(shape.vocab_size, shape.hidden_size)
         self.layers = nn.ModuleList(Layer(shape) for _ in range(shape.num_hidden_layers))
         self.norm = Norm(shape.hidden_size, shape.rms_norm_eps)
-        exponent = torch.arange(0, shape.head_dim, 2, dtype=torch.float32) / shape.head_dim
-        angle = torch.outer(torch.arange(shape.max_position_embeddings).float(), shape.rope_theta**-exponent)
-        angle = torch.cat((angle, angle), dim=-1)
-        self.register_buffer("cosine", angle.cos(), persistent=False)
-        self.register_buffer("sine", angle.sin(), persistent=False)
+        cosine, sine = rotary_table(shape, shape.max_position_embeddings)
+        self.register_buffer("cosine", cosine, persistent=False)
+        self.register_buffer("sine", sine, persistent=False)
         self._initialise()
 
     def _initialise(self) -> None:

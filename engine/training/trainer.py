@@ -11,24 +11,61 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, Protocol, TextIO, TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 
-from engine.training.guide.corpus import Batch, Supply
+from engine.training.guide.corpus import Batch
 from engine.training.network import Network
 from engine.training.optimizer import optimizers
 
-Loss = Callable[[Network, Batch], Tensor]
+
+class Sample(Protocol):
+    """A batch, as far as the trainer looks into it."""
+
+    @property
+    def kind(self) -> str:
+        """Names its loss in the progress line, and its share in the step."""
+        ...
+
+    @property
+    def token_count(self) -> int:
+        """How many tokens it holds, for the progress line."""
+        ...
+
+
+N = TypeVar("N", bound=nn.Module)
+S = TypeVar("S", bound=Sample)
+
+
+class Supply(Protocol[S]):
+    """Where steps come from."""
+
+    def next(self) -> list[S]:
+        """The next step's batches, one of each kind."""
+        ...
+
+
+@dataclass
+class Progress:
+    """What a checkpoint must remember beside the weights."""
+
+    step: int = 0
+    elapsed_s: float = 0.0
+    tokens: int = 0
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """How long and how fast to learn: rates rise over the warm-up, then fall to zero by a cosine of time."""
+    """How long and how fast to learn: rates rise over the warm-up, then fall to zero by a cosine.
+
+    The course is one of time, or of ``steps`` where these are given, so that trainings of unlike cost learn alike.
+    """
 
     minutes: float
+    steps: int | None = None
     matrix_rate: float = 0.02
     other_rate: float = 0.004
     warmup_share: float = 0.02
@@ -37,9 +74,14 @@ class Schedule:
     log_s: float = 20.0
     evaluate_s: float = 300.0
 
-    def factor(self, elapsed_s: float) -> float:
-        """The share of the full rate after ``elapsed_s`` seconds of training."""
-        progress = elapsed_s / (self.minutes * 60)
+    def done(self, progress: Progress) -> float:
+        """The share of the course that is done."""
+        if self.steps is not None:
+            return progress.step / self.steps
+        return progress.elapsed_s / (self.minutes * 60)
+
+    def factor(self, progress: float) -> float:
+        """The share of the full rate when this share of the course is done."""
         if progress < self.warmup_share:
             return 0.05 + 0.95 * progress / self.warmup_share
         if progress < self.hold_share:
@@ -55,16 +97,7 @@ def answer_loss(network: Network, batch: Batch) -> Tensor:
     return functional.cross_entropy(network.logits(hidden).float(), tokens[:, 1:][learn])
 
 
-@dataclass
-class Progress:
-    """What a checkpoint must remember beside the weights."""
-
-    step: int = 0
-    elapsed_s: float = 0.0
-    tokens: int = 0
-
-
-class Trainer:
+class Trainer(Generic[N, S]):
     """Trains one network, and can stop and resume.
 
     Args:
@@ -75,19 +108,22 @@ class Trainer:
         checkpoint: where to keep the state; an existing file is resumed from.
         threads: how many batches of a step are worked on at once, each by one thread. Threads that share a batch
             wait for each other at every operation, which is far slower when other programs are busy too.
+        out: where progress is reported, standard output by default.
     """
 
     def __init__(
         self,
-        network: Network,
+        network: N,
         schedule: Schedule,
-        loss: Loss,
+        loss: Callable[[N, S], Tensor],
         shares: dict[str, float],
         checkpoint: Path | None,
         threads: int = 1,
+        out: TextIO | None = None,
     ) -> None:
         self.network, self.schedule, self.loss, self.shares = network, schedule, loss, shares
         self.checkpoint = checkpoint
+        self._out = out or sys.stdout
         self.progress = Progress()
         torch.set_num_threads(1)
         self._workers = ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,))
@@ -96,16 +132,16 @@ class Trainer:
         if checkpoint is not None and checkpoint.exists():
             self._resume(checkpoint)
 
-    def step(self, batches: list[Batch]) -> dict[str, float]:
+    def step(self, batches: list[S]) -> dict[str, float]:
         """Learn from one batch of each kind; gives the loss of each."""
-        factor = self.schedule.factor(self.progress.elapsed_s)
+        factor = self.schedule.factor(self.schedule.done(self.progress))
         losses: dict[str, float] = {}
         weights = list(self.network.parameters())
         for batch, (loss, gradients) in zip(
             batches, self._workers.map(self._gradients, batches), strict=True
         ):
             losses[batch.kind] = loss
-            self.progress.tokens += batch.tokens.size
+            self.progress.tokens += batch.token_count
             for weight, gradient in zip(weights, gradients, strict=True):
                 weight.grad = gradient if weight.grad is None else weight.grad.add_(gradient)
         torch.nn.utils.clip_grad_norm_(self.network.parameters(), 1.0)
@@ -117,18 +153,18 @@ class Trainer:
         self.progress.step += 1
         return losses
 
-    def _gradients(self, batch: Batch) -> tuple[float, tuple[Tensor, ...]]:
+    def _gradients(self, batch: S) -> tuple[float, tuple[Tensor, ...]]:
         with torch.autocast("cpu", torch.bfloat16):
             loss = self.loss(self.network, batch)
         share = self.shares[batch.kind]
         return loss.item(), torch.autograd.grad(loss * share, list(self.network.parameters()))
 
-    def run(self, supply: Supply, evaluate: Callable[[Network], str] | None = None) -> None:
+    def run(self, supply: Supply[S], evaluate: Callable[[N], str] | None = None) -> None:
         """Learn until the schedule's time is up."""
         last_log = last_save = last_evaluation = last = time.monotonic()
         means: dict[str, float] = {}
         tokens_before = self.progress.tokens
-        while self.progress.elapsed_s < self.schedule.minutes * 60:
+        while self.schedule.done(self.progress) < 1.0:
             for kind, value in self.step(supply.next()).items():
                 means[kind] = value if kind not in means else 0.95 * means[kind] + 0.05 * value
             now = time.monotonic()
@@ -141,12 +177,13 @@ class Trainer:
                     f"step {self.progress.step} "
                     f"{self.progress.elapsed_s / 60:.1f}/{self.schedule.minutes:g} min "
                     f"{self.progress.tokens / 1e6:.2f} M tokens {rate:.0f}/s loss {losses}",
+                    file=self._out,
                     flush=True,
                 )
                 last_log, tokens_before = now, self.progress.tokens
                 give_back_memory()
             if evaluate is not None and now - last_evaluation > self.schedule.evaluate_s:
-                print(f"  {evaluate(self.network)}", flush=True)
+                print(f"  {evaluate(self.network)}", file=self._out, flush=True)
                 last_evaluation = last = last_log = time.monotonic()
                 tokens_before = self.progress.tokens
             if now - last_save > self.schedule.checkpoint_s:
@@ -173,7 +210,8 @@ class Trainer:
         for optimizer, saved in zip(self._optimizers, state["optimizers"], strict=True):
             optimizer.load_state_dict(saved)
         self.progress = Progress(**state["progress"])
-        print(f"resumed at {self.progress.elapsed_s / 60:.1f} min, step {self.progress.step}", flush=True)
+        resumed = f"resumed at {self.progress.elapsed_s / 60:.1f} min, step {self.progress.step}"
+        print(resumed, file=self._out, flush=True)
 
 
 def give_back_memory() -> None:

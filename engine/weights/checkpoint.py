@@ -45,9 +45,9 @@ class Checkpoint:
         if not folder.is_dir():
             raise ModelNotFound(f"There is no model folder at {folder}; check the path or install the model.")
         self.folder = folder
-        self.config = _read_config(folder)
+        self.config = read_config_file(folder)
         self.architecture = _architecture(self.config)
-        self._files = [SafetensorsFile(path) for path in _weight_files(folder)]
+        self._files = [SafetensorsFile(path) for path in weight_files(folder)]
         self._file_of: dict[str, SafetensorsFile] = {}
         for file in self._files:
             self._file_of.update(dict.fromkeys(file.entries, file))
@@ -110,7 +110,12 @@ class Checkpoint:
         return digest.hexdigest()
 
 
-def _read_config(folder: Path) -> dict[str, Any]:
+def read_config_file(folder: Path) -> dict[str, Any]:
+    """config.json of a folder.
+
+    Raises:
+        ConfigInvalid: It is missing or unreadable.
+    """
     path = folder / "config.json"
     if not path.is_file():
         raise ConfigInvalid(
@@ -132,7 +137,13 @@ def _architecture(config: dict[str, Any]) -> str:
     return names[0]
 
 
-def _weight_files(folder: Path) -> list[Path]:
+def weight_files(folder: Path) -> list[Path]:
+    """The safetensors files of a folder: its shards, or the one.
+
+    Raises:
+        WeightsMissing: There are none, or a shard is not there.
+        WeightsCorrupt: The index cannot be read.
+    """
     if (folder / INDEX).is_file():
         return _shards(folder)
     if (folder / SINGLE).is_file():

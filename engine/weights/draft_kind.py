@@ -14,7 +14,7 @@ from engine.weights.safetensors_file import SafetensorsFile
 DraftKind = Literal["model", "head"]
 
 # What joins a token's embedding with the target's hidden state: EAGLE's and Medusa's names, and Dovetail's.
-_HEAD_TENSORS = ("fc.weight", "W_1.weight", "W_2.weight", "W_z.weight")
+_HEAD_TENSORS = ("fc.weight", "W_1", "W_2", "W_z")
 _HEAD_PREFIXES = ("midlayer.", "medusa_head.")
 
 
@@ -37,7 +37,7 @@ def _config_says_head(folder: Path) -> bool:
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(config, dict) and "speculators_model_type" in config
+    return isinstance(config, dict) and bool(config.keys() & {"speculators_model_type", "draft_vocab_size"})
 
 
 def _tensor_names(folder: Path) -> set[str]:

@@ -22,6 +22,8 @@ from engine.errors import UnsupportedModel, WeightsCorrupt
 #: safetensors' names of the element types that are read. Quantized types come with the formats that know
 #: them.
 DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+#: What index tensors are stored as.
+INDEX_DTYPES = {"I64": torch.int64, "I32": torch.int32, "BOOL": torch.bool}
 OTHER_SIZES = {"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
 HEADER_LIMIT_BYTES = 100_000_000  # the format's own limit
 
@@ -107,6 +109,20 @@ class SafetensorsFile:
                 f"{', '.join(DTYPES)}; choose an unquantized version of this model."
             )
         return found
+
+    def tensor(self, name: str) -> Tensor:
+        """Read one whole tensor, numbers or indices, in the type it is stored in.
+
+        Raises:
+            UnsupportedModel: It is of neither kind.
+            WeightsCorrupt: The file ends early.
+        """
+        entry = self.entries[name]
+        dtype = INDEX_DTYPES.get(entry.dtype) or self.dtype(name)
+        whole = torch.empty(entry.shape, dtype=dtype)
+        with self.open() as file:
+            self.read_into(file, name, whole, 0)
+        return whole
 
     def open(self) -> BufferedReader:
         """The file, opened for `read_into`."""

@@ -25,9 +25,11 @@ struct layer_run {
 static void begin(const struct layer_run *r, int64_t token)
 {
     const struct tenon_layer *l = r->layer;
+    const float *hidden = r->hidden + token * l->hidden;
     float *normed = r->normed + token * l->hidden;
-    r->rows->norm(r->hidden + token * l->hidden, l->attention_norm, l->norm_floor, l->hidden, normed);
-    product_prepare(&r->product[QKV], normed, token);
+    if (l->attention_norm)
+        r->rows->norm(hidden, l->attention_norm, l->norm_floor, l->hidden, normed);
+    product_prepare(&r->product[QKV], l->attention_norm ? normed : hidden, token);
 }
 
 static void turn(const struct layer_run *r, int64_t token)

@@ -69,8 +69,8 @@ enum { TENON_SILU = 0, TENON_GELU_TANH = 1, TENON_GELU = 2 };
  * epsilon times their width. Heads are a multiple of 16 channels wide. */
 struct tenon_layer {
     int64_t hidden, heads, kv_heads, head_dim;
-    const float *attention_norm, *mlp_norm;
-    const float *query_norm, *key_norm, *attention_end_norm, *mlp_end_norm;     /* or NULL */
+    const float *mlp_norm;
+    const float *attention_norm, *query_norm, *key_norm, *attention_end_norm, *mlp_end_norm;    /* or NULL */
     struct tenon_matrix qkv, output, gate_up, down;
     float norm_floor, head_norm_floor;
     float scale;                /* of the scores */

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from engine.training.guide import recipe
 
-STAGES = ("tokenizer", "target", "draft", "score")
+STAGES = ("tokenizer", "target", "draft", "gated-fusion", "score")
+# Only when asked for by name: drafts to compare, which do not ship, and what feature drafts are worth.
+ASIDE = ("ablation", "tau")
 # Training frees and takes large blocks all the time; kept by the process instead of given back to the system each
 # time, they make a step about a fifth faster. glibc reads this at the start of a process only.
 MALLOC = {
@@ -24,7 +26,7 @@ def parser() -> argparse.ArgumentParser:
     """The command's options."""
     options = argparse.ArgumentParser(prog="python -m engine.training.guide", description=__doc__)
     options.add_argument(
-        "--stage", choices=(*STAGES, "all"), default="all", help="what to make (default: all)"
+        "--stage", choices=(*STAGES, *ASIDE, "all"), default="all", help="what to make (default: all)"
     )
     options.add_argument(
         "--minutes", type=float, help="training time of the stage; of the target with --stage all"

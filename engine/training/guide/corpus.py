@@ -41,6 +41,11 @@ class Batch:
     tokens: NDArray[np.int64]
     learn: NDArray[np.bool_]
 
+    @property
+    def token_count(self) -> int:
+        """Tokens, padding included."""
+        return self.tokens.size
+
 
 def pack(kind: str, rows: list[Encoded], pad: int) -> Batch:
     """One batch of rows, padded to a multiple of ``LENGTH_STEP``."""

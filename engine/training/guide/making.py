@@ -13,6 +13,7 @@ from engine.training.guide import recipe
 from engine.training.guide.dialogue import Source
 from engine.training.guide.draft import Acceptance, acceptance, train_draft
 from engine.training.guide.fact import read_facts
+from engine.training.guide.feature_draft import ABLATION, SHIPPED, score_feature_drafts, train_feature_drafts
 from engine.training.guide.heldout import read_heldout
 from engine.training.guide.score import Speaker, best_threshold, score
 from engine.training.guide.target import make_tokenizer, train_target
@@ -22,16 +23,33 @@ from engine.training.network import Network, Shape
 
 
 def run(stages: Sequence[str], work: recipe.Work, out: Path, minutes: float | None, threads: int) -> None:
-    """Run ``stages`` of tokenizer, target, draft and score.
+    """Run ``stages`` of tokenizer, target, draft, score, gated-fusion, ablation and tau.
 
     Args:
         stages: what to make.
         work: keeps checkpoints; a stage that was stopped goes on from there.
         out: where the model folders go.
-        minutes: training time of the target, or of the draft when that is asked for alone.
+        minutes: training time of the target, or of one of the drafts when that is asked for alone.
         threads: processor threads.
     """
-    make_tokenizer(work)
+    if set(stages) & {"tokenizer", "target", "draft", "score"}:
+        make_tokenizer(work)
+        run_own_vocabulary(stages, work, out, minutes, threads)
+    guide = out / recipe.TARGET_FOLDER
+    guide = guide if guide.is_dir() else recipe.ASSETS / recipe.TARGET_FOLDER
+    if "gated-fusion" in stages:
+        own_minutes = minutes if "target" not in stages else None
+        train_feature_drafts(guide, out, [SHIPPED], own_minutes)
+    if "ablation" in stages:
+        train_feature_drafts(guide, out, ABLATION, minutes)
+    if "tau" in stages:
+        score_feature_drafts(guide, out)
+
+
+def run_own_vocabulary(
+    stages: Sequence[str], work: recipe.Work, out: Path, minutes: float | None, threads: int
+) -> None:
+    """The stages that need the learned vocabulary."""
     encoder = Encoder(work.tokenizer)
     if "target" in stages:
         network = train_target(work, minutes or recipe.TARGET_MINUTES, threads)

@@ -172,6 +172,7 @@ def reference(made: RandomLayer, hidden: Tensor) -> Tensor:
         Shape(activation="gelu_tanh", norms=NORMS, soft_cap=2.0, window=37),
         Shape(head_dim=16, rotated=8, heads=8, kv_heads=1),
         Shape(head_dim=80, rotated=0, heads=3, kv_heads=1, hidden=70, wide=90, norms=NORMS[:4]),
+        Shape(norms=NORMS[1:2]),
         Shape(head_dim=128, rotated=128, heads=10, kv_heads=2, window=1),
     ],
     ids=str,

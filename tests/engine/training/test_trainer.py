@@ -14,7 +14,7 @@ from engine.training.guide.corpus import Batch
 from engine.training.guide.draft import imitation_loss
 from engine.training.network import Network, Shape
 from engine.training.optimizer import orthogonalise
-from engine.training.trainer import Schedule, Trainer, answer_loss
+from engine.training.trainer import Progress, Schedule, Trainer, answer_loss
 
 TINY = Shape(64, 32, 64, 2, 4, 2, max_position_embeddings=64)
 
@@ -60,10 +60,18 @@ def test_the_draft_learns_from_its_teacher() -> None:
 
 def test_the_rate_rises_holds_and_falls() -> None:
     schedule = Schedule(10.0)
-    rates = [schedule.factor(seconds) for seconds in (0, 12, 100, 400, 600)]
+    rates = [
+        schedule.factor(schedule.done(Progress(elapsed_s=seconds))) for seconds in (0, 12, 100, 400, 600)
+    ]
     assert rates[0] < rates[1] == rates[2] == 1.0
     assert rates[3] < 1.0
     assert rates[4] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_course_of_steps_ends_with_them_whatever_the_time() -> None:
+    schedule = Schedule(10.0, steps=40)
+    assert schedule.done(Progress(step=10, elapsed_s=9000.0)) == 0.25
+    assert schedule.factor(schedule.done(Progress(step=40))) == pytest.approx(0.0, abs=1e-9)
 
 
 def test_orthogonalised_updates_have_singular_values_near_one() -> None:

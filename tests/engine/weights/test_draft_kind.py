@@ -13,7 +13,7 @@ LLAMA = {"architectures": ["LlamaForCausalLM"], "num_hidden_layers": 1}
 HEADS = {
     "eagle": ["fc.weight", "layers.0.self_attn.q_proj.weight", "embed_tokens.weight"],
     "eagle3": ["fc.weight", "midlayer.self_attn.q_proj.weight", "norm.weight", "d2t"],
-    "dovetail": ["model.W_1.weight", "model.W_z.weight", "model.layers.0.mlp.up_proj.weight"],
+    "dovetail": ["model.W_1", "model.W_z", "model.layers.0.mlp.up_proj.weight"],
 }
 
 

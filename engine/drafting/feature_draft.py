@@ -1,0 +1,153 @@
+"""The feature draft as a drafter: its text, its cache one row behind the target's, and its trees.
+
+Row i of the cache joins the target's feature of position i with the token at position i + 1, so a text of n tokens
+with the root at its end has n - 1 rows, all from the target's true features. Inside a tree the draft's own outputs
+stand in for the features that the target has not computed yet; those rows are forgotten after each proposal, and what
+was accepted is run again with the true ones, as EAGLE does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import torch
+from torch import Tensor
+
+from engine.drafting.dynamic_tree import LARGEST_TREE, Level, TreeShape, grow_tree
+from engine.drafting.feature_network import FeatureNetwork
+from engine.model.token_tree import ROOT, Draft
+from engine.placement.link import Link
+
+# Rows of a long prompt that are run at once.
+_CHUNK = 512
+
+
+class FeatureDraft:
+    """Drafts dynamic trees from the target's hidden states.
+
+    Args:
+        network: The draft.
+        shape: How large its trees may get; width 1 drafts chains.
+        context: Tokens of context of the target.
+        link: The way to the draft's device.
+        check: Called between the draft's blocks; raises to cancel.
+
+    Attributes:
+        hidden_layers: Which of the target's hidden rows `observe` takes.
+        shape: May be changed between replies.
+    """
+
+    def __init__(
+        self,
+        network: FeatureNetwork,
+        shape: TreeShape,
+        context: int,
+        link: Link,
+        check: Callable[[], None],
+    ) -> None:
+        self.hidden_layers = network.hidden_layers
+        self.shape = shape
+        self._network = network
+        self._link = link
+        self._check = check
+        self._cache = network.new_cache(context + LARGEST_TREE)
+        self._fresh_prompt = False
+        self._text: list[int] = []
+        # The target's rows behind the cache's, which the next proposal takes in.
+        self._waiting: list[Tensor] = []
+        self._root: Tensor | None = None
+
+    def reset(self, prompt: Sequence[int]) -> int:
+        """Keep what an earlier text shares with this prompt; returns the first position whose rows are needed."""
+        shared = 0
+        for known, wanted in zip(self._text, prompt, strict=False):
+            if known != wanted:
+                break
+            shared += 1
+        self._text = list(prompt)
+        self._root = None
+        self._fresh_prompt = True
+        # Row i holds the token at i + 1 too.
+        if self._cache.length > max(0, shared - 1):
+            self._cache.truncate(max(0, shared - 1))
+            self._waiting = []
+            return self._cache.length
+        if self._waiting:
+            self._waiting = [torch.cat(self._waiting)[: shared - self._cache.length]]
+        return self._cache.length + sum(len(rows) for rows in self._waiting)
+
+    def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
+        """Take in emitted tokens and the target's rows of what was committed.
+
+        The prompt's are run here, once the first token is out; others wait until a draft is asked for.
+
+        Args:
+            tokens: The last one is the new root.
+            hidden: On the draft's device.
+
+        Raises:
+            ValueError: the rows are not those of every position up to the root.
+        """
+        self._text.extend(tokens)
+        if hidden is not None:
+            self._waiting.append(hidden)
+        held = self._cache.length + sum(len(rows) for rows in self._waiting)
+        if held != len(self._text) - 1:
+            raise ValueError(f"{held} hidden rows for {len(self._text)} tokens")
+        if self._fresh_prompt:
+            self._fresh_prompt = False
+            self._take_in()
+
+    @torch.inference_mode()
+    def propose(self, budget: int) -> Draft:
+        """A tree of at most ``budget`` nodes below the last observed token."""
+        if budget < 1:
+            return Draft()
+        network, cache, link = self._network, self._cache, self._link
+        root = self._take_in()
+        outputs = root  # row 0 is the root's, row i + 1 that of the i-th expanded node
+
+        def expand(level: Level) -> Tensor:
+            nonlocal outputs
+            count = len(level.tokens)
+            parents = link.to_device(torch.tensor([parent - ROOT for parent in level.parents]))
+            made = network.run(
+                network.target_tokens(link.to_device(torch.tensor(level.tokens))),
+                link.to_device(torch.full((count,), cache.length - 1 + level.depth)),
+                cache,
+                features=outputs[parents],
+                sees=link.to_device(level.sees),
+                behind=len(outputs) - 1,
+                check=self._check,
+            )
+            outputs = torch.cat((outputs, made))
+            return network.log_probabilities(made)
+
+        draft = grow_tree(self.shape, budget, network.log_probabilities(root)[0], expand)
+        if network.weights.target_ids is None:
+            return draft
+        own = link.to_device(torch.tensor(draft.tokens, dtype=torch.long))
+        return replace(draft, tokens=tuple(link.to_host(network.target_tokens(own)).tolist()))
+
+    def _take_in(self) -> Tensor:
+        """Run the rows that wait, and return the last one's output, (1, h): the root's."""
+        if self._waiting:
+            rows, self._waiting = torch.cat(self._waiting), []
+            for start in range(0, len(rows), _CHUNK):
+                features = rows[start : start + _CHUNK]
+                first = self._cache.length
+                behind = torch.tensor(self._text[first + 1 : first + 1 + len(features)])
+                made = self._network.run(
+                    self._link.to_device(behind),
+                    self._link.to_device(torch.arange(first, first + len(features))),
+                    self._cache,
+                    target_features=features,
+                    check=self._check,
+                )
+                self._cache.commit(torch.arange(len(features)))
+                # A copy of one row, so that the others' memory is free again.
+                self._root = made[-1:].clone()
+        if self._root is None:
+            raise ValueError("a feature draft cannot draft before it has observed a token")
+        return self._root

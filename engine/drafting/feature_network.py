@@ -1,0 +1,168 @@
+"""The network of a feature draft: fusion, transformer blocks and a head, whatever layout its checkpoint has.
+
+Source: EAGLE (Li et al. 2024) and Dovetail, sections III-B and III-C; EAGLE-3 (Li et al. 2025) differs in its fusion
+and in having a head of its own. What a layout leaves out is None here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.drafting.fusion import Fusion
+from engine.model.attention import step_mask
+from engine.model.block import block
+from engine.model.config import ModelConfig
+from engine.model.fused_layer import FusedLayer, fused_step
+from engine.model.kv_cache import KVCache
+from engine.model.layer import LayerWeights
+from engine.model.linear import LinearMap
+from engine.model.norm import Norm
+from engine.model.rope import RopeTable
+
+
+@dataclass(frozen=True)
+class FeatureWeights:
+    """A feature draft in memory. h = its hidden size, V and Vd = the target's and its own vocabulary size.
+
+    Attributes:
+        embedding: (V, h), its own or the target's table.
+        fusion: The way in.
+        layers: Its M blocks; the first has no norm before attention.
+        final_norm: Between the last block and the head, or None. It is no part of the feature.
+        head: h -> Vd, its own or the target's.
+        head_dtype: What the head maps; the blocks' own type where they share one.
+        target_ids: (Vd,) the target's id of each of the draft's tokens, None where they are the same.
+        logit_soft_cap: c in c * tanh(logit / c) where the head is that of a target that has one, or None.
+        shared_bytes: Bytes of embedding and head that belong to the target.
+    """
+
+    embedding: Tensor
+    fusion: Fusion
+    layers: tuple[LayerWeights, ...]
+    final_norm: Norm | None
+    head: LinearMap
+    head_dtype: torch.dtype
+    target_ids: Tensor | None = None
+    logit_soft_cap: float | None = None
+    shared_bytes: int = 0
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes in memory beyond what the target holds anyway."""
+        parts = [self.fusion.size_bytes, self.embedding.nbytes, self.head.size_bytes]
+        parts += [layer.size_bytes for layer in self.layers]
+        if self.final_norm is not None:
+            parts.append(self.final_norm.size_bytes)
+        if self.target_ids is not None:
+            parts.append(self.target_ids.nbytes)
+        return sum(parts) - self.shared_bytes
+
+
+class FeatureNetwork:
+    """Runs a feature draft over rows: tokens and features in, features and guesses out.
+
+    Args:
+        config: Sizes of the blocks; ``layers`` of them.
+        weights: Of the draft.
+        hidden_layers: Whose input rows of the target `run` takes as ``target_features``, side by side.
+        dtype: Type of the activations.
+        cache_dtype: Type of keys and values.
+    """
+
+    def __init__(
+        self,
+        config: ModelConfig,
+        weights: FeatureWeights,
+        hidden_layers: tuple[int, ...],
+        dtype: torch.dtype,
+        cache_dtype: torch.dtype,
+    ) -> None:
+        self.config = config
+        self.weights = weights
+        self.hidden_layers = hidden_layers
+        self.dtype = dtype
+        self._cache_dtype = cache_dtype
+        self.device = weights.embedding.device
+        self._rope = RopeTable(config.ropes[0], dtype, self.device)
+        self._fused = [FusedLayer.made_of(config, layer, cache_dtype) for layer in weights.layers]
+
+    def new_cache(self, capacity: int) -> KVCache:
+        """An empty cache for this many rows."""
+        config = self.config
+        return KVCache(
+            config.layers, config.kv_heads, config.head_dim, capacity, self._cache_dtype, self.device
+        )
+
+    @torch.inference_mode()
+    def run(
+        self,
+        tokens: Tensor,
+        positions: Tensor,
+        cache: KVCache,
+        *,
+        target_features: Tensor | None = None,
+        features: Tensor | None = None,
+        sees: Tensor | None = None,
+        behind: int = 0,
+        check: Callable[[], None] = lambda: None,
+    ) -> Tensor:
+        """Run new rows behind the committed ones; the cache's length does not change. All tensors are on its device.
+
+        Args:
+            tokens: (n,) int64 ids of the target's vocabulary: the tokens *behind* the features.
+            positions: (n,) int64, of the features; siblings of a tree share one.
+            cache: From `new_cache`.
+            target_features: (n, k * target's h) the target's hidden rows, or
+            features: (n, h) the draft's own outputs in their place. One of both.
+            sees: (n, behind + n) bool, True where new row i sees uncommitted row j, its own included; None for a
+                chain that continues all of them.
+            behind: Uncommitted rows of earlier runs that the new ones build upon.
+            check: Called before each block; raises to cancel.
+
+        Returns:
+            (n, h), the draft's guess of the feature of the next position.
+        """
+        weights = self.weights
+        uncommitted = cache.place(positions, behind)
+        self._rope.reserve(int(positions.max()) + 1)
+        rotation = self._rope.rows(positions, False)
+        count, group = len(tokens), self.config.group
+        mask = step_mask(uncommitted, count, sees, cache.length, None, self._cache_dtype, group)
+        step = None
+        if target_features is not None:
+            features = weights.fusion.reduce(target_features.to(self.dtype))
+        assert features is not None, "a feature draft needs features"
+        embedding = functional.embedding(tokens, weights.embedding).to(self.dtype)
+        hidden, rows = weights.fusion(embedding, features)
+        for index, layer in enumerate(weights.layers):
+            check()
+            fused = self._fused[index]
+            if fused is None or rows is not None:
+                hidden = block(self.config, layer, index, hidden, rotation, mask, cache, rows)
+                rows = None
+                continue
+            if step is None:
+                step = fused_step(count, sees, cache.store(0), cache.length, behind, None, rotation)
+            fused(step, cache.store(index), hidden)
+        return hidden
+
+    @torch.inference_mode()
+    def log_probabilities(self, features: Tensor) -> Tensor:
+        """What follows each of (n, h) features: (n, Vd) float32 log-probabilities by the draft's own ids."""
+        weights = self.weights
+        if weights.final_norm is not None:
+            features = weights.final_norm(features)
+        logits = weights.head(features.to(weights.head_dtype)).float()
+        if weights.logit_soft_cap is not None:
+            logits = torch.tanh(logits / weights.logit_soft_cap) * weights.logit_soft_cap
+        return logits.log_softmax(-1)
+
+    def target_tokens(self, tokens: Tensor) -> Tensor:
+        """The target's ids of the draft's, any shape."""
+        ids = self.weights.target_ids
+        return tokens if ids is None else ids[tokens]

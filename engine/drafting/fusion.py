@@ -1,0 +1,143 @@
+"""How a feature draft joins the target's hidden state with the embedding of the token behind it: a class for each way.
+
+A *feature* is a hidden state of the target, or the draft's own output in its place inside a tree. Row i of the draft
+joins the feature of position i with the token at position i + 1, and guesses the feature of position i + 1.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.model.linear import LinearMap
+from engine.model.norm import Norm
+
+
+class Fusion(Protocol):
+    """The draft's way in."""
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of its weights."""
+        ...
+
+    def reduce(self, target_features: Tensor) -> Tensor:
+        """Hidden rows of the target, (n, k * target's h), as features of the draft's width, (n, h)."""
+        ...
+
+    def __call__(self, embedding: Tensor, features: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Join (n, h) embeddings with (n, h) features.
+
+        Returns:
+            The residual stream (n, h) that enters the first block, and what that block's attention maps, (n, in),
+            or None where it is the stream itself.
+        """
+        ...
+
+
+class ConcatFusion:
+    """One matrix over both side by side: fc([embedding; feature]), EAGLE-1 and EAGLE-2.
+
+    Args:
+        fc: 2 h -> h.
+    """
+
+    def __init__(self, fc: LinearMap) -> None:
+        self._fc = fc
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of its weights."""
+        return self._fc.size_bytes
+
+    def reduce(self, target_features: Tensor) -> Tensor:
+        """The target's features as they are."""
+        return target_features
+
+    def __call__(self, embedding: Tensor, features: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Join by one linear map."""
+        return self._fc(torch.cat((embedding, features), -1)), None
+
+
+class GatedFusion:
+    """Dynamic gated fusion: a gate z in (0, 1) weighs both for each channel. Dovetail, section III-B, figure 6.
+
+    h1 = W_1 feature, h2 = SiLU(W_2 norm(embedding)), z = sigmoid(W_z [h1; h2]), out = z h1 + (1 - z) h2. The norm and
+    the SiLU are those of the paper's own code.
+
+    Args:
+        norm: Of the embedding.
+        feature_map: W_1, h -> h.
+        token_map: W_2, h -> h.
+        gate_map: W_z, 2 h -> h.
+    """
+
+    def __init__(self, norm: Norm, feature_map: LinearMap, token_map: LinearMap, gate_map: LinearMap) -> None:
+        self._norm, self._feature_map, self._token_map, self._gate_map = (
+            norm,
+            feature_map,
+            token_map,
+            gate_map,
+        )
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of its weights."""
+        maps = (self._feature_map, self._token_map, self._gate_map)
+        return self._norm.size_bytes + sum(part.size_bytes for part in maps)
+
+    def reduce(self, target_features: Tensor) -> Tensor:
+        """The target's features as they are."""
+        return target_features
+
+    def __call__(self, embedding: Tensor, features: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Join by a gate."""
+        feature = self._feature_map(features)
+        token = functional.silu(self._token_map(self._norm(embedding)))
+        gate = torch.sigmoid(self._gate_map(torch.cat((feature, token), -1)))
+        return torch.lerp(token, feature, gate), None
+
+
+class WideFusion:
+    """EAGLE-3: the first block's attention maps [norm(embedding); norm(feature)], and the feature is the residual.
+
+    Args:
+        fc: Hidden rows of several of the target's layers side by side -> h.
+        embedding_norm: ``input_layernorm``.
+        feature_norm: ``hidden_norm``.
+        target_norm: Of the rows before ``fc`` (``norm_before_fc`` in the speculators' format), or None.
+        norm_before_residual: The normalised feature enters the residual stream, not the feature itself.
+    """
+
+    def __init__(
+        self,
+        fc: LinearMap,
+        embedding_norm: Norm,
+        feature_norm: Norm,
+        target_norm: Norm | None,
+        norm_before_residual: bool,
+    ) -> None:
+        self._fc, self._target_norm = fc, target_norm
+        self._embedding_norm, self._feature_norm = embedding_norm, feature_norm
+        self._norm_before_residual = norm_before_residual
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of its weights."""
+        norms = (self._embedding_norm, self._feature_norm, self._target_norm)
+        return self._fc.size_bytes + sum(norm.size_bytes for norm in norms if norm is not None)
+
+    def reduce(self, target_features: Tensor) -> Tensor:
+        """Several layers' rows to one feature. The draft's own output needs none of this."""
+        if self._target_norm is not None:
+            target_features = self._target_norm(target_features)
+        return self._fc(target_features)
+
+    def __call__(self, embedding: Tensor, features: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Put both side by side for attention."""
+        normed = self._feature_norm(features)
+        rows = torch.cat((self._embedding_norm(embedding), normed), -1)
+        return (normed if self._norm_before_residual else features), rows

@@ -1,0 +1,128 @@
+"""The blocks' sizes from a draft head's config.json, with the defaults that its own code has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.errors import ConfigInvalid, UnsupportedModel
+from engine.model.config import ACTIVATIONS, ModelConfig
+from engine.model.families import SUPPORTED
+from engine.model.rope import read_rope
+
+#: ``transformer_layer_config.model_type`` of the speculators' format.
+_FAMILIES = {"llama": "LlamaForCausalLM", "qwen3": "Qwen3ForCausalLM"}
+#: EAGLE's code turns by this where config.json says nothing, whatever the target turns by.
+_ROPE_THETA = 10000.0
+_READ = (
+    "hidden_size",
+    "intermediate_size",
+    "num_hidden_layers",
+    "num_attention_heads",
+    "num_key_value_heads",
+    "head_dim",
+    "max_position_embeddings",
+    "rms_norm_eps",
+    "hidden_act",
+    "vocab_size",
+    "rope_theta",
+    "rope_scaling",
+    "rope_parameters",
+    "attention_bias",
+    "mlp_bias",
+)
+
+
+def block_config(raw: dict[str, Any], wide: bool, prefix: str) -> tuple[ModelConfig, dict[str, Any]]:
+    """Sizes of a draft's blocks.
+
+    EAGLE's and Dovetail's code knows no biases but ``qkv_bias`` and, before EAGLE-3, no ``head_dim``; the
+    speculators' format nests a transformers config, from which default values are left out.
+
+    Args:
+        raw: config.json as it is.
+        wide: The layout is EAGLE-3's.
+        prefix: What the names of its tensors begin with.
+
+    Returns:
+        The config, and the part of config.json that it was read from.
+
+    Raises:
+        UnsupportedModel: A kind of draft, block or rotary embedding that Tenon does not run.
+        ConfigInvalid: A value is missing or makes no sense.
+    """
+    speculators = raw.get("speculators_model_type")
+    inner = raw if speculators is None else raw.get("transformer_layer_config")
+    if speculators not in (None, "eagle", "eagle3"):
+        raise UnsupportedModel(
+            f"Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, and Dovetail's gated fusion."
+        )
+    if not isinstance(inner, dict):
+        raise ConfigInvalid("The draft's config.json describes no transformer layer; download it again.")
+    model_type = "llama" if speculators is None else str(inner.get("model_type", "llama"))
+    if model_type not in _FAMILIES:
+        raise UnsupportedModel(
+            f"Tenon runs no draft with blocks of the type {model_type}; choose one with Llama's."
+        )
+    try:
+        return _translate(inner, model_type, speculators is None, wide, prefix), inner
+    except UnsupportedModel:
+        raise
+    except Exception as error:  # transformers raises its own kinds for a bad value, without a common base
+        raise ConfigInvalid(
+            "A value in the draft's config.json is missing or of the wrong kind; download it again.",
+            details=repr(error),
+        ) from error
+
+
+def _translate(
+    inner: dict[str, Any], model_type: str, own_code: bool, wide: bool, prefix: str
+) -> ModelConfig:
+    from transformers import AutoConfig
+
+    values = {name: inner[name] for name in _READ if inner.get(name) is not None}
+    if own_code:
+        for name in ("attention_bias", "mlp_bias", *(() if wide else ("head_dim",))):
+            values.pop(name, None)
+        if "rope_parameters" not in values:
+            values.setdefault("rope_theta", _ROPE_THETA)
+    layers = int(values.pop("num_hidden_layers", 1))
+    if own_code and wide:
+        layers = 1
+    config = AutoConfig.for_model(model_type, **values)
+    rope = read_rope(config, None, partial=False)
+    if rope.long_frequencies is not None:
+        raise UnsupportedModel("Tenon has no draft with LongRoPE; choose another draft.")
+    if config.hidden_act not in ACTIVATIONS:
+        raise UnsupportedModel(f"Tenon has no activation {config.hidden_act}; choose another draft.")
+    heads = int(config.num_attention_heads)
+    kv_heads = int(config.num_key_value_heads or heads)
+    head_dim = int(getattr(config, "head_dim", None) or config.hidden_size // heads)
+    if heads % kv_heads or head_dim % 2 or layers < 1:
+        raise ValueError(f"{heads} heads, {kv_heads} key-value heads, head_dim {head_dim}, {layers} layers")
+    biased = bool(inner.get("qkv_bias", False)) if own_code else bool(config.attention_bias)
+    return ModelConfig(
+        architecture=_FAMILIES[model_type],
+        family=SUPPORTED[_FAMILIES[model_type]],
+        hidden_size=int(config.hidden_size),
+        layers=layers,
+        heads=heads,
+        kv_heads=kv_heads,
+        head_dim=head_dim,
+        intermediate_size=int(config.intermediate_size),
+        vocabulary_size=int(config.vocab_size),
+        context_length=int(config.max_position_embeddings),
+        norm_epsilon=float(config.rms_norm_eps),
+        activation=ACTIVATIONS[config.hidden_act],
+        attention_scale=head_dim**-0.5,
+        attention_soft_cap=None,
+        logit_soft_cap=None,
+        embedding_scale=None,
+        tied=False,
+        qkv_bias=biased,
+        output_bias=biased and not own_code,
+        mlp_bias=False if own_code else bool(getattr(config, "mlp_bias", False)),
+        windows=(None,) * layers,
+        ropes=(rope,),
+        layer_ropes=(0,) * layers,
+        tensor_prefix=prefix,
+    )

@@ -1,0 +1,221 @@
+"""Feature drafts from their checkpoints into memory, checked against the target that they are to draft for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.drafting.feature_network import FeatureNetwork, FeatureWeights
+from engine.drafting.fusion import ConcatFusion, Fusion, GatedFusion, WideFusion
+from engine.drafting.head_layout import HeadLayout, read_layout
+from engine.errors import DraftMismatch, TensorMismatch
+from engine.kernels.packing import NotPackable
+from engine.model.config import ModelConfig
+from engine.model.layer import LayerWeights, WeightSource
+from engine.model.linear import Linear, LinearMap, PackedLinear
+from engine.model.loader import dress_layer, read_slots
+from engine.model.norm import Norm
+from engine.model.tensors import Slot, outer_slots
+from engine.model.weight_format import WeightFormat
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.head_checkpoint import HeadCheckpoint
+
+
+@dataclass(frozen=True)
+class SharedWeights:
+    """What a draft takes from its target, on the draft's device.
+
+    Attributes:
+        embedding: (V, h), on that device.
+        head: h -> V.
+        head_dtype: Type of what it maps.
+        copied: They are copies of the draft's own, so their memory counts as its.
+    """
+
+    embedding: Tensor
+    head: LinearMap
+    head_dtype: torch.dtype
+    copied: bool = False
+
+
+def share(source: WeightSource) -> SharedWeights:
+    """The target's own embedding and head, for a draft on the same device."""
+    return SharedWeights(source.embedding, source.head, source.dtype)
+
+
+def read_shared(
+    checkpoint: Checkpoint,
+    config: ModelConfig,
+    dtype: torch.dtype,
+    device: torch.device,
+    check: Callable[[], None] = lambda: None,
+) -> SharedWeights:
+    """Copies of the target's embedding and head, for a draft on another device.
+
+    Args:
+        checkpoint: The target's.
+        config: Of it.
+        dtype: Type of the copies.
+        device: Where they go.
+        check: Called before each slice; raises to cancel.
+    """
+    slots = [slot for slot in outer_slots(config) if slot.field != "final_norm"]
+    tensors = read_slots(checkpoint, slots, dtype, device, lambda count: None, check)
+    head = Linear(tensors["embedding"] if config.tied else tensors["head"])
+    return SharedWeights(tensors["embedding"], head, dtype, copied=True)
+
+
+def check_target(layout: HeadLayout, target: ModelConfig) -> tuple[int, ...]:
+    """Refuse a draft for another target; returns which of its hidden rows are needed.
+
+    Raises:
+        DraftMismatch: Hidden size, vocabulary or layers are not the target's.
+    """
+    if layout.target_hidden_size != target.hidden_size:
+        raise DraftMismatch(
+            f"The draft is for a model with hidden size {layout.target_hidden_size}, and this model's is "
+            f"{target.hidden_size}; choose a draft that was made for this model."
+        )
+    if layout.blocks.vocabulary_size != target.vocabulary_size:
+        raise DraftMismatch(
+            f"The draft is for a model with a vocabulary of {layout.blocks.vocabulary_size}, and this model's has "
+            f"{target.vocabulary_size}; choose a draft that was made for this model."
+        )
+    fields = {slot.field for slot in layout.outer}
+    if layout.blocks.hidden_size != target.hidden_size and not {"embedding", "head"} <= fields:
+        raise DraftMismatch(
+            f"The draft's hidden size is {layout.blocks.hidden_size} and the model's {target.hidden_size}, so it "
+            "needs an embedding and a head of its own; choose another draft."
+        )
+    hidden_layers = layout.layers_of(target.layers)
+    if not all(0 <= layer <= target.layers for layer in hidden_layers):
+        raise DraftMismatch(
+            f"The draft reads the layers {', '.join(map(str, hidden_layers))} of a model, and this one has "
+            f"{target.layers}; choose a draft that was made for this model."
+        )
+    return hidden_layers
+
+
+def load_feature_network(
+    checkpoint: HeadCheckpoint,
+    target: ModelConfig,
+    shared: SharedWeights,
+    weight_format: WeightFormat,
+    check: Callable[[], None] = lambda: None,
+) -> FeatureNetwork:
+    """Load a draft onto the device of what it shares with its target.
+
+    Args:
+        checkpoint: The draft's.
+        target: Config of the model that it drafts for.
+        shared: The target's embedding and head.
+        weight_format: How its matrices are stored. Packed formats need the CPU.
+        check: Called before each tensor; raises to cancel.
+
+    Raises:
+        DraftMismatch: It was made for another target.
+        TensorMismatch: A tensor is missing, unexpected or of the wrong shape, or d2t and t2d disagree.
+        UnsupportedModel: A kind of draft that Tenon does not run.
+        ConfigInvalid: A value of its config.json makes no sense.
+    """
+    layout = read_layout(checkpoint)
+    hidden_layers = check_target(layout, target)
+    maps = _Maps(weight_format, shared.embedding.device)
+
+    def read(slots: tuple[Slot, ...]) -> dict[str, Tensor]:
+        return read_slots(checkpoint, list(slots), maps.read_dtype, maps.device, lambda count: None, check)
+
+    outer = read(tuple(slot for slot in layout.outer if slot.field not in ("d2t", "t2d")))
+    blocks = [read(slots) for slots in layout.layers]
+    fusion = _fusion(layout, outer | blocks[0], maps)
+    layers = tuple(_block(layout, tensors, maps) for tensors in blocks)
+    own_head, own_embedding = outer.get("head"), outer.get("embedding")
+    kept_bytes = 0
+    if not shared.copied:
+        kept_bytes += shared.embedding.nbytes if own_embedding is None else 0
+        kept_bytes += shared.head.size_bytes if own_head is None else 0
+    final = outer.get("final_norm")
+    weights = FeatureWeights(
+        embedding=shared.embedding if own_embedding is None else own_embedding.to(weight_format.dense),
+        fusion=fusion,
+        layers=layers,
+        final_norm=None if final is None else Norm(final, layout.blocks.norm_epsilon),
+        head=shared.head if own_head is None else maps.linear(own_head, None),
+        head_dtype=shared.head_dtype if own_head is None else weight_format.activations,
+        target_ids=_target_ids(checkpoint, layout, maps.device),
+        logit_soft_cap=target.logit_soft_cap if own_head is None else None,
+        shared_bytes=kept_bytes,
+    )
+    return FeatureNetwork(
+        layout.blocks, weights, hidden_layers, weight_format.activations, weight_format.cache
+    )
+
+
+@dataclass(frozen=True)
+class _Maps:
+    """How matrices become what maps rows."""
+
+    weight_format: WeightFormat
+    device: torch.device
+
+    @property
+    def read_dtype(self) -> torch.dtype:
+        """Packing starts from more than it keeps."""
+        return torch.float32 if self.weight_format.packing is not None else self.weight_format.dense
+
+    def linear(self, weight: Tensor, bias: Tensor | None) -> LinearMap:
+        packing = self.weight_format.packing
+        if packing is not None:
+            try:
+                return PackedLinear(packing.pack(weight), self.weight_format.name, packing.matmul, bias)
+            except NotPackable:
+                pass
+        return Linear(weight, bias)
+
+
+def _block(layout: HeadLayout, tensors: dict[str, Tensor], maps: _Maps) -> LayerWeights:
+    return dress_layer(
+        layout.blocks,
+        tensors.keys(),
+        vector=tensors.__getitem__,
+        linear=lambda field: maps.linear(tensors[field], tensors.get(f"{field}_bias")),
+    )
+
+
+def _fusion(layout: HeadLayout, tensors: dict[str, Tensor], maps: _Maps) -> Fusion:
+    epsilon = layout.blocks.norm_epsilon
+    if layout.kind == "gated":
+        # The paper's code multiplies rows from the left: its matrices are (in, out).
+        first, second, gate = (
+            maps.linear(tensors[field].t().contiguous(), None)
+            for field in ("feature_map", "token_map", "gate_map")
+        )
+        return GatedFusion(Norm(tensors["token_norm"], epsilon), first, second, gate)
+    fc = maps.linear(tensors["fc"], tensors.get("fc_bias"))
+    if layout.kind == "concat":
+        return ConcatFusion(fc)
+    return WideFusion(
+        fc,
+        Norm(tensors["embedding_norm"], epsilon),
+        Norm(tensors["feature_norm"], epsilon),
+        Norm(tensors["target_norm"], epsilon) if "target_norm" in tensors else None,
+        layout.norm_before_residual,
+    )
+
+
+def _target_ids(checkpoint: HeadCheckpoint, layout: HeadLayout, device: torch.device) -> Tensor | None:
+    """The target's id of each of the draft's tokens: d2t holds what must be added to the draft's id."""
+    names = {slot.field: slot.name for slot in layout.outer if slot.field in ("d2t", "t2d")}
+    if layout.draft_vocabulary_size == layout.blocks.vocabulary_size:
+        return None
+    offsets, drafted = checkpoint.tensor(names["d2t"]).long(), checkpoint.tensor(names["t2d"]).bool()
+    ids = torch.arange(len(offsets)) + offsets
+    inside = bool(((ids >= 0) & (ids < len(drafted))).all())
+    if not inside or not bool(drafted[ids].all()) or int(drafted.sum()) != len(set(ids.tolist())):
+        raise TensorMismatch(
+            "The draft's d2t and t2d disagree about which of the model's tokens it drafts; download the draft again."
+        )
+    return ids.to(device)

@@ -1,0 +1,102 @@
+"""The two halves of a transformer block, over weights and cache: attention and the feed-forward network."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.model.attention import StepMask, attend
+from engine.model.config import ModelConfig
+from engine.model.kv_cache import KVCache
+from engine.model.layer import LayerWeights
+from engine.model.rope import rotate
+
+#: Cosines and signed sines of the new rows, from `RopeTable.rows`.
+Rotation = tuple[Tensor, Tensor]
+
+
+def attention(
+    config: ModelConfig,
+    weights: LayerWeights,
+    index: int,
+    rows: Tensor,
+    rotation: Rotation | None,
+    mask: StepMask,
+    cache: KVCache,
+) -> Tensor:
+    """Attention of new rows over the cache, their own keys and values included.
+
+    Args:
+        config: Sizes of the block.
+        weights: Its weights.
+        index: Its layer in the cache.
+        rows: (n, in) what queries, keys and values are mapped from, normalised already.
+        rotation: Of the new rows; None where nothing is rotated.
+        mask: Who sees whom.
+        cache: Has room for n rows behind the committed ones; they are written there.
+
+    Returns:
+        (n, h), before the residual sum.
+    """
+    heads, turning = config.heads, config.heads + config.kv_heads
+    qkv = weights.qkv(rows).view(len(rows), turning + config.kv_heads, config.head_dim)
+    turned = qkv[:, :turning]
+    if weights.query_norm is not None and weights.key_norm is not None:
+        turned = torch.cat((weights.query_norm(qkv[:, :heads]), weights.key_norm(qkv[:, heads:turning])), 1)
+    if rotation is not None:
+        turned = rotate(turned, *rotation)
+    keys, values = cache.append(index, turned[:, heads:], qkv[:, turning:], mask.first_row)
+    queries = turned[:, :heads].to(keys.dtype)
+    mixed = attend(queries, keys, values, mask, config.attention_scale, config.attention_soft_cap)
+    return weights.output(mixed.to(rows.dtype))
+
+
+def feed_forward(config: ModelConfig, weights: LayerWeights, rows: Tensor) -> Tensor:
+    """The gated feed-forward network of (n, h) normalised rows, before the residual sum."""
+    gate, up = weights.gate_up(rows).chunk(2, -1)
+    match config.activation:
+        case "silu":
+            gate = functional.silu(gate)
+        case "gelu_tanh":
+            gate = functional.gelu(gate, approximate="tanh")
+        case _:
+            gate = functional.gelu(gate)
+    return weights.down(gate.mul_(up))
+
+
+def block(
+    config: ModelConfig,
+    weights: LayerWeights,
+    index: int,
+    hidden: Tensor,
+    rotation: Rotation | None,
+    mask: StepMask,
+    cache: KVCache,
+    rows: Tensor | None = None,
+) -> Tensor:
+    """A whole block: attention, then the feed-forward network, each added to the residual stream.
+
+    Args:
+        config: Sizes of the block.
+        weights: Its weights.
+        index: Its layer in the cache.
+        hidden: (n, h), the residual stream.
+        rotation: Of the new rows; None where nothing is rotated.
+        mask: Who sees whom.
+        cache: Has room for n rows.
+        rows: (n, in) what attention maps where that is not ``hidden``, normalised.
+
+    Returns:
+        (n, h).
+    """
+    if rows is None:
+        rows = hidden if weights.attention_norm is None else weights.attention_norm(hidden)
+    mixed = attention(config, weights, index, rows, rotation, mask, cache)
+    if weights.attention_end_norm is not None:
+        mixed = weights.attention_end_norm(mixed)
+    hidden = hidden + mixed
+    mapped = feed_forward(config, weights, weights.mlp_norm(hidden))
+    if weights.mlp_end_norm is not None:
+        mapped = weights.mlp_end_norm(mapped)
+    return hidden + mapped

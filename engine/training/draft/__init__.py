@@ -1,0 +1,1 @@
+"""Trains feature drafts for any supported target: ``tenon train draft``."""

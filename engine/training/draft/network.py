@@ -1,0 +1,147 @@
+"""A feature draft for training: plain torch, whole texts at once, weights named as in the published layouts."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from engine.errors import InvalidOption
+from engine.model.config import ModelConfig
+from engine.training.network import Attention, FeedForward, Layer, Norm, Shape, rotary_table
+
+FusionName = Literal["gated", "concat"]
+FUSIONS: tuple[FusionName, ...] = ("gated", "concat")
+MOST_BLOCKS = 6
+
+
+@dataclass(frozen=True)
+class DraftShape:
+    """A draft's sizes.
+
+    Attributes:
+        blocks: Sizes of its transformer blocks; as many as ``num_hidden_layers``.
+        fusion: How feature and embedding are joined.
+    """
+
+    blocks: Shape
+    fusion: FusionName
+
+    def as_config(self) -> dict[str, Any]:
+        """The config.json of a draft of this shape, in EAGLE's layout or in Dovetail's."""
+        config: dict[str, Any] = {
+            "architectures": ["LlamaForCausalLM"],
+            "model_type": "llama",
+            "hidden_act": "silu",
+        }
+        config |= {**asdict(self.blocks), "rope_scaling": None, "torch_dtype": "bfloat16"}
+        return {**config, "bias": True} if self.fusion == "concat" else config
+
+
+def shape_for(target: ModelConfig, blocks: int, fusion: FusionName) -> DraftShape:
+    """A draft for a target: blocks of the target's own size, as the paper has them (III-C).
+
+    The layouts know no head width of its own, so a target whose heads together are not as wide as its hidden state gets
+    another number of heads.
+
+    Raises:
+        InvalidOption: ``blocks`` is not between 1 and 6.
+    """
+    if not 1 <= blocks <= MOST_BLOCKS:
+        raise InvalidOption(f"The draft has {blocks} blocks, but it must have between 1 and {MOST_BLOCKS}.")
+    hidden = target.hidden_size
+    heads, kv_heads = target.heads, target.kv_heads
+    while heads > 1 and (hidden % heads or (hidden // heads) % 2):
+        heads -= 1
+    if heads % kv_heads:
+        kv_heads = heads
+    return DraftShape(
+        Shape(
+            target.vocabulary_size,
+            hidden,
+            target.intermediate_size,
+            blocks,
+            heads,
+            kv_heads,
+            target.context_length,
+            rms_norm_eps=target.norm_epsilon,
+        ),
+        fusion,
+    )
+
+
+class FirstLayer(nn.Module):
+    """The first block: what the fusion made goes into attention as it is."""
+
+    def __init__(self, shape: Shape) -> None:
+        super().__init__()
+        self.self_attn = Attention(shape)
+        self.mlp = FeedForward(shape)
+        self.post_attention_layernorm = Norm(shape.hidden_size, shape.rms_norm_eps)
+
+    def forward(self, hidden: Tensor, cosine: Tensor, sine: Tensor) -> Tensor:
+        """Add attention, then the feed-forward network, to the residual stream."""
+        hidden = hidden + self.self_attn(hidden, cosine, sine)
+        out: Tensor = hidden + self.mlp(self.post_attention_layernorm(hidden))
+        return out
+
+
+class DraftNetwork(nn.Module):
+    """Fusion and blocks; embedding and head are the target's and stay as they are."""
+
+    def __init__(self, shape: DraftShape) -> None:
+        super().__init__()
+        self.shape = shape
+        blocks, size = shape.blocks, shape.blocks.hidden_size
+        if shape.fusion == "gated":
+            self.W_1 = nn.Parameter(torch.empty(size, size))
+            self.W_2 = nn.Parameter(torch.empty(size, size))
+            self.W_z = nn.Parameter(torch.empty(2 * size, size))
+            self.input_layernorm = Norm(size, blocks.rms_norm_eps)
+        else:
+            self.fc = nn.Linear(2 * size, size)
+        rest = [Layer(blocks) for _ in range(blocks.num_hidden_layers - 1)]
+        self.layers = nn.ModuleList([FirstLayer(blocks), *rest])
+        self._initialise()
+
+    def _initialise(self) -> None:
+        for name, weight in self.named_parameters():
+            if weight.dim() < 2:
+                if name.endswith("bias"):
+                    nn.init.zeros_(weight)
+            elif name.endswith(("o_proj.weight", "down_proj.weight")):
+                # Residual outputs start at zero, so that each block starts as the identity.
+                nn.init.zeros_(weight)
+            else:
+                nn.init.xavier_uniform_(weight)
+
+    def forward(self, embedding: Tensor, features: Tensor) -> Tensor:
+        """The next position's feature, as the draft guesses it.
+
+        Args:
+            embedding: (batch, length, h) of the tokens behind the features.
+            features: (batch, length, h) of the target.
+
+        Returns:
+            (batch, length, h).
+        """
+        if self.shape.fusion == "gated":
+            left = features @ self.W_1
+            right = functional.silu(self.input_layernorm(embedding) @ self.W_2)
+            gate = torch.sigmoid(torch.cat((left, right), -1) @ self.W_z)
+            hidden = gate * left + (1 - gate) * right
+        else:
+            hidden = self.fc(torch.cat((embedding, features), -1))
+        cosine, sine = rotary_table(self.shape.blocks, embedding.shape[1])
+        cosine, sine = cosine.to(hidden.dtype), sine.to(hidden.dtype)
+        for layer in self.layers:
+            hidden = layer(hidden, cosine, sine)
+        return hidden
+
+    @property
+    def parameter_count(self) -> int:
+        """The number of weights."""
+        return sum(weight.numel() for weight in self.parameters())

@@ -1,0 +1,107 @@
+"""One training of a feature draft: the loop, the best state so far, and the folder that it ends in."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+
+from engine.model.decoder import Decoder
+from engine.training.draft.features import FeatureBatch
+from engine.training.draft.loss import TargetEnds, agreement, feature_loss
+from engine.training.draft.network import DraftNetwork, DraftShape
+from engine.training.draft.supply import KIND
+from engine.training.trainer import Schedule, Supply, Trainer
+
+WEIGHTS, CONFIG = "model.safetensors", "config.json"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a training came to.
+
+    Attributes:
+        network: The best state, by agreement on the texts that were kept aside.
+        agreement: How often draft and target found the same token likeliest there.
+        interrupted: It was stopped before its time was up.
+    """
+
+    network: DraftNetwork
+    agreement: float
+    interrupted: bool
+
+
+def train(
+    decoder: Decoder,
+    shape: DraftShape,
+    supply: Supply[FeatureBatch],
+    kept_aside: Sequence[FeatureBatch],
+    minutes: float,
+    seed: int,
+    out: TextIO,
+    steps: int | None = None,
+    threads: int = 1,
+) -> Outcome:
+    """Train until the time is up or the person presses Ctrl-C, and keep the best state.
+
+    Args:
+        decoder: The target, in floating-point weights.
+        shape: Of the draft.
+        supply: Steps.
+        kept_aside: Batches that are only scored.
+        minutes: How long.
+        seed: Of the first weights and of the noise.
+        out: Where progress is reported.
+        steps: Steps to take instead, whatever the time.
+        threads: Batches that a step has, each worked on by one thread.
+    """
+    torch.manual_seed(seed)
+    ends = TargetEnds(decoder)
+    network = DraftNetwork(shape)
+    evaluate_s = 120.0 if steps else min(60.0, max(2.0, minutes * 60 / 12))
+    schedule = Schedule(minutes, steps, log_s=10.0, evaluate_s=evaluate_s)
+    trainer = Trainer(network, schedule, feature_loss(ends), {KIND: 1 / threads}, None, threads, out)
+    torch.set_num_threads(
+        threads
+    )  # the target's own forwards and the optimizer are outside the trainer's threads
+    best: tuple[float, dict[str, Tensor]] = (-1.0, {})
+
+    def evaluate(found: DraftNetwork) -> str:
+        nonlocal best
+        score = sum(agreement(found, ends, batch) for batch in kept_aside) / len(kept_aside)
+        if score > best[0]:
+            best = (score, {name: value.clone() for name, value in found.state_dict().items()})
+        return f"agrees with the target on {score:.1%} of the tokens kept aside"
+
+    interrupted = False
+    try:
+        trainer.run(supply, evaluate)
+    except KeyboardInterrupt:
+        interrupted = True
+    print(f"  {evaluate(network)}", file=out, flush=True)
+    network.load_state_dict(best[1])
+    return Outcome(network.eval(), best[0], interrupted)
+
+
+def write_draft(network: DraftNetwork, folder: Path) -> None:
+    """Write a draft's folder in the published layout: EAGLE's or Dovetail's, without the target's own tensors.
+
+    Args:
+        network: What to write; rounded to bfloat16.
+        folder: Made if it is missing. Each file is written whole or not at all.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    state = {name: value.to(torch.bfloat16).contiguous() for name, value in network.state_dict().items()}
+    config = json.dumps(network.shape.as_config(), indent=2) + "\n"
+    (folder / f"{CONFIG}.tmp").write_text(config, encoding="utf-8")
+    save_file(state, folder / f"{WEIGHTS}.tmp", metadata={"format": "pt"})
+    for name in (CONFIG, WEIGHTS):
+        os.replace(folder / f"{name}.tmp", folder / name)
+        os.chmod(folder / name, 0o644)

@@ -1,0 +1,91 @@
+"""The folder of a published draft head: config.json, and weights as safetensors or in PyTorch's own format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.errors import ModelNotFound, WeightsCorrupt
+from engine.weights.checkpoint import INDEX, SINGLE, read_config_file, weight_files
+from engine.weights.safetensors_file import SafetensorsFile
+
+PYTORCH = "pytorch_model.bin"
+
+
+class HeadCheckpoint:
+    """A head's tensors, as they are stored. A safetensors file is preferred where there are both.
+
+    Args:
+        folder: The folder.
+
+    Attributes:
+        folder: As given.
+        config: config.json as it is.
+        shapes: Name and shape of every tensor.
+
+    Raises:
+        ModelNotFound: There is no such folder.
+        ConfigInvalid: config.json is missing or unreadable.
+        WeightsMissing: There are no weights.
+        WeightsCorrupt: A file is truncated or not what its name says.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if not folder.is_dir():
+            raise ModelNotFound(f"There is no draft folder at {folder}; check the path.")
+        self.folder = folder
+        self.config: dict[str, Any] = read_config_file(folder)
+        self._file_of: dict[str, SafetensorsFile] = {}
+        self._loaded: dict[str, Tensor] = {}
+        if (
+            not (folder / INDEX).is_file()
+            and not (folder / SINGLE).is_file()
+            and (folder / PYTORCH).is_file()
+        ):
+            self._loaded = _read_pytorch(folder / PYTORCH)
+            self.shapes = {name: tuple(value.shape) for name, value in self._loaded.items()}
+            return
+        for path in weight_files(folder):
+            file = SafetensorsFile(path)
+            self._file_of.update(dict.fromkeys(file.entries, file))
+        self.shapes = {name: file.entries[name].shape for name, file in self._file_of.items()}
+
+    def tensor(self, name: str) -> Tensor:
+        """One whole tensor, in the type it is stored in; KeyError when there is none of this name."""
+        return self._loaded[name] if self._loaded else self._file_of[name].tensor(name)
+
+    def read(self, name: str, target: Tensor, check: Callable[[], None]) -> Iterator[int]:
+        """Copy a tensor into ``target``, converting the element type.
+
+        Args:
+            name: The tensor.
+            target: Of its shape, any floating type, any device.
+            check: Called before; raises to cancel.
+
+        Yields:
+            Its bytes as stored, once.
+        """
+        check()
+        stored = self.tensor(name)
+        target.copy_(stored)
+        yield stored.nbytes
+
+
+def _read_pytorch(path: Path) -> dict[str, Tensor]:
+    """A state dict. Only tensors are unpickled, never code."""
+    try:
+        try:
+            state = torch.load(path, map_location="cpu", weights_only=True, mmap=True)
+        except RuntimeError:  # the older format, without a zip archive around it, cannot be mapped
+            state = torch.load(path, map_location="cpu", weights_only=True)
+    except Exception as error:  # torch.load raises whatever its unpickler meets
+        raise WeightsCorrupt(
+            f"{path.name} is damaged or holds more than weights; download it again.", details=repr(error)
+        ) from error
+    if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
+        raise WeightsCorrupt(f"{path.name} does not hold a table of tensors; download it again.")
+    return {str(name): value for name, value in state.items()}

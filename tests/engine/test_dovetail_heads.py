@@ -1,0 +1,71 @@
+"""Dovetail through the engine with draft heads: the model's own text with any head, and bad ones refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.checkpoints import write_checkpoint
+from tests.support.engine_client import EngineClient, engine_client
+from tests.support.heads import LAYOUTS, make_head
+
+PROMPT = "one two three four one two three four one two " * 3
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[EngineClient]:
+    with engine_client() as opened:
+        yield opened
+
+
+@pytest.fixture(autouse=True)
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.loaded_model.find_gpu", lambda: None)
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_checkpoint(tmp_path_factory.mktemp("target") / "llama", num_hidden_layers=6)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_the_text_is_the_models_own(client: EngineClient, target: Path, tmp_path: Path, layout: str) -> None:
+    head = make_head(layout).write(tmp_path / layout, safetensors=layout.startswith("speculators"))
+    plain = client.answer(PROMPT, target, mode="plain", weights="fp32", max_tokens=40)
+    options = {"draft": str(head), "mode": "dovetail", "weights": "fp32", "max_tokens": 40}
+    reply = client.answer(PROMPT, target, **options)
+    assert reply.token_ids == plain.token_ids
+    assert reply.timings.draft_n > 0
+    assert reply.draft == str(head)
+    following = client.answer(PROMPT + reply.text, target, **options)
+    assert following.timings.cache_n > 0
+    plain = client.answer(PROMPT + reply.text, target, mode="plain", weights="fp32", max_tokens=40)
+    assert following.token_ids == plain.token_ids
+
+
+@pytest.mark.parametrize("weights", ["bf16", "int8"])
+def test_a_head_runs_beside_a_model_in_any_format(
+    client: EngineClient, target: Path, tmp_path: Path, weights: str
+) -> None:
+    head = make_head("dovetail").write(tmp_path / "head", safetensors=True)
+    reply = client.answer(
+        PROMPT, target, draft=str(head), mode="dovetail", weights=weights, max_tokens=24, draft_nodes=8
+    )
+    assert len(reply.token_ids) == 24
+    assert reply.timings.draft_n > 0
+
+
+def test_a_head_for_another_model_is_refused(client: EngineClient, tmp_path: Path) -> None:
+    other = write_checkpoint(tmp_path / "other", hidden_size=32)
+    head = make_head("eagle").write(tmp_path / "head", safetensors=True)
+    message = client.failure("a", other, draft=str(head)).error.message
+    assert "for a model with hidden size 64, and this model's is 32" in message
+
+
+def test_a_head_for_deeper_models_is_refused(client: EngineClient, tmp_path: Path) -> None:
+    other = write_checkpoint(tmp_path / "other", num_hidden_layers=1)
+    head = make_head("eagle3").write(tmp_path / "head", safetensors=True)
+    message = client.failure("a", other, draft=str(head)).error.message
+    assert "reads the layers 2, 0, -2 of a model, and this one has 1" in message

@@ -1,0 +1,255 @@
+"""A draft learns from a tiny target, and its folder is one that the engine loads."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from engine.cli import main
+from engine.decoding.target import Target
+from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.feature_draft import FeatureDraft
+from engine.drafting.feature_network import FeatureNetwork
+from engine.drafting.head_loader import load_feature_network, share
+from engine.errors import InvalidOption, OutOfDisk
+from engine.model.decoder import Decoder
+from engine.model.weight_format import weight_format
+from engine.placement.link import Link
+from engine.training.draft import making, training
+from engine.training.draft.features import Example, batch_of, features_of
+from engine.training.draft.loss import TargetEnds, agreement, feature_loss
+from engine.training.draft.making import TrainRequest
+from engine.training.draft.network import DraftNetwork, FusionName, shape_for
+from engine.training.draft.supply import KIND, ExampleSupply
+from engine.training.draft.training import train, write_draft
+from engine.training.trainer import Trainer
+from engine.weights.head_checkpoint import HeadCheckpoint
+from tests.support.decoders import load_decoder
+from tests.support.replies import run_reply
+
+
+@pytest.fixture(scope="module")
+def target(llama_folder: Path) -> Decoder:
+    return load_decoder(llama_folder)
+
+
+def load(target: Decoder, folder: Path) -> FeatureNetwork:
+    return load_feature_network(
+        HeadCheckpoint(folder), target.config, share(target.source), weight_format("fp32")
+    )
+
+
+def random_text(count: int, seed: int) -> list[int]:
+    return torch.randint(3, 300, (count,), generator=torch.Generator().manual_seed(seed)).tolist()
+
+
+def replies_of(target: Decoder, count: int) -> list[Example]:
+    """What the target itself writes after random prompts."""
+    found = []
+    for seed in range(count):
+        prompt = random_text(6, seed)
+        reply = greedy_reply(target, prompt, 24)
+        found.append(Example((*prompt, *reply), (False,) * 6 + (True,) * 24))
+    return found
+
+
+def greedy_reply(target: Decoder, prompt: list[int], count: int) -> list[int]:
+    from engine.drafting.drafter import NoDrafter
+
+    return run_reply(Target(target, 64), NoDrafter(), prompt, count)[0]
+
+
+@pytest.mark.parametrize(("blocks", "fusion"), [(1, "gated"), (3, "gated"), (1, "concat"), (2, "concat")])
+def test_what_is_trained_is_what_the_engine_runs(
+    target: Decoder, tmp_path: Path, blocks: int, fusion: FusionName
+) -> None:
+    torch.manual_seed(1)
+    network = DraftNetwork(shape_for(target.config, blocks, fusion))
+    with torch.no_grad():
+        for weight in network.parameters():
+            weight += 0.05 * torch.randn_like(weight)
+            weight.copy_(weight.bfloat16())
+    write_draft(network, tmp_path / "draft")
+    loaded = load(target, tmp_path / "draft")
+    tokens, features = torch.tensor(random_text(20, 1)), torch.randn(20, 64)
+    ours = loaded.run(tokens, torch.arange(20), loaded.new_cache(20), target_features=features)
+    with torch.no_grad():
+        theirs = network(target.source.embedding[tokens][None], features[None])[0]
+    torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
+
+
+def test_texts_side_by_side_have_the_features_that_they_have_alone(
+    checkpoint_of: Callable[[str], Path],
+) -> None:
+    for variant in ("llama", "mistral-window", "gemma3"):
+        decoder = load_decoder(checkpoint_of(variant))
+        texts = [random_text(count, count) for count in (40, 3, 90, 130, 200)]
+        for text, found in zip(texts, features_of(decoder, texts), strict=True):
+            alone = decoder.forward(torch.tensor(text), torch.arange(len(text)), decoder.new_cache(len(text)))
+            torch.testing.assert_close(found, alone.hidden, atol=1e-4, rtol=1e-4)
+
+
+def test_the_draft_learns_the_targets_words(target: Decoder, tmp_path: Path) -> None:
+    examples = replies_of(target, 8)
+    ends, shape = TargetEnds(target), shape_for(target.config, 1, "gated")
+    torch.manual_seed(1)
+    network = DraftNetwork(shape)
+    batch = batch_of(target, KIND, examples)
+    loss = feature_loss(ends, noise=0.0)
+    with torch.no_grad():
+        first = float(loss(network, batch))
+    untrained = agreement(network, ends, batch)
+    write_draft(network, tmp_path / "untrained")
+    supply = ExampleSupply(target, examples, 240, seed=1)
+    outcome = train(target, shape, supply, [batch], 1.0, 1, io.StringIO(), steps=60)
+    with torch.no_grad():
+        assert float(loss(outcome.network, batch)) < 0.7 * first
+    assert outcome.agreement > untrained + 0.3
+    assert not outcome.interrupted
+    write_draft(outcome.network, tmp_path / "trained")
+    lengths = []
+    for name in ("untrained", "trained"):
+        drafter = FeatureDraft(
+            load(target, tmp_path / name), TreeShape(4, 3, 8), 64, Link(torch.device("cpu")), lambda: None
+        )
+        drafted, timings = run_reply(Target(target, 64), drafter, list(examples[0].ids[:6]), 24)
+        assert drafted == list(examples[0].ids[6:])
+        lengths.append(timings.mean_acceptance_length or 0.0)
+    assert lengths[1] > lengths[0]
+
+
+def test_an_interrupt_keeps_the_best_so_far(target: Decoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    examples = replies_of(target, 2)
+    batch = batch_of(target, KIND, examples)
+    step = Trainer.step
+    scores = iter([0.3, 0.9, 0.1])
+    states: list[torch.Tensor] = []
+
+    def stepping(self: Any, batches: Any) -> dict[str, float]:
+        if self.progress.step == 2:
+            raise KeyboardInterrupt
+        return step(self, batches)
+
+    def scoring(network: DraftNetwork, *rest: object) -> float:
+        states.append(network.W_1.detach().clone())
+        return next(scores)
+
+    monkeypatch.setattr(Trainer, "step", stepping)
+    monkeypatch.setattr(training, "agreement", scoring)
+    real = training.Schedule
+    monkeypatch.setattr(training, "Schedule", lambda *args, **kw: real(*args, **{**kw, "evaluate_s": 0.0}))
+    supply = ExampleSupply(target, examples, 60, seed=1)
+    outcome = train(target, shape_for(target.config, 1, "gated"), supply, [batch], 1.0, 1, io.StringIO())
+    assert outcome.interrupted
+    assert outcome.agreement == 0.9
+    assert torch.equal(outcome.network.W_1, states[1])
+
+
+def test_every_text_comes_once_before_any_comes_again(target: Decoder) -> None:
+    examples = [Example(tuple(random_text(10 + seed, seed)), (True,) * (10 + seed)) for seed in range(12)]
+    supply = ExampleSupply(target, examples, 60, seed=1, batches=2)
+    seen: list[tuple[int, ...]] = []
+    while len(seen) < 24:
+        for batch in supply.next():
+            seen += [
+                tuple(row[wanted].tolist()) for row, wanted in zip(batch.tokens, batch.learn, strict=True)
+            ]
+    assert sorted(seen[:12]) == sorted(example.ids for example in examples)
+
+
+def request(model: Path, out: Path, **changes: Any) -> TrainRequest:
+    values = {"data": None, "generate": 3, "blocks": 1, "fusion": "gated", "minutes": 0.02, "threads": 1}
+    return TrainRequest(model=str(model), out=out, **{**values, **changes})
+
+
+def test_the_command_trains_on_the_models_own_replies(
+    llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(making, "_LONGEST", 48)
+    out = tmp_path / "draft"
+    arguments = ["train", "draft", "--kind", "gated-fusion", "--model", str(llama_folder), "--threads", "1"]
+    arguments += ["--generate", "4", "--blocks", "2", "--minutes", "0.02", "--out", str(out)]
+    assert main(arguments) == 0
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "4 of 4 replies written" in captured.err
+    assert f"the draft is in {out}" in captured.err
+    network = load(load_decoder(llama_folder), out)
+    assert network.config.layers == 2
+    # A second training may replace it.
+    assert main(arguments) == 0
+
+
+def test_an_interrupt_before_there_is_anything_says_so(
+    llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*arguments: object) -> bool:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(making, "run", interrupted)
+    assert main(["train", "draft", "--model", str(llama_folder), "--out", str(tmp_path / "draft")]) == 130
+    assert "before there was anything to keep" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_said_in_one_sentence(
+    llama_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(making, "write_draft", full)
+    monkeypatch.setattr(making, "_LONGEST", 48)
+    with pytest.raises(OutOfDisk, match="could not be written"):
+        making.run(request(llama_folder, tmp_path / "draft"), io.StringIO())
+
+
+def test_the_command_trains_on_a_file(llama_folder: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data.jsonl"
+    data.write_text(
+        "\n".join(json.dumps({"text": f"The fox number {n} jumps over the dog."}) for n in range(9))
+    )
+    report = io.StringIO()
+    assert making.run(
+        request(llama_folder, tmp_path / "draft", data=data, generate=None, fusion="concat"), report
+    )
+    assert "8 texts to learn from, 1 to score on" in report.getvalue()
+    assert json.loads((tmp_path / "draft" / "config.json").read_text())["bias"] is True
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"generate": None}, "nothing to learn from"),
+        ({"generate": 0}, "replies to generate is 0"),
+        ({"blocks": 7}, "7 blocks, but it must have between 1 and 6"),
+        ({"minutes": 0.0}, "training time is 0"),
+        ({"minutes": float("nan")}, "training time is nan"),
+        ({"threads": 0}, "threads is 0"),
+    ],
+)
+def test_bad_requests_are_refused(
+    llama_folder: Path, tmp_path: Path, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(InvalidOption, match=message):
+        making.run(request(llama_folder, tmp_path / "draft", **changes), io.StringIO())
+
+
+def test_a_folder_with_something_else_in_it_is_left_alone(llama_folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("Dear")
+    with pytest.raises(InvalidOption, match=r"holds letter\.txt"):
+        making.run(request(llama_folder, tmp_path), io.StringIO())
+    with pytest.raises(InvalidOption, match="is a file"):
+        making.run(request(llama_folder, tmp_path / "letter.txt"), io.StringIO())
+
+
+def test_texts_too_short_to_learn_from_are_refused(llama_folder: Path, tmp_path: Path) -> None:
+    data = tmp_path / "data.jsonl"
+    data.write_text('{"text": "a"}\n')
+    with pytest.raises(InvalidOption, match="no text to learn from"):
+        making.run(request(llama_folder, tmp_path / "draft", data=data, generate=None), io.StringIO())

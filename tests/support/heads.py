@@ -1,0 +1,249 @@
+"""Draft heads in the published layouts with random weights, and the few lines of torch that say what they compute."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import save_file
+from torch import Tensor
+from torch.nn import functional
+
+HIDDEN, WIDE, HEADS, KV_HEADS, VOCABULARY, DRAFT_VOCABULARY = 64, 96, 4, 2, 384, 96
+CONFIG: dict[str, Any] = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_act": "silu",
+    "hidden_size": HIDDEN,
+    "intermediate_size": WIDE,
+    "num_hidden_layers": 1,
+    "num_attention_heads": HEADS,
+    "num_key_value_heads": KV_HEADS,
+    "max_position_embeddings": 512,
+    "rms_norm_eps": 1e-5,
+    "vocab_size": VOCABULARY,
+    "torch_dtype": "float16",
+}
+LAYOUTS = (
+    "eagle",
+    "eagle-biasless",
+    "eagle3",
+    "speculators",
+    "speculators-qwen3",
+    "speculators-eagle",
+    "dovetail",
+    "dovetail-prefixed",
+)
+
+
+@dataclass
+class Head:
+    """A head: its files' contents, and what the reference needs to know of it."""
+
+    layout: str
+    config: dict[str, Any]
+    state: dict[str, Tensor]
+    theta: float = 10000.0
+    blocks: list[dict[str, Tensor]] = field(default_factory=list)
+    outer: dict[str, Tensor] = field(default_factory=dict)
+
+    def write(self, folder: Path, safetensors: bool) -> Path:
+        """As one finds it on a hub."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "config.json").write_text(json.dumps(self.config), encoding="utf-8")
+        if safetensors:
+            save_file(self.state, folder / "model.safetensors")
+        else:
+            torch.save(self.state, folder / "pytorch_model.bin")
+        return folder
+
+
+def is_wide(layout: str) -> bool:
+    """Whether a layout is EAGLE-3's in essence: three layers' hidden states, a head of its own."""
+    return layout in ("eagle3", "speculators", "speculators-qwen3")
+
+
+def make_head(layout: str, seed: int = 0) -> Head:
+    """A random head in a layout of `LAYOUTS`."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def matrix(rows: int, columns: int) -> Tensor:
+        return 0.8 * columns**-0.5 * torch.randn(rows, columns, generator=generator)
+
+    def vector(size: int, around: float = 1.0) -> Tensor:
+        return around + 0.1 * torch.randn(size, generator=generator)
+
+    wide = is_wide(layout)
+    count = 3 if layout.startswith("dovetail") else 2 if wide and layout != "eagle3" else 1
+    config = {**CONFIG, "num_hidden_layers": count}
+    outer: dict[str, Tensor] = {"embed_tokens.weight": torch.randn(VOCABULARY, HIDDEN, generator=generator)}
+    if layout.startswith("dovetail"):
+        outer |= {
+            "W_1": matrix(HIDDEN, HIDDEN),
+            "W_2": matrix(HIDDEN, HIDDEN),
+            "W_z": matrix(2 * HIDDEN, HIDDEN),
+        }
+        outer["input_layernorm.weight"] = vector(HIDDEN)
+    elif wide:
+        outer["fc.weight"] = matrix(HIDDEN, 3 * HIDDEN)
+        outer["norm.weight"] = vector(HIDDEN)
+        outer["lm_head.weight"] = matrix(DRAFT_VOCABULARY, HIDDEN)
+        drafted = torch.randperm(VOCABULARY, generator=generator)[:DRAFT_VOCABULARY].sort().values
+        outer["d2t"] = drafted - torch.arange(DRAFT_VOCABULARY)
+        outer["t2d"] = torch.zeros(VOCABULARY, dtype=torch.bool).index_fill(0, drafted, True)
+    else:
+        outer["fc.weight"] = matrix(HIDDEN, 2 * HIDDEN)
+        if layout == "eagle":  # "bias" is true where config.json leaves it out
+            outer["fc.bias"] = vector(HIDDEN, 0.0)
+    blocks = [_block(index, wide, matrix, vector) for index in range(count)]
+    if layout == "speculators-qwen3":
+        for block in blocks:
+            block |= {f"self_attn.{name}_norm.weight": vector(HIDDEN // HEADS) for name in "qk"}
+    head = Head(layout, config, {}, blocks=blocks, outer=outer)
+    _name(head)
+    return head
+
+
+def _block(index: int, wide: bool, matrix: Any, vector: Any) -> dict[str, Tensor]:
+    size, kv = HIDDEN, HIDDEN // HEADS * KV_HEADS
+    columns = 2 * size if wide and index == 0 else size
+    block = {
+        "self_attn.q_proj.weight": matrix(size, columns),
+        "self_attn.k_proj.weight": matrix(kv, columns),
+        "self_attn.v_proj.weight": matrix(kv, columns),
+        "self_attn.o_proj.weight": matrix(size, size),
+        "mlp.gate_proj.weight": matrix(WIDE, size),
+        "mlp.up_proj.weight": matrix(WIDE, size),
+        "mlp.down_proj.weight": matrix(size, WIDE),
+        "post_attention_layernorm.weight": vector(size),
+    }
+    if wide or index > 0:
+        block["input_layernorm.weight"] = vector(size)
+    if wide and index == 0:
+        block["hidden_norm.weight"] = vector(size)
+    return block
+
+
+def _name(head: Head) -> None:
+    """Names and config.json as the layout has them."""
+    prefix = "model." if head.layout == "dovetail-prefixed" else ""
+    outer, config = dict(head.outer), head.config
+    first = "layers.0."
+    if head.layout == "eagle-biasless":
+        config |= {"bias": False, "rope_theta": 500000.0}
+        head.theta = 500000.0
+    elif head.layout == "eagle3":
+        config["draft_vocab_size"] = DRAFT_VOCABULARY
+        first = "midlayer."
+        del outer["embed_tokens.weight"]  # the target's
+    elif head.layout.startswith("speculators"):
+        layer = {**config, "rope_theta": 500000.0, "head_dim": HIDDEN // HEADS}
+        head.theta = 500000.0
+        kind = "eagle3" if is_wide(head.layout) else "eagle"
+        if head.layout == "speculators-qwen3":
+            layer["model_type"] = "qwen3"
+        config.clear()
+        config |= {
+            "architectures": ["Eagle3Speculator"],
+            "speculators_model_type": kind,
+            "speculators_config": {"algorithm": kind, "proposal_methods": [], "verifier": {}},
+            "transformer_layer_config": layer,
+        }
+        if kind == "eagle3":
+            config |= {"draft_vocab_size": DRAFT_VOCABULARY, "norm_before_residual": True}
+        else:
+            outer["fusion_fc.weight"] = outer.pop("fc.weight")
+            first = "transformer."
+    names = [first, *(f"layers.{index}." for index in range(1, len(head.blocks)))]
+    head.state = {f"{prefix}{name}": value for name, value in outer.items()}
+    for start, block in zip(names, head.blocks, strict=True):
+        head.state |= {f"{prefix}{start}{name}": value for name, value in block.items()}
+
+
+def norm(rows: Tensor, weight: Tensor) -> Tensor:
+    """RMS norm."""
+    return rows * torch.rsqrt(rows.pow(2).mean(-1, keepdim=True) + CONFIG["rms_norm_eps"]) * weight
+
+
+def reference(head: Head, rows: Tensor, tokens: Tensor, drafted: Tensor, embedding: Tensor) -> Tensor:
+    """The head's outputs over a whole chain, without a cache.
+
+    Args:
+        head: Its weights.
+        rows: (n, k * h) the target's hidden rows of the first n positions.
+        tokens: (n + d,) the tokens behind each position.
+        drafted: (d, h) the head's own outputs, which take the place of further rows.
+        embedding: The target's, for a head without one.
+
+    Returns:
+        (n + d, h).
+    """
+    outer = head.outer
+    table = outer["embed_tokens.weight"] if head.layout != "eagle3" else embedding
+    token = table[tokens]
+    wide = is_wide(head.layout)
+    hidden = torch.cat((rows @ outer["fc.weight"].T if wide else rows, drafted))
+    attended = None
+    if wide:
+        block = head.blocks[0]
+        normed = norm(hidden, block["hidden_norm.weight"])
+        attended = torch.cat((norm(token, block["input_layernorm.weight"]), normed), -1)
+        hidden = hidden if head.layout == "eagle3" else normed
+    elif head.layout.startswith("dovetail"):
+        left = hidden @ outer["W_1"]
+        right = functional.silu(norm(token, outer["input_layernorm.weight"]) @ outer["W_2"])
+        gate = torch.sigmoid(torch.cat((left, right), -1) @ outer["W_z"])
+        hidden = gate * left + (1 - gate) * right
+    else:
+        hidden = torch.cat((token, hidden), -1) @ outer["fc.weight"].T + outer.get(
+            "fc.bias", torch.zeros(HIDDEN)
+        )
+    for index, block in enumerate(head.blocks):
+        if index:
+            attended = norm(hidden, block["input_layernorm.weight"])
+        hidden = hidden + _attention(block, hidden if attended is None else attended, head.theta)
+        attended = None
+        mapped = norm(hidden, block["post_attention_layernorm.weight"])
+        gate = functional.silu(mapped @ block["mlp.gate_proj.weight"].T)
+        hidden = hidden + (gate * (mapped @ block["mlp.up_proj.weight"].T)) @ block["mlp.down_proj.weight"].T
+    return hidden
+
+
+def _attention(block: Mapping[str, Tensor], rows: Tensor, theta: float) -> Tensor:
+    size = HIDDEN // HEADS
+    angles = torch.arange(len(rows))[:, None] * theta ** -(torch.arange(0, size, 2) / size)
+    cosine, sine = angles.cos().repeat(1, 2)[:, None], angles.sin().repeat(1, 2)[:, None]
+
+    def heads(name: str) -> Tensor:
+        return (rows @ block[f"self_attn.{name}_proj.weight"].T).view(len(rows), -1, size)
+
+    def turn(states: Tensor) -> Tensor:
+        first, second = states.chunk(2, -1)
+        return states * cosine + torch.cat((-second, first), -1) * sine
+
+    query, key, value = heads("q"), heads("k"), heads("v")
+    if "self_attn.q_norm.weight" in block:
+        query, key = (
+            norm(query, block["self_attn.q_norm.weight"]),
+            norm(key, block["self_attn.k_norm.weight"]),
+        )
+    query, key = turn(query), turn(key)
+    key, value = (states.repeat_interleave(HEADS // KV_HEADS, 1) for states in (key, value))
+    scores = torch.einsum("qhd,khd->hqk", query, key) * size**-0.5
+    scores = scores.masked_fill(torch.ones(len(rows), len(rows)).triu(1).bool(), float("-inf"))
+    mixed = torch.einsum("hqk,khd->qhd", scores.softmax(-1), value).reshape(len(rows), -1)
+    return mixed @ block["self_attn.o_proj.weight"].T
+
+
+def reference_logits(head: Head, hidden: Tensor, target_head: Tensor) -> Tensor:
+    """(n, V) log-probabilities over the target's vocabulary; tokens that the head does not draft have none."""
+    if not is_wide(head.layout):
+        return (hidden @ target_head.T).log_softmax(-1)
+    own = (norm(hidden, head.outer["norm.weight"]) @ head.outer["lm_head.weight"].T).log_softmax(-1)
+    spread = torch.full((len(hidden), VOCABULARY), float("-inf"))
+    spread[:, torch.arange(DRAFT_VOCABULARY) + head.outer["d2t"]] = own
+    return spread
