@@ -68,6 +68,13 @@ def test_logits_and_greedy_tokens_stay(
     assert greedy(large, PROMPT, 12) == greedy(small, PROMPT, 12)
 
 
+def test_norms_on_queries_and_keys_keep_their_epsilon(tmp_path: Path) -> None:
+    """They share eps with the wide norms: with one this large, projections that were not scaled would show."""
+    folder = write_checkpoint(tmp_path / "small", "qwen3", rms_norm_eps=0.5)
+    small, large = load_decoder(folder), load_decoder(inflated(folder, tmp_path / "large"))
+    torch.testing.assert_close(logits(large, PROMPT), logits(small, PROMPT), atol=1e-4, rtol=0)
+
+
 @pytest.mark.parametrize("variant", ["llama-biased", "smollm3", "qwen2-window", "qwen3"])
 def test_transformers_agrees(variant: str, checkpoint_of: Callable[[str], Path], tmp_path: Path) -> None:
     small = load_reference(checkpoint_of(variant))
