@@ -5,6 +5,7 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -30,7 +31,7 @@ from engine.messages import (
     TokensAdded,
     Unload,
 )
-from engine.model.decoder import Decoder
+from engine.model.block import block
 from engine.verifying.rules import RULES
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
@@ -162,15 +163,14 @@ def test_cancel_is_seen_between_layers_of_the_prompt(
     client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     layers_run = 0
-    original = Decoder._layer
 
-    def counted(self: Decoder, *arguments: object) -> torch.Tensor:
+    def counted(*arguments: Any) -> torch.Tensor:
         nonlocal layers_run
         layers_run += 1
         client.engine.submit(Cancel(request.request_id))
-        return original(self, *arguments)  # type: ignore[arg-type]
+        return block(*arguments)
 
-    monkeypatch.setattr(Decoder, "_layer", counted)
+    monkeypatch.setattr("engine.model.decoder.block", counted)
     request = client.request("word " * 60, llama_folder, threads=1)
     last = client.finish(request)
     assert isinstance(last, Finished)

@@ -98,7 +98,7 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     stride = max(_KEPT_ASIDE_SHARE, len(examples) // _KEPT_ASIDE)
     aside = examples[::stride]
     learned = [example for at, example in enumerate(examples) if at % stride] or examples
-    print(f"{len(learned)} texts to learn from, {len(aside)} to score on", file=out, flush=True)
+    print(f"texts to learn from: {len(learned)}, to score on: {len(aside)}", file=out, flush=True)
 
     tokens = max(longest, min(_STEP_TOKENS, _STEP_LOGITS // config.vocabulary_size))
     supply = ExampleSupply(decoder, learned, tokens, request.seed, threads)

@@ -218,7 +218,7 @@ def test_the_command_trains_on_a_file(llama_folder: Path, tmp_path: Path) -> Non
     assert making.run(
         request(llama_folder, tmp_path / "draft", data=data, generate=None, fusion="concat"), report
     )
-    assert "8 texts to learn from, 1 to score on" in report.getvalue()
+    assert "texts to learn from: 8, to score on: 1" in report.getvalue()
     assert json.loads((tmp_path / "draft" / "config.json").read_text())["bias"] is True
 
 
