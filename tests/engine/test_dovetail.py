@@ -12,6 +12,7 @@ import torch
 from safetensors.torch import save_file
 
 from engine.drafting.small_model import SmallModel
+from engine.kernels import library
 from engine.messages import Cancel, Finished, LoadOptions, Notice, PlanChosen
 from engine.planning import hardware
 from engine.planning.planner import choose_plan
@@ -175,6 +176,20 @@ def test_bad_pairs_are_refused(client: EngineClient, llama_folder: Path, tmp_pat
         assert f"tree's {name} must be between 1 and" in message(llama_folder, **options)
     # The engine is as it was.
     assert client.answer("a", llama_folder, max_tokens=2).token_ids
+
+
+@pytest.mark.skipif(library.available() is None, reason=library.reason())
+@pytest.mark.parametrize("weights", ["bf16", "int8", "int4"])
+def test_packed_formats_are_lossless_too(client: EngineClient, tmp_path: Path, weights: str) -> None:
+    """On the kernel library a row depends on its path alone, so that not even a near tie is decided otherwise."""
+    folder = write_checkpoint(tmp_path / "target", "llama", seed=3)
+    near = write_checkpoint(tmp_path / "draft", "llama", seed=3, dtype=torch.bfloat16)
+    options = {"weights": weights, "max_tokens": 96, "temperature": 0.0}
+    plain = client.answer(PROMPT, folder, mode="plain", **options)
+    for mode, draft in (("dovetail", str(near)), ("lookup", None)):
+        reply = client.answer(PROMPT, folder, mode=mode, draft=draft, **options)
+        assert reply.timings.draft_n > 0
+        assert reply.token_ids == plain.token_ids
 
 
 def test_the_guide_brings_its_own_draft(client: EngineClient) -> None:
