@@ -14,6 +14,14 @@ extern kernel avx2_bf16;
 #define BF16_COLUMNS 4
 #define BF16_X float
 
+/* sum + product, with the product in a register of its own no longer than it takes: left to order them itself, GCC
+ * makes a step's products first and runs out of registers. */
+#define ADD_PRODUCT(product, add, sum, a, b)                                                                     \
+    do {                                                                                                         \
+        ivec made;                                                                                               \
+        __asm__(product " %3, %2, %1\n\t" add " %1, %0, %0" : "+x"(sum), "=&x"(made) : "x"(a), "x"(b));          \
+    } while (0)
+
 /* Two products of bytes can overflow maddubs' 16 bits; in 16 bits madd is exact. Even and odd bytes of the weights are
  * widened apart, so that each row's sums stay in one lane, and the activations stand in the same order: k0 k2 k1 k3. */
 struct int8_weights { ivec even, odd; };
@@ -25,8 +33,9 @@ INLINE struct int8_weights int8_prepare(ivec w)
 
 INLINE ivec int8_dot(ivec sum, struct int8_weights w, const int16_t *x)
 {
-    sum = _mm256_add_epi32(sum, _mm256_madd_epi16(w.even, broadcast4(x)));
-    return _mm256_add_epi32(sum, _mm256_madd_epi16(w.odd, broadcast4(x + 2)));
+    ADD_PRODUCT("vpmaddwd", "vpaddd", sum, w.even, broadcast4(x));
+    ADD_PRODUCT("vpmaddwd", "vpaddd", sum, w.odd, broadcast4(x + 2));
+    return sum;
 }
 
 /* Quantizes into the upper half of the token's place, then spreads from there over the whole. */
@@ -41,21 +50,31 @@ static void quantize_pairs(const float *x, int64_t k, int64_t padded, void *q, f
     }
 }
 
-/* A group's eight products of at most 2 * 15 * 127 fit 16 bits, so that widening is paid once per group. */
-INLINE ivec int4_begin(int32_t start)
+/* A group's sums fit 16 bits, so that widening is paid once per group: each of a row's two lanes adds eight products
+ * of at most 2 * 15 * 127 to half of the start. What lies outside 16 bits on the way comes back: (q - 4) times 16
+ * activations minus 4 times the other 16 is 30480 at most. */
+INLINE ivec int4_begin(int32_t halves)
 {
-    (void)start;
-    return int_zero();
+    return broadcast_int(halves);
 }
 
 INLINE ivec int4_dot(ivec sum, ivec nibbles, ivec x)
 {
-    return _mm256_add_epi16(sum, _mm256_maddubs_epi16(nibbles, x));
+    ADD_PRODUCT("vpmaddubsw", "vpaddw", sum, nibbles, x);
+    return sum;
 }
 
-INLINE fvec int4_total(ivec sum, int32_t start)
+INLINE fvec int4_total(ivec sum)
 {
-    return to_float(_mm256_add_epi32(_mm256_madd_epi16(sum, _mm256_set1_epi16(1)), broadcast_int(start)));
+    return to_float(_mm256_madd_epi16(sum, _mm256_set1_epi16(1)));
+}
+
+/* Each start, which is even, as two halves in 16 bits. */
+static void quantize_halves(const float *x, int64_t k, int64_t padded, void *q, float *scale, int32_t *start)
+{
+    quantize_groups(x, k, padded, q, scale, start);
+    for (int64_t group = 0; group < padded / GROUP; group++)
+        start[group] = (int32_t)((uint32_t)(start[group] / 2 & 0xffff) * 0x10001u);
 }
 
 struct bf16_weights { fvec even, odd; };
@@ -87,7 +106,7 @@ const struct instruction_set avx2_set = {
     .int8_quantize = quantize_pairs,
     .int8_x_bytes = sizeof(int16_t),
     .int4 = int4_panel,
-    .int4_quantize = quantize_groups,
+    .int4_quantize = quantize_halves,
     .bf16 = avx2_bf16,
     .bf16_convert = convert_to_float,
     .bf16_x_bytes = sizeof(float),

@@ -7,7 +7,7 @@
 
 extern kernel avx512vnni_int8, avx512vnni_int4, avx512bf16_bf16;
 
-#define BF16_COLUMNS 12
+#define BF16_COLUMNS 8
 #define BF16_X uint16_t
 
 struct bf16_weights { ivec pairs; };

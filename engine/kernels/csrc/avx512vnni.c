@@ -11,7 +11,7 @@ extern kernel avx512vnni_int8, avx512vnni_int4;
 #define INT8_X int8_t
 #define INT4_COLUMNS 8
 #define INT4_UNROLL UNROLL
-#define BF16_COLUMNS 12
+#define BF16_COLUMNS 8
 #define BF16_X float
 
 struct int8_weights { ivec bytes; };
@@ -36,9 +36,8 @@ INLINE ivec int4_dot(ivec sum, ivec nibbles, ivec x)
     return _mm512_dpbusd_epi32(sum, nibbles, x);
 }
 
-INLINE fvec int4_total(ivec sum, int32_t start)
+INLINE fvec int4_total(ivec sum)
 {
-    (void)start;
     return to_float(sum);
 }
 

@@ -34,9 +34,8 @@ INLINE ivec int4_dot(ivec sum, ivec nibbles, ivec x)
     return _mm256_dpbusd_avx_epi32(sum, nibbles, x);
 }
 
-INLINE fvec int4_total(ivec sum, int32_t start)
+INLINE fvec int4_total(ivec sum)
 {
-    (void)start;
     return to_float(sum);
 }
 

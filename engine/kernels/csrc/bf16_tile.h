@@ -11,6 +11,8 @@
 #include "output.h"
 #include "prefetch.h"
 
+enum { BF16_BUSY = 6 };   /* from so many tokens on arithmetic takes longer than memory */
+
 INLINE void bf16_tile(const struct job *job, int64_t panel, int row, int64_t token, struct prefetch ahead,
                       const int vectors, const int columns)
 {
@@ -18,6 +20,7 @@ INLINE void bf16_tile(const struct job *job, int64_t panel, int row, int64_t tok
     const BF16_X *x = (const BF16_X *)job->x + token * job->k;
     fvec sum[32 / LANES][BF16_COLUMNS];
 
+    expect_rows(job, panel * PANEL_ROWS + row, token, vectors, columns);
     UNROLL
     for (int v = 0; v < vectors; v++)
         UNROLL
@@ -58,13 +61,13 @@ static void bf16_panel(const struct job *job, int64_t panel)
     const int64_t blocks = (job->m + BF16_COLUMNS - 1) / BF16_COLUMNS;
     const int parts = PANEL_ROWS / (2 * LANES);
     if (job->m == 1) {
-        bf16_tile(job, panel, 0, 0, prefetch_pass(w, job->panel_bytes, 0, 1), 2 * parts, 1);
+        bf16_tile(job, panel, 0, 0, prefetch_pass(w, job->panel_bytes, 0, 1, 0), 2 * parts, 1);
         return;
     }
     for (int part = 0; part < parts; part++)
         for (int64_t block = 0; block < blocks; block++) {
             const int64_t token = job->m * block / blocks, end = job->m * (block + 1) / blocks;
             bf16_columns(job, panel, 2 * LANES * part, token, end - token,
-                         prefetch_pass(w, job->panel_bytes, part * blocks + block, parts * blocks));
+                         prefetch_pass(w, job->panel_bytes, part * blocks + block, parts * blocks, job->m >= BF16_BUSY));
         }
 }

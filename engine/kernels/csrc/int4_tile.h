@@ -2,12 +2,14 @@
  *
  *   INT4_COLUMNS                    columns per tile
  *   INT4_UNROLL                     UNROLL where the registers hold it, else empty
- *   int4_begin(start)               accumulators for a group; `start` is minus eight times the activations' sum
+ *   int4_begin(start)               accumulators for a group, from what the quantizer made its start
  *   int4_dot(sum, nibbles, x)       adds products of groups of four bytes, weights 0..15
- *   int4_total(sum, start)          the group's sums as floats */
+ *   int4_total(sum)                 the group's sums as floats */
 
 #include "output.h"
 #include "prefetch.h"
+
+enum { INT4_BUSY = 3 };   /* from so many tokens on arithmetic takes longer than memory */
 
 /* Four inner elements of every row and token of the tile. */
 INLINE void int4_step(ivec sum[][INT4_COLUMNS], const ivec *nibbles, const int8_t *x, int64_t x_stride,
@@ -54,7 +56,7 @@ INLINE void int4_group(const uint8_t *w, const void *scales, const int8_t *x, in
         UNROLL
         for (int c = 0; c < columns; c++) {
             const fvec both = multiply_floats(scale, broadcast_float(x_scale[c * block_stride]));
-            value[v][c] = fused(int4_total(sum[v][c], start[c * block_stride]), both, value[v][c]);
+            value[v][c] = fused(int4_total(sum[v][c]), both, value[v][c]);
         }
     }
 }
@@ -69,6 +71,7 @@ INLINE void int4_tile(const struct job *job, int64_t panel, int row, int64_t tok
     const float *x_scale = job->x_scale + token * job->blocks;
     fvec value[32 / LANES][INT4_COLUMNS];
 
+    expect_rows(job, panel * PANEL_ROWS + row, token, vectors, columns);
     UNROLL
     for (int v = 0; v < vectors; v++)
         UNROLL
@@ -103,13 +106,13 @@ static void int4_panel(const struct job *job, int64_t panel)
     const int64_t blocks = (job->m + INT4_COLUMNS - 1) / INT4_COLUMNS;
     const int parts = PANEL_ROWS / (2 * LANES);
     if (job->m == 1) {
-        int4_tile(job, panel, 0, 0, prefetch_pass(w, job->panel_bytes, 0, 1), 2 * parts, 1);
+        int4_tile(job, panel, 0, 0, prefetch_pass(w, job->panel_bytes, 0, 1, 0), 2 * parts, 1);
         return;
     }
     for (int part = 0; part < parts; part++)
         for (int64_t block = 0; block < blocks; block++) {
             const int64_t token = job->m * block / blocks, end = job->m * (block + 1) / blocks;
             int4_columns(job, panel, 2 * LANES * part, token, end - token,
-                         prefetch_pass(w, job->panel_bytes, part * blocks + block, parts * blocks));
+                         prefetch_pass(w, job->panel_bytes, part * blocks + block, parts * blocks, job->m >= INT4_BUSY));
         }
 }

@@ -11,6 +11,8 @@
 #include "int8_output.h"
 #include "prefetch.h"
 
+enum { INT8_BUSY = 6 };   /* from so many tokens on arithmetic takes longer than memory */
+
 /* One span: sums from their start, which takes off what the weights are too large. */
 INLINE void int8_span(const uint8_t *w, const INT8_X *x, int64_t x_stride, int64_t length, const int32_t *start,
                       const float *x_scale, int64_t block_stride, struct prefetch *ahead,
@@ -55,6 +57,7 @@ INLINE void int8_tile(const struct job *job, int64_t panel, int row, int64_t tok
     const float *x_scale = job->x_scale + token * job->blocks;
     fvec value[32 / LANES][INT8_COLUMNS];
 
+    expect_rows(job, panel * PANEL_ROWS + row, token, vectors, columns);
     UNROLL
     for (int v = 0; v < vectors; v++)
         UNROLL
@@ -86,13 +89,13 @@ static void int8_panel(const struct job *job, int64_t panel)
     const int64_t blocks = (job->m + INT8_COLUMNS - 1) / INT8_COLUMNS;
     const int parts = PANEL_ROWS / (2 * LANES);
     if (job->m == 1) {
-        int8_tile(job, panel, 0, 0, prefetch_pass(w, job->panel_bytes, 0, 1), 2 * parts, 1);
+        int8_tile(job, panel, 0, 0, prefetch_pass(w, job->panel_bytes, 0, 1, 0), 2 * parts, 1);
         return;
     }
     for (int part = 0; part < parts; part++)
         for (int64_t block = 0; block < blocks; block++) {
             const int64_t token = job->m * block / blocks, end = job->m * (block + 1) / blocks;
             int8_columns(job, panel, 2 * LANES * part, token, end - token,
-                         prefetch_pass(w, job->panel_bytes, part * blocks + block, parts * blocks));
+                         prefetch_pass(w, job->panel_bytes, part * blocks + block, parts * blocks, job->m >= INT8_BUSY));
         }
 }

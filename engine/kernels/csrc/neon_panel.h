@@ -23,14 +23,14 @@ INLINE void neon_panel(neon_tile *tile, const struct job *job, int64_t panel)
     const uint8_t *w = job->weights + panel * job->panel_bytes;
     const int64_t blocks = (job->m + NEON_COLUMNS - 1) / NEON_COLUMNS;
     if (job->m == 1) {
-        tile(job, panel, 0, 0, prefetch_pass(w, job->panel_bytes, 0, 1), PANEL_ROWS / LANES, 1);
+        tile(job, panel, 0, 0, prefetch_pass(w, job->panel_bytes, 0, 1, 0), PANEL_ROWS / LANES, 1);
         return;
     }
     for (int half = 0; half < 2; half++)
         for (int64_t block = 0; block < blocks; block++) {
             const int64_t token = job->m * block / blocks, end = job->m * (block + 1) / blocks;
             neon_columns(tile, job, panel, HALF_ROWS * half, token, end - token,
-                         prefetch_pass(w, job->panel_bytes, half * blocks + block, 2 * blocks));
+                         prefetch_pass(w, job->panel_bytes, half * blocks + block, 2 * blocks, 1));
         }
 }
 

@@ -2,6 +2,16 @@
 #ifndef TENON_OUTPUT_H
 #define TENON_OUTPUT_H
 
+/* Asks for the output's lines while the sums are made: they lie a row of the matrix apart, and a store would wait. */
+INLINE void expect_rows(const struct job *job, int64_t row, int64_t token, const int vectors, const int columns)
+{
+    UNROLL
+    for (int c = 0; c < columns; c++)
+        UNROLL
+        for (int v = 0; v < vectors; v++)
+            __builtin_prefetch(job->out + (token + c) * job->n + row + LANES * v, 1);
+}
+
 OUTLINE void store_partial(const struct job *job, int64_t row, int64_t token, fvec value)
 {
     float lanes[LANES];

@@ -1,5 +1,9 @@
 /* Weights are asked for before they are needed, and evenly: when a panel is gone over several times, once per block
- * of columns, each pass asks for its part of the next panel, so that memory never waits for arithmetic. */
+ * of columns, each pass asks for its part of the next panel, so that memory never waits for arithmetic.
+ *
+ * In a single pass it depends on which of the two takes longer. Where memory does, the processor's own prefetchers do
+ * best, and one line in two, a page ahead, only helps them over the borders of pages: what is asked for goes through
+ * the few miss buffers of the first cache. Where arithmetic does, they fall behind, and every line is asked for. */
 #ifndef TENON_PREFETCH_H
 #define TENON_PREFETCH_H
 
@@ -12,12 +16,15 @@ struct prefetch {
     int64_t second;     /* offset of the other line that a step asks for; 0 when one is enough */
 };
 
-enum { DISTANCE = 1024 };
+enum { PAGE_AHEAD = 4096, FAR_AHEAD = 8192 };
 
-INLINE struct prefetch prefetch_pass(const uint8_t *panel, int64_t panel_bytes, int64_t pass, int64_t passes)
+/* `busy`: a step's arithmetic takes longer than its bytes take to come. */
+INLINE struct prefetch prefetch_pass(const uint8_t *panel, int64_t panel_bytes, int64_t pass, int64_t passes,
+                                     int busy)
 {
     if (passes == 1)
-        return (struct prefetch){panel + DISTANCE, STEP_BYTES, 64};
+        return busy ? (struct prefetch){panel + FAR_AHEAD, STEP_BYTES, 64}
+                    : (struct prefetch){panel + PAGE_AHEAD, STEP_BYTES, 0};
     return (struct prefetch){panel + panel_bytes + panel_bytes * pass / passes, STEP_BYTES / passes, 0};
 }
 

@@ -2,9 +2,10 @@
 #ifndef TENON_VECTOR128_H
 #define TENON_VECTOR128_H
 
+#include "inline.h"
+
 #include <arm_neon.h>
 
-#include "inline.h"
 #include "job.h"
 
 enum { LANES = 4 };

@@ -2,10 +2,11 @@
 #ifndef TENON_VECTOR256_H
 #define TENON_VECTOR256_H
 
+#include "inline.h"
+
 #include <immintrin.h>
 #include <string.h>
 
-#include "inline.h"
 #include "job.h"
 
 enum { LANES = 8 };
@@ -16,7 +17,6 @@ typedef __m256 fvec;
 INLINE ivec load_bytes(const void *p) { return _mm256_loadu_si256(p); }
 INLINE ivec broadcast4(const void *p) { int32_t v; memcpy(&v, p, sizeof v); return _mm256_set1_epi32(v); }
 INLINE ivec broadcast_int(int32_t v) { return _mm256_set1_epi32(v); }
-INLINE ivec int_zero(void) { return _mm256_setzero_si256(); }
 INLINE ivec load_ints(const int32_t *p) { return _mm256_loadu_si256((const void *)p); }
 INLINE ivec low_nibbles(ivec v) { return _mm256_and_si256(v, _mm256_set1_epi8(15)); }
 INLINE ivec high_nibbles(ivec v) { return low_nibbles(_mm256_srli_epi16(v, 4)); }

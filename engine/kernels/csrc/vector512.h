@@ -2,10 +2,11 @@
 #ifndef TENON_VECTOR512_H
 #define TENON_VECTOR512_H
 
+#include "inline.h"
+
 #include <immintrin.h>
 #include <string.h>
 
-#include "inline.h"
 #include "job.h"
 
 enum { LANES = 16 };
@@ -16,7 +17,6 @@ typedef __m512 fvec;
 INLINE ivec load_bytes(const void *p) { return _mm512_loadu_si512(p); }
 INLINE ivec broadcast4(const void *p) { int32_t v; memcpy(&v, p, sizeof v); return _mm512_set1_epi32(v); }
 INLINE ivec broadcast_int(int32_t v) { return _mm512_set1_epi32(v); }
-INLINE ivec int_zero(void) { return _mm512_setzero_si512(); }
 INLINE ivec load_ints(const int32_t *p) { return _mm512_loadu_si512((const void *)p); }
 INLINE ivec low_nibbles(ivec v) { return _mm512_and_si512(v, _mm512_set1_epi8(15)); }
 INLINE ivec high_nibbles(ivec v) { return low_nibbles(_mm512_srli_epi16(v, 4)); }

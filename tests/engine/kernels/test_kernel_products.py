@@ -97,12 +97,16 @@ def test_any_shape_and_size_agrees_with_float64(
     check(form, instruction_set, weight, x, torch.randn(rows, generator=generator) if biased else None)
 
 
-@pytest.mark.parametrize("weight_sign", [-1.0, 1.0])
-@pytest.mark.parametrize("x_sign", [-1.0, 1.0])
+SIGNS = ((1.0, 1.0, 1.0, 1.0), (-1.0, -1.0, -1.0, -1.0), (1.0, 1.0, -1.0, -1.0), (1.0, -1.0, 1.0, -1.0))
+
+
+@pytest.mark.parametrize("weight_signs", SIGNS)
+@pytest.mark.parametrize("x_signs", SIGNS)
 def test_the_largest_sums_do_not_overflow(
-    form: ModuleType, instruction_set: str, weight_sign: float, x_sign: float
+    form: ModuleType, instruction_set: str, weight_signs: tuple[float, ...], x_signs: tuple[float, ...]
 ) -> None:
-    weight, x = torch.full((33, 8192), weight_sign), torch.full((5, 8192), x_sign)
+    """Signs repeat every four columns, which is how the columns of a sum lie in a register's lanes."""
+    weight, x = torch.tensor(weight_signs).repeat(33, 2048), torch.tensor(x_signs).repeat(5, 2048)
     check(form, instruction_set, weight, x, None)
 
 
