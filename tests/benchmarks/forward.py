@@ -43,10 +43,25 @@ COMMITTED = 64
 CONTEXT = 1024
 WIDTHS = (1, 4, 8, 16, 32, 64)
 PREFILL = 512
+_PAUSE_S = 0.02
 PEERS = {"bf16": "BF16", "int8": "Q8_0", "int4": "Q4_0"}
 
 Row = dict[str, float]
 Timed = Callable[[], float]
+
+
+def settled(timed: Timed) -> Timed:
+    """Behind a pause, in which the other engine's threads stop spinning, and an untimed forward of its own.
+
+    A forward follows another of the same engine when text is decoded, and finds its threads awake.
+    """
+
+    def run() -> float:
+        time.sleep(_PAUSE_S)
+        timed()
+        return timed()
+
+    return run
 
 
 def alternate(ours: Timed, theirs: Timed | None, runs: int, their_name: str = "llama_cpp") -> Row:
@@ -78,7 +93,8 @@ def measure(target: Target, peer: LlamaCpp | None, widths: Sequence[int], runs: 
         def ours(width: int = width) -> float:
             return target.seconds_of_forward(width)
 
-        rows[f"M={width}"] = alternate(ours, theirs(width, COMMITTED), runs)
+        their = theirs(width, COMMITTED)
+        rows[f"M={width}"] = alternate(settled(ours), settled(their) if their else None, runs)
     return rows
 
 
@@ -91,7 +107,7 @@ def share_of_bandwidth(target: Target, read_bytes: int, reads: ReadRate, runs: i
     """Bytes a second of forwards of one token, beside plain reads before and after each."""
     shares, rates = [], [reads.bytes_per_s()]
     for _ in range(runs + 1):
-        seconds = target.seconds_of_forward(1)
+        seconds = settled(lambda: target.seconds_of_forward(1))()
         rates.append(reads.bytes_per_s())
         shares.append(read_bytes / seconds / max(rates[-2:]))
     return {
@@ -124,7 +140,10 @@ def compare(weights: str, folder: Path, options: argparse.Namespace) -> dict[str
     if weights == "bf16" and not options.alone:
         other = Transformers(folder, COMMITTED)
         rows["M=1, transformers"] = alternate(
-            lambda: model.target.seconds_of_forward(1), other.seconds_of_one, options.runs, "transformers"
+            settled(lambda: model.target.seconds_of_forward(1)),
+            settled(other.seconds_of_one),
+            options.runs,
+            "transformers",
         )
     read_bytes = (
         model.report.weight_bytes - 2 * VOCABULARY * HIDDEN
