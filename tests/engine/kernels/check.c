@@ -144,7 +144,7 @@ static int check(const char *set, const char *format, maker *make, product *mult
 int main(void)
 {
     static const int64_t shapes[][3] = {{1, 1, 1},    {33, 64, 2},  {7, 65, 3},    {64, 100, 4},  {96, 31, 5},
-                                        {31, 200, 7}, {40, 96, 12}, {100, 33, 13}, {65, 129, 17}, {50, 300, 64}};
+                                        {31, 200, 7}, {40, 96, 12}, {100, 33, 13}, {65, 129, 17}, {34, 70, 40}, {50, 300, 64}};
     int failures = 0;
     int32_t usable;
     const char *set;
