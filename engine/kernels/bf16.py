@@ -1,7 +1,8 @@
 """Weights in bfloat16 times float32 activations, for processors and widths where torch's own product is slow.
 
 Each output is one chain of additions in float32, so a product does not depend on the width or on the number of
-threads. With AVX-512's bfloat16 instructions activations are rounded to bfloat16 first. NaN and infinity spread as
+threads; only AMX's tiles, which take over at 16 tokens, add in another order. With AVX-512's bfloat16 instructions
+and with AMX activations are rounded to bfloat16 first. NaN and infinity spread as
 IEEE arithmetic has it, within their token.
 """
 

@@ -51,7 +51,7 @@ _FILES: dict[str, dict[str, str]] = {
         "avxvnni": f"{_AVX2} -mavxvnni",
         "avx512vnni": _AVX512,
         "avx512bf16": f"{_AVX512} -mavx512bf16",
-        "amx": f"{_AVX512} -mamx-tile -mamx-int8",
+        "amx": f"{_AVX512} -mamx-tile -mamx-int8 -mamx-bf16",
     },
     "aarch64": {
         "arm": "",

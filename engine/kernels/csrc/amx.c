@@ -1,5 +1,5 @@
-/* AMX int8 tiles, from 16 tokens on; fewer go to AVX-512. A packed panel is two weight tiles as it stands: 16 steps
- * of the inner dimension are the tile's rows, 128 bytes apart. */
+/* AMX tiles of int8 and bfloat16, from 16 tokens on; fewer go to AVX-512. A packed panel is two weight tiles as it
+ * stands: 16 steps of the inner dimension are the tile's rows, 128 bytes apart. */
 #include "vector512.h"
 
 #include "int8_output.h"
@@ -9,7 +9,7 @@
 
 extern kernel avx512vnni_int8, avx512vnni_int4, avx512bf16_bf16;
 
-enum { TILE_TOKENS = 16, TILE_BYTES = 64, LEFT = 0, RIGHT = 1, ACTIVATIONS = 4, WEIGHTS = 6 };
+enum { TILE_TOKENS = 16, TILE_BYTES = 64, SUMS = 0, ACTIVATIONS = 4, WEIGHTS = 6 };
 
 /* The layout that LDTILECFG reads. */
 struct tile_configuration {
@@ -18,18 +18,21 @@ struct tile_configuration {
     uint8_t rows[16];
 };
 
-/* Tiles 0 and 1: sums of the panel's two halves; 4: activations; 6 and 7: weights, `steps` of four inner elements. */
-static void configure(int tokens, int steps)
+/* Tiles 0 and 1: sums of the panel's two halves; 4: activations; 6 and 7: weights, `steps` of four bytes. Tiles 2, 3
+ * and 5 are the sums and activations of `second` further tokens, if there are any. */
+static void configure(int first, int second, int steps)
 {
     struct tile_configuration c = {.palette = 1};
     for (int half = 0; half < 2; half++) {
-        c.rows[LEFT + half] = (uint8_t)tokens;
-        c.row_bytes[LEFT + half] = TILE_BYTES;
         c.rows[WEIGHTS + half] = (uint8_t)steps;
         c.row_bytes[WEIGHTS + half] = TILE_BYTES;
+        for (int group = 0; group < (second ? 2 : 1); group++) {
+            const int sums = SUMS + 2 * group + half;
+            c.rows[sums] = c.rows[ACTIVATIONS + group] = (uint8_t)(group ? second : first);
+            c.row_bytes[sums] = TILE_BYTES;
+            c.row_bytes[ACTIVATIONS + group] = (uint16_t)(4 * steps);
+        }
     }
-    c.rows[ACTIVATIONS] = (uint8_t)tokens;
-    c.row_bytes[ACTIVATIONS] = (uint16_t)(4 * steps);
     /* GCC 12 takes the instruction to read 8 bytes only, and would drop the rest of the stores. */
     __asm__ volatile("" : : "r"(&c) : "memory");
     _tile_loadconfig(&c);
@@ -93,7 +96,7 @@ static void amx_int8(const struct job *job, int64_t panel)
     for (int64_t token = 0; token < job->m; token += TILE_TOKENS) {
         const int tokens = job->m - token < TILE_TOKENS ? (int)(job->m - token) : TILE_TOKENS;
         if (tokens != configured)
-            configure(configured = tokens, 16);
+            configure(configured = tokens, 0, 16);
         int8_tokens(job, panel, token, tokens);
     }
     _tile_release();
@@ -142,7 +145,7 @@ static void int4_chunk(const struct job *job, int64_t panel, int64_t token, int6
         for (int64_t t = 0; t < count; t += TILE_TOKENS) {
             const int tokens = count - t < TILE_TOKENS ? (int)(count - t) : TILE_TOKENS;
             if (tokens != configured) {
-                configure(configured = tokens, 8);
+                configure(configured = tokens, 0, 8);
                 _tile_loadd(6, weights[0], TILE_BYTES);
                 _tile_loadd(7, weights[1], TILE_BYTES);
             }
@@ -165,6 +168,74 @@ static void amx_int4(const struct job *job, int64_t panel)
     _tile_release();
 }
 
+enum { BF16_STEP = 2 * 16 };     /* inner elements of a weight tile */
+
+/* Both halves of a panel by one group of tokens; sums stay in their tiles over the whole inner dimension. */
+static void bf16_group(const uint8_t *w, const uint16_t *x, int64_t length, float sums[][PANEL_ROWS])
+{
+    const int64_t x_bytes = 2 * length;
+    _tile_zero(0);
+    _tile_zero(1);
+    for (int64_t k = 0; k < length; k += BF16_STEP, w += 16 * STEP_BYTES) {
+        _tile_loadd(4, x + k, x_bytes);
+        _tile_loadd(6, w, STEP_BYTES);
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_loadd(7, w + TILE_BYTES, STEP_BYTES);
+        _tile_dpbf16ps(1, 4, 7);
+    }
+    _tile_stored(0, sums[0], STEP_BYTES);
+    _tile_stored(1, sums[0] + LANES, STEP_BYTES);
+}
+
+/* The same by two groups, so that each tile is loaded for two products. */
+static void bf16_groups(const uint8_t *w, const uint16_t *x, int64_t length, float sums[][PANEL_ROWS])
+{
+    const int64_t x_bytes = 2 * length;
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
+    for (int64_t k = 0; k < length; k += BF16_STEP, w += 16 * STEP_BYTES) {
+        _tile_loadd(4, x + k, x_bytes);
+        _tile_loadd(6, w, STEP_BYTES);
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_loadd(7, w + TILE_BYTES, STEP_BYTES);
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_loadd(5, x + TILE_TOKENS * length + k, x_bytes);
+        _tile_dpbf16ps(2, 5, 6);
+        _tile_dpbf16ps(3, 5, 7);
+    }
+    _tile_stored(0, sums[0], STEP_BYTES);
+    _tile_stored(1, sums[0] + LANES, STEP_BYTES);
+    _tile_stored(2, sums[TILE_TOKENS], STEP_BYTES);
+    _tile_stored(3, sums[TILE_TOKENS] + LANES, STEP_BYTES);
+}
+
+static void amx_bf16(const struct job *job, int64_t panel)
+{
+    enum { MOST = 2 * TILE_TOKENS };
+    if (job->m < TILE_TOKENS) {
+        avx512bf16_bf16(job, panel);
+        return;
+    }
+    const uint8_t *w = job->weights + panel * job->panel_bytes;
+    float sums[MOST][PANEL_ROWS];
+    int configured = 0;
+    for (int64_t token = 0; token < job->m; token += MOST) {
+        const int tokens = job->m - token < MOST ? (int)(job->m - token) : MOST;
+        const int second = tokens > TILE_TOKENS ? tokens - TILE_TOKENS : 0;
+        const uint16_t *x = (const uint16_t *)job->x + token * job->k;
+        if (tokens != configured)
+            configure(tokens - second, second, 16);
+        configured = tokens;
+        (second ? bf16_groups : bf16_group)(w, x, job->k, sums);
+        for (int t = 0; t < tokens; t++)
+            for (int half = 0; half < 2; half++)
+                store_rows(job, panel * PANEL_ROWS + LANES * half, token + t, load_floats(sums[t] + LANES * half));
+    }
+    _tile_release();
+}
+
 const struct instruction_set amx_set = {
     .name = "amx",
     .usable = x86_has_amx,
@@ -173,7 +244,7 @@ const struct instruction_set amx_set = {
     .int8_x_bytes = sizeof(int8_t),
     .int4 = amx_int4,
     .int4_quantize = quantize_groups,
-    .bf16 = avx512bf16_bf16,
+    .bf16 = amx_bf16,
     .bf16_convert = convert_to_bfloat16,
     .bf16_x_bytes = sizeof(uint16_t),
     .rows = &rows512,

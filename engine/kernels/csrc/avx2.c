@@ -9,7 +9,7 @@ extern kernel avx2_bf16;
 
 #define INT8_COLUMNS 4
 #define INT8_X int16_t
-#define INT4_COLUMNS 4
+#define INT4_COLUMNS 6
 #define INT4_UNROLL
 #define BF16_COLUMNS 4
 #define BF16_X float

@@ -12,7 +12,8 @@
  * n stands for the row count padded to 32; padding rows and columns are zero. Buffers should be 64-byte aligned.
  *
  * Results. x is (m, k) float32, out (m, n) float32, both dense. A token's outputs do not depend on the other tokens
- * of the call, nor on m. int8 and int4 are the same bit for bit with every instruction set but the portable one, which
+ * of the call, nor on m, except that AMX's bf16 tiles, which take over at 16 tokens, round in another order. int8 and
+ * int4 are the same bit for bit with every instruction set but the portable one, which
  * does without fused multiply-add; bf16 differs between sets. Integer formats quantize each token's x in spans of 128
  * (int8) or groups of 32 (int4) by the largest magnitude in each; a NaN or an infinity in a token's x makes all of
  * that token's outputs NaN, and no other's.

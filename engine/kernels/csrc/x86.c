@@ -92,5 +92,6 @@ static int tiles_granted(void)
 int x86_has_amx(void)
 {
     const uint32_t edx = cpuid(7, 0).edx;
-    return x86_has_avx512bf16() && saves(STATES_AMX) && bit(edx, 24) && bit(edx, 25) && tiles_granted();
+    return x86_has_avx512bf16() && saves(STATES_AMX) && bit(edx, 22) && bit(edx, 24) && bit(edx, 25)
+           && tiles_granted();
 }

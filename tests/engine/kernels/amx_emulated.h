@@ -1,5 +1,6 @@
 /* AMX's tile instructions in plain C, put before csrc/amx.c by -include, to test its logic where there is no AMX. */
 #include <immintrin.h>
+#include <math.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #undef _tile_stored
 #undef _tile_dpbusd
 #undef _tile_dpbsud
+#undef _tile_dpbf16ps
 #define _tile_loadconfig emulated_configure
 #define _tile_release() memset(&emulated, 0, sizeof emulated)
 #define _tile_zero(index) memset(emulated.tile[index], 0, 1024)
@@ -17,6 +19,7 @@
 #define _tile_stored emulated_store
 #define _tile_dpbusd(sum, a, b) emulated_dot(sum, a, b, 0)
 #define _tile_dpbsud(sum, a, b) emulated_dot(sum, a, b, 1)
+#define _tile_dpbf16ps emulated_dot_bfloat16
 #define x86_has_amx x86_has_avx512
 
 static _Thread_local struct {
@@ -62,6 +65,29 @@ static void emulated_dot(int sum, int a, int b, int a_is_signed)
                 const uint8_t left = emulated.tile[a][row][k], right = emulated.tile[b][k / 4][4 * column + k % 4];
                 total += a_is_signed ? (int8_t)left * right : left * (int8_t)right;
             }
+            memcpy(&emulated.tile[sum][row][4 * column], &total, 4);
+        }
+}
+
+static float emulated_float(const uint8_t *bfloat16)
+{
+    const uint32_t bits = (uint32_t)(bfloat16[0] | bfloat16[1] << 8) << 16;
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+
+/* Even and odd products are added up apart, and their sum to the accumulator; denormals are left as they are. */
+static void emulated_dot_bfloat16(int sum, int a, int b)
+{
+    for (int row = 0; row < emulated_rows(sum); row++)
+        for (int column = 0; column < emulated_bytes(sum) / 4; column++) {
+            float total, part[2] = {0, 0};
+            memcpy(&total, &emulated.tile[sum][row][4 * column], 4);
+            for (int k = 0; k < emulated_bytes(a) / 2; k++)
+                part[k % 2] = fmaf(emulated_float(&emulated.tile[a][row][2 * k]),
+                                   emulated_float(&emulated.tile[b][k / 2][4 * column + 2 * (k % 2)]), part[k % 2]);
+            total += part[0] + part[1];
             memcpy(&emulated.tile[sum][row][4 * column], &total, 4);
         }
 }

@@ -154,7 +154,7 @@ static float *floats(int64_t count)
     return values;
 }
 
-enum { HIDDEN = 70, HEADS = 6, KV_HEADS = 2, HEAD_DIM = 48, ROTATED = 32, WIDE = 90, TEXT = 131 };
+enum { HIDDEN = 70, HEADS = 6, KV_HEADS = 2, HEAD_DIM = 48, ROTATED = 32, WIDE = 90, TEXT = 144, TILE = 16 };
 
 struct text { uint16_t *cache; float *cosine, *sine; };
 
@@ -174,7 +174,7 @@ static void run_layer(const struct tenon_layer *layer, const struct text *text, 
     free(scratch), free(depths);
 }
 
-/* A layer gives a text the same bits row by row and all at once. */
+/* A layer gives a text the same bits row by row and all at once; where tiles add in another order, tile by tile. */
 static int check_layer(const char *set, const char *format, maker *make)
 {
     struct matrix matrices[] = {make((HEADS + 2 * KV_HEADS) * HEAD_DIM, HIDDEN), make(HIDDEN, HEADS * HEAD_DIM),
@@ -193,8 +193,9 @@ static int check_layer(const char *set, const char *format, maker *make)
                         floats(TEXT * ROTATED)};
     float *one_by_one = floats(TEXT * HIDDEN), *at_once = malloc((size_t)(TEXT * HIDDEN) * sizeof(float));
     memcpy(at_once, one_by_one, (size_t)(TEXT * HIDDEN) * sizeof(float));
-    for (int64_t row = 0; row < TEXT; row++)
-        run_layer(&layer, &text, one_by_one, row, 1, 2);
+    const int64_t step = !strcmp(set, "amx") && !strcmp(format, "bf16") ? TILE : 1;
+    for (int64_t row = 0; row < TEXT; row += step)
+        run_layer(&layer, &text, one_by_one, row, step, 2);
     run_layer(&layer, &text, at_once, 0, TEXT, 3);
     const int good = !memcmp(at_once, one_by_one, (size_t)(TEXT * HIDDEN) * sizeof(float)) && isfinite(at_once[0]);
     if (!good)
@@ -208,7 +209,7 @@ static int check_layer(const char *set, const char *format, maker *make)
 int main(void)
 {
     static const int64_t shapes[][3] = {{1, 1, 1},    {33, 64, 2},  {7, 65, 3},    {64, 100, 4},  {96, 31, 5},
-                                        {31, 200, 7}, {40, 96, 12}, {100, 33, 13}, {65, 129, 17}, {50, 300, 64}};
+                                        {31, 200, 7}, {40, 96, 12}, {100, 33, 13}, {65, 129, 17}, {34, 70, 40}, {50, 300, 64}};
     int failures = 0;
     int32_t usable;
     const char *set;

@@ -88,17 +88,28 @@ def test_under_address_and_undefined_behaviour_sanitizers(tmp_path: Path) -> Non
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_tiles_by_emulation(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "stand_in"),
+    [
+        ("amx", ("-include", str(HERE / "amx_emulated.h"))),
+        (
+            "avxvnni",
+            ("-mavx512vl", "-mavx512vnni", '-DVPDPBUSD="vpdpbusd"', "-Dx86_has_avxvnni=x86_has_avx512"),
+        ),
+    ],
+)
+def test_by_emulation_where_avx512_is(name: str, stand_in: tuple[str, ...], tmp_path: Path) -> None:
     if build.normalized_machine() != "x86_64":
-        pytest.skip("tiles are x86's")
+        pytest.skip("about x86's instruction sets")
     objects = build.compile_objects(tmp_path, compiler())
-    flags = (*build.COMMON_FLAGS, *build.flags_of("amx"), "-g", "-fsanitize=address,undefined")
-    emulation = ("-include", str(HERE / "amx_emulated.h"), "-c", str(build.SOURCES / "amx.c"))
-    subprocess.run([*compiler(), *flags, *emulation, "-o", str(tmp_path / "amx.o")], check=True)
+    flags = (*build.COMMON_FLAGS, *build.flags_of(name), "-g", "-fsanitize=address,undefined")
+    source, target = str(build.SOURCES / f"{name}.c"), str(tmp_path / f"{name}.o")
+    for more in ((), stand_in):  # as it stands too: the build would leave out what does not compile
+        subprocess.run([*compiler(), *flags, *more, "-c", source, "-o", target], check=True)
     names = checked(str(link(tmp_path, compiler(), objects, "-fsanitize=address,undefined")))
     if "avx512vnni" not in names:
         pytest.skip("the emulation needs AVX-512 around it")
-    assert "amx" in names
+    assert name in names
 
 
 @pytest.mark.slow
