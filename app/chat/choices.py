@@ -37,7 +37,9 @@ MODES = (
     ModeChoice("auto", "Auto", "Takes the fastest mode for this model and this computer."),
     ModeChoice("plain", "Plain", "Generates one token after the other."),
     ModeChoice("lookup", "Lookup", "Guesses the next tokens from the text so far, checks several at once."),
-    ModeChoice("dovetail", "Dovetail", "A small draft model guesses a tree of tokens, the model checks it at once."),
+    ModeChoice(
+        "dovetail", "Dovetail", "A small draft model guesses a tree of tokens, the model checks it at once."
+    ),
 )
 
 

@@ -9,7 +9,8 @@ forward of 512 tokens into an empty cache with logits for the last. transformers
 
 The share of bandwidth at M=1 is the median, over runs, of the bytes that a forward reads (all weights but the
 embedding) a second, over what plain reads of 1.6 GB reached right before and after it. Memory is the peak above the
-process before the load. TENON_CPU_CAP caps Tenon's instruction set. With both sides capped at AVX2 (the last line must not print AVX512):
+process before the load. TENON_CPU_CAP caps Tenon's instruction set. With both sides capped at AVX2 (the last line
+must not print AVX512):
 
     export CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX512=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON"
     pip wheel --no-cache-dir --no-deps --no-binary llama-cpp-python llama-cpp-python==0.3.36 -w /tmp/llama-avx2

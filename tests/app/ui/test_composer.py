@@ -126,7 +126,7 @@ def test_the_mode_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspac
     assert button.words == "Auto"
     qtbot.keyClick(button, Qt.Key.Key_Space)
     assert button.popup is not None
-    assert [choice.title for choice in button.popup.choices] == ["Auto", "Plain", "Lookup"]
+    assert [choice.title for choice in button.popup.choices] == ["Auto", "Plain", "Lookup", "Dovetail"]
     assert all(choice.detail for choice in button.popup.choices)
     button.popup.choose("plain")
     assert ("choose_mode", "plain") in workspace.calls
