@@ -44,7 +44,7 @@ _UNITS = {
 
 _WIDTH = "guesses that are followed at each level of the draft's tree; 1 is a chain (default: %(default)s)"
 _DEPTH = "the longest run of guesses (default: %(default)s)"
-_NODES = "guesses that the model checks in one pass (default: %(default)s)"
+_NODES = "guesses that the model checks in one pass, beside the token before them (default: %(default)s)"
 _VERIFY = (
     "how guesses are checked: sample-and-match, residual, or typical, which is lossy (default: %(default)s)"
 )

@@ -31,7 +31,7 @@ class LoadOptions:
         draft: The draft model's folder or name; None for none, or in a mode that needs one for the bundled one.
         draft_width: Nodes of a drafted tree that are expanded at each level, 1 to 64.
         draft_depth: Its longest path, 1 to 16.
-        draft_nodes: Nodes of it that the target verifies in a round, 1 to 64.
+        draft_nodes: Nodes of it that the target verifies in a round beside the root, 1 to 64.
         mode: A name from the table of modes, or ``auto``.
         weights: ``auto``, ``fp32``, ``bf16``, ``int8`` or ``int4``.
         threads: CPU threads; None takes the usable physical cores.
@@ -50,7 +50,7 @@ class LoadOptions:
     vram_budget_bytes: int | None = None
     draft_width: int = 10
     draft_depth: int = 7
-    draft_nodes: int = 16
+    draft_nodes: int = 15
 
 
 @dataclass(frozen=True)

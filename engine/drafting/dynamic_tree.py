@@ -35,7 +35,7 @@ class TreeShape:
 
     width: int = 10
     depth: int = 7
-    nodes: int = 16
+    nodes: int = 15
 
     def __post_init__(self) -> None:
         """Check the ranges."""

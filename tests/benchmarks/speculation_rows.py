@@ -22,7 +22,7 @@ class Row:
         name: For the reader.
         mode: As ``--mode`` takes it; None for transformers' assisted generation.
         draft: The name of its folder, None for none.
-        verified: Most tokens that one forward verifies, the root left out.
+        verified: Most tokens that one forward verifies, the root included.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Row:
             weights=weights,
             threads=threads,
             context=1024,
-            draft_nodes=self.verified,
+            draft_nodes=self.verified - 1,
         )
 
 
