@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 import time
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import torch
 
+from engine.decoding.round_cost import RoundCost
 from engine.decoding.target import Target
 from engine.errors import ConfigInvalid, InvalidOption, UnsupportedModel
 from engine.hub.installed import cache_folder, find_model, model_name
@@ -59,6 +61,7 @@ class LoadedModel:
         link: The way to the GPU, or to the CPU's own memory where none is used.
         target_devices: Where the target computes, in words.
         gate: The bundled guide's confidence gate, None for every other model.
+        round_costs: By mode, what the rounds of earlier replies cost: a reply need not measure it again first.
         notes: Sentences for the person about what could not be done as asked.
     """
 
@@ -123,6 +126,7 @@ class LoadedModel:
         if draft is not None:
             self.draft = LoadedDraft(draft, decoder, checkpoint, fit.context, self.link, check)
             self.notes += self.draft.notes
+        self.round_costs: defaultdict[str, RoundCost] = defaultdict(RoundCost)
         self.options = options
         self.folder = folder
         self._generation_config = _read_generation_config(folder)

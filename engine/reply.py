@@ -127,7 +127,9 @@ class ReplyRun:
         if not RULES[self._request.verify].lossless:
             self._emit(Notice(self._request.request_id, _LOSSY))
         options = self._request.options
-        recipe = MODES[self._plan.mode].recipe(self._rule, self._drafter(), options.draft_nodes)
+        mode = MODES[self._plan.mode]
+        cost = self._model.round_costs[mode.name]
+        recipe = mode.recipe(self._rule, self._drafter(), options.draft_nodes, cost)
         hooks = Hooks(self._check, self._prefilled, self._emitted)
         try:
             decode(self._model.target, recipe, self._prompt, self._reply, self._clock, hooks)

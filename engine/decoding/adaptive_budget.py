@@ -9,7 +9,7 @@ from engine.messages import RoundRecord
 # Rounds without a draft at the start: all others are judged against them.
 _FIRST_PLAIN = 2
 # Rounds with a draft before plain decoding is measured again.
-_REFRESH_AFTER = 64
+_REFRESH_AFTER = 32
 # Rounds without a draft before it is tried again: after the first failure, and at most; each further one doubles them.
 _FIRST_PAUSE = 8
 _LONGEST_PAUSE = 64
@@ -33,12 +33,13 @@ class AdaptiveBudget:
 
     Args:
         largest: Most nodes of a draft; its halves are the other sizes that are considered.
+        cost: What earlier replies of the same mode and model measured, and where this one adds; None for nothing.
     """
 
-    def __init__(self, largest: int = 15) -> None:
+    def __init__(self, largest: int = 15, cost: RoundCost | None = None) -> None:
         self._sizes = _halves(largest)
         self._yield = DraftYield(self._sizes)
-        self._cost = RoundCost()
+        self._cost = RoundCost() if cost is None else cost
         self._budget = 0
         self._undrafted = _LAGS_AFTER
         self._drafted = 0

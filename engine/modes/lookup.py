@@ -4,4 +4,4 @@ from engine.decoding.adaptive_budget import AdaptiveBudget
 from engine.drafting.prompt_lookup import PromptLookup
 from engine.modes.mode import Mode
 
-LOOKUP = Mode("lookup", drafter=PromptLookup, schedule=lambda nodes: AdaptiveBudget())
+LOOKUP = Mode("lookup", drafter=PromptLookup, schedule=lambda nodes, cost: AdaptiveBudget(cost=cost))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.decoding.loop import Recipe
+from engine.decoding.round_cost import RoundCost
 from engine.decoding.schedule import Schedule
 from engine.drafting.drafter import Drafter
 from engine.verifying.verdict import Verifier
@@ -18,26 +19,27 @@ class Mode:
     Attributes:
         name: As ``--mode`` takes it.
         drafter: Makes the drafter of one reply; None where the mode needs the draft that was loaded with the model.
-        schedule: Makes the schedule of one reply from the most nodes that a draft may have.
+        schedule: Makes the schedule of one reply from the most nodes that a draft may have and what rounds cost so far.
     """
 
     name: str
     drafter: Callable[[], Drafter] | None
-    schedule: Callable[[int], Schedule]
+    schedule: Callable[[int, RoundCost], Schedule]
 
     @property
     def needs_draft(self) -> bool:
         """Whether the mode runs only with a draft beside the model."""
         return self.drafter is None
 
-    def recipe(self, verifier: Verifier, draft: Drafter | None, nodes: int) -> Recipe:
+    def recipe(self, verifier: Verifier, draft: Drafter | None, nodes: int, cost: RoundCost) -> Recipe:
         """The parts for one reply.
 
         Args:
             verifier: The rule.
             draft: The drafter of the loaded draft; None where there is none, or the mode needs none.
             nodes: Most nodes of a draft.
+            cost: What rounds of this mode cost with the loaded model; the schedule adds to it.
         """
         drafter = draft if self.drafter is None else self.drafter()
         assert drafter is not None, f"the mode {self.name} was planned without a draft"
-        return Recipe(drafter, verifier, self.schedule(nodes))
+        return Recipe(drafter, verifier, self.schedule(nodes, cost))

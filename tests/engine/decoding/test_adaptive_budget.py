@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from engine.decoding.adaptive_budget import AdaptiveBudget
+from engine.decoding.round_cost import RoundCost
 from tests.support.fake_machine import FakeMachine
 
 SEEDS = range(10)
@@ -65,7 +66,15 @@ def test_a_good_draft_is_nearly_always_used(noise: float) -> None:
 
 def test_plain_decoding_is_measured_again_now_and_then() -> None:
     budgets = FakeMachine(_always(1.0), draft_s=0.1).run(AdaptiveBudget(4), 1500).budgets
-    assert 2 <= budgets[3:].count(0) <= len(budgets) // 50
+    assert 2 <= budgets[3:].count(0) <= len(budgets) // 30
+
+
+def test_a_reply_need_not_measure_what_an_earlier_one_did() -> None:
+    cost = RoundCost()
+    first = FakeMachine(_always(0.9), draft_s=0.1).run(AdaptiveBudget(4, cost), 60).budgets
+    second = FakeMachine(_always(0.9), draft_s=0.1).run(AdaptiveBudget(4, cost), 60).budgets
+    assert first[:2] == [0, 0]
+    assert second[0] > 0
 
 
 @pytest.mark.parametrize("noise", NOISE)
