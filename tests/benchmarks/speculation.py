@@ -13,7 +13,7 @@ All are inflated with the target: a small model to 7 % of it, a feature draft to
 row runs in a process of its own beside one that decodes plainly; both answer the same prompts in turns. Speedup is the
 median of the ratios of neighbouring replies' decoding speed, the prompt left out; ``reply`` is the same for whole
 replies, in time over plain's: the figure of "never slower". ``same`` is the share of replies that are plain's token for
-token: all of them in fp32; in the other formats attention runs in bfloat16, where the width of a forward decides ties.
+token: all of them in fp32, and in the packed formats on the kernel library, where a row depends on its path alone.
 transformers has no int8 and no int4 here and runs in bf16 then: to compare like with like, give --weights fp32 or bf16.
 """
 
