@@ -132,8 +132,7 @@ class FeatureNetwork:
         self._rope.reserve(int(positions.max()) + 1)
         rotation = self._rope.rows(positions, False)
         count, group = len(tokens), self.config.group
-        mask = step_mask(uncommitted, count, sees, cache.length, None, self._cache_dtype, group)
-        step = None
+        mask = step = None
         if target_features is not None:
             features = weights.fusion.reduce(target_features.to(self.dtype))
         assert features is not None, "a feature draft needs features"
@@ -143,6 +142,8 @@ class FeatureNetwork:
             check()
             fused = self._fused[index]
             if fused is None or rows is not None:
+                if mask is None:
+                    mask = step_mask(uncommitted, count, sees, cache.length, None, self._cache_dtype, group)
                 hidden = block(self.config, layer, index, hidden, rotation, mask, cache, rows)
                 rows = None
                 continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 
 import torch
 from torch import Tensor
@@ -37,7 +38,13 @@ class Step(ctypes.Structure):
     )
 
 
-_scratch = torch.empty(0, dtype=torch.uint8)
+class _Kept(threading.local):
+    """Scratch memory of a thread, kept between calls: fresh memory would be cleared page by page."""
+
+    scratch = torch.empty(0, dtype=torch.uint8)
+
+
+_kept = _Kept()
 
 
 def forward(layer: Layer, step: Step, cache: Tensor, hidden: Tensor) -> None:
@@ -52,21 +59,18 @@ def forward(layer: Layer, step: Step, cache: Tensor, hidden: Tensor) -> None:
     Raises:
         RuntimeError: There is no library.
     """
-    global _scratch
     functions = library.loaded()
     if functions is None:
         raise RuntimeError(library.reason())
     needed = functions.tenon_layer_scratch_bytes(ctypes.byref(layer), step.m) + 63
-    # Kept between calls: fresh memory would be cleared page by page. One thread runs the engine's models.
-    scratch = _scratch
-    if len(scratch) < needed:
-        scratch = _scratch = torch.empty(needed, dtype=torch.uint8)
+    if len(_kept.scratch) < needed:
+        _kept.scratch = torch.empty(needed, dtype=torch.uint8)
     functions.tenon_layer_forward(
         ctypes.byref(layer),
         ctypes.byref(step),
         cache.data_ptr(),
         cache[1].data_ptr(),
         hidden.data_ptr(),
-        (scratch.data_ptr() + 63) // 64 * 64,
+        (_kept.scratch.data_ptr() + 63) // 64 * 64,
         torch.get_num_threads(),
     )

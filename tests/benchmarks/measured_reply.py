@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -41,7 +42,7 @@ class MeasuredReply:
         return self.decoded / self.decode_s
 
 
-class Child:
+class Child(ABC):
     """A process with a model in it. Models that are not at work wait, so several can take turns.
 
     Args:
@@ -68,9 +69,9 @@ class Child:
     ) -> None:
         self.close()
 
+    @abstractmethod
     def reply(self, prompt: str, max_tokens: int) -> MeasuredReply:
         """Answer a prompt, greedily."""
-        raise NotImplementedError
 
 
 class TenonChild(Child):

@@ -1,4 +1,4 @@
-/* The library's whole interface: plain C, little-endian machines, no dependency but libc and threads.
+/* The library's whole interface: plain C, little-endian machines, no dependency but libc, libm and threads.
  *
  * Packed weights. Rows (output channels) stand in panels of 32, columns (the inner dimension, k) are padded with
  * zeros to a multiple of 64 (bf16: 32). Within a panel the inner dimension is the slow index, so a matrix-vector
