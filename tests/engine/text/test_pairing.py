@@ -23,7 +23,10 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Tokenizer:
 
 
 def test_the_same_tokens_are_a_pair_whatever_the_template(target: Tokenizer, tmp_path: Path) -> None:
-    check_pair(target, _saved(train_tokenizer(chat_template=False), tmp_path))
+    bare = _saved(train_tokenizer(chat_template=False), tmp_path)
+    assert bare.has_chat_template != target.has_chat_template
+    assert bare.tokens() == target.tokens()
+    check_pair(target, bare)
 
 
 def test_the_first_token_that_differs_is_named(target: Tokenizer, tmp_path: Path) -> None:
