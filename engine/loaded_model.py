@@ -19,21 +19,17 @@ from engine.errors import ConfigInvalid, InvalidOption, UnsupportedModel
 from engine.hub.installed import cache_folder, find_model, model_name
 from engine.kernels import library
 from engine.loaded_draft import LoadedDraft, plan_draft
+from engine.loaded_target import place_target
 from engine.messages import LoadOptions, ModelReport, SamplingOptions
-from engine.model.config import ModelConfig, read_config
+from engine.model.config import read_config
 from engine.model.decoder import Decoder
-from engine.model.layer import ModelWeights, Side
-from engine.model.loader import load_layers, load_weights
-from engine.model.packed_loader import load_packed
 from engine.model.sampling import Sampler
 from engine.model.weight_format import WeightFormat
 from engine.placement.link import Link
-from engine.placement.placement import Placement
-from engine.placement.resident import Resident
-from engine.placement.split import Split
-from engine.planning.fit import Fit, fit_model, layers_that_fit
-from engine.planning.hardware import find_gpu, free_device_bytes, half_type, usable_cores
+from engine.planning.fit import fit_model, layers_that_fit
+from engine.planning.hardware import find_gpu, free_device_bytes, usable_cores
 from engine.planning.kernel_table import prefer_fastest
+from engine.planning.placement_plan import PlacementPlan
 from engine.planning.planner import choose_draft
 from engine.text.gate import Gate
 from engine.text.tokenizer import Tokenizer, read_end_ids
@@ -105,23 +101,15 @@ class LoadedModel:
         leading = 0
         if draft is not None and draft.device == gpu:
             leading = layers_that_fit(config, fit, _vram_budget(options, gpu) - draft.size_bytes)
-        if fit.weights.packing is None:
-            weights = load_weights(
-                checkpoint, config, fit.weights.dense, _CPU, progress, check, first_layer=leading
-            )
-        else:
-            weights = load_packed(checkpoint, config, fit.weights, cache_folder() / "packed", progress, check)
-        placement: Placement = Resident(weights)
-        if leading:
-            placement = _split(checkpoint, config, fit, weights, leading, self.link, check)
-        decoder = Decoder(config, placement)
-        self.target = Target(decoder, fit.context)
-        self.target_devices = (
-            f"{self.link.device} ({leading} of {config.layers} layers), cpu" if leading else "cpu"
+        placed = place_target(
+            checkpoint, config, fit.weights, PlacementPlan(device_layers=leading), self.link, progress, check
         )
+        decoder = Decoder(config, placed.placement)
+        self.target = Target(decoder, fit.context)
+        self.target_devices = placed.devices
         if options.threads is None and fit.weight_bytes < _LARGE_BYTES:
             torch.set_num_threads(_faster_thread_count(self.target))
-        self.notes = (*weights.notes, *_slow_kernels(fit.weights))
+        self.notes = (*placed.notes, *_slow_kernels(fit.weights))
         self.draft: LoadedDraft | None = None
         if draft is not None:
             self.draft = LoadedDraft(draft, decoder, checkpoint, fit.context, self.link, check)
@@ -134,7 +122,7 @@ class LoadedModel:
             name=model_name(options.model, folder),
             folder=str(folder),
             architecture=config.architecture,
-            parameters=weights.parameters,
+            parameters=placed.parameters,
             weights=fit.weights.name,
             context=fit.context,
             weight_bytes=fit.weight_bytes,
@@ -192,24 +180,6 @@ def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:
         return ()
     why = library.reason() if in_use is None else "this processor has neither AVX2 nor ARM's dot products."
     return (f"Replies in {weights.name} weights will be slow: {why}",)
-
-
-def _split(
-    checkpoint: Checkpoint,
-    config: ModelConfig,
-    fit: Fit,
-    weights: ModelWeights,
-    leading: int,
-    link: Link,
-    check: Callable[[], None],
-) -> Split:
-    """Put the first layers on the GPU: 16 bits for packed formats, the model's own type otherwise."""
-    dtype = fit.weights.dense if fit.weights.packing is None else half_type(link.device)
-    layers = load_layers(checkpoint, config, range(leading), dtype, link.device, check=check)
-    if fit.weights.packing is not None:
-        # A packed file is mapped: layers that nobody reads take no memory.
-        weights = replace(weights, layers=weights.layers[leading:])
-    return Split(weights, layers, Side(str(link.device), link.device, dtype, dtype), link)
 
 
 def _vram_budget(options: LoadOptions, gpu: torch.device | None) -> int:

@@ -36,7 +36,12 @@ class LoadOptions:
         weights: ``auto``, ``fp32``, ``bf16``, ``int8`` or ``int4``.
         threads: CPU threads; None takes the usable physical cores.
         context: Tokens of context; None takes the model's own length, capped by memory.
-        ram_budget_bytes: Upper limit for weights and cache in memory; None takes what is free.
+        fallback_threshold: LLMCad's alpha at the start of a reply, above 0 and at most 1: the target verifies when the
+            most confident branch of the draft has become less likely than this.
+        branching: LLMCad: whether drafts are trees; else the likeliest token follows the likeliest token.
+        adaptive_fallback: LLMCad: whether confidence decides when to verify; else a draft has a fixed length.
+        draft_ahead: LLMCad: whether the draft goes on while the target loads its weights.
+        ram_budget_bytes: Upper limit for the engine's process, its own code included; None takes what is free.
         vram_budget_bytes: The same for a GPU's memory; 0 leaves the GPU alone.
     """
 
@@ -51,6 +56,10 @@ class LoadOptions:
     draft_width: int = 10
     draft_depth: int = 7
     draft_nodes: int = 15
+    fallback_threshold: float = 0.01
+    branching: bool = True
+    adaptive_fallback: bool = True
+    draft_ahead: bool = True
 
 
 @dataclass(frozen=True)
@@ -97,6 +106,7 @@ class Generate:
         max_tokens: Upper limit of the reply; None means until the context is full.
         stop: Strings that end the reply; they are not part of its text.
         verify: The rule of verification by its ``--verify`` name; the default is lossless under every setting.
+        show_unconfirmed: Whether `TextDrafted` is wanted.
         offer_topics: The bundled guide may hold back an answer that it is not sure of and offer the nearest topics
             instead. Token ids stay the model's own, and a notice says what was done.
     """
@@ -109,6 +119,7 @@ class Generate:
     sampling: SamplingOptions = field(default_factory=SamplingOptions)
     stop: tuple[str, ...] = ()
     verify: str = "sample-and-match"
+    show_unconfirmed: bool = False
     offer_topics: bool = False
 
 
@@ -385,6 +396,17 @@ class TokensAdded:
 
 
 @dataclass(frozen=True)
+class TextDrafted:
+    """What the draft would say next, unconfirmed: to be shown as such behind the reply's text.
+
+    It replaces what the last such event said, and `TokensAdded` or the reply's end makes it void.
+    """
+
+    request_id: str
+    text: str
+
+
+@dataclass(frozen=True)
 class StatisticsUpdated:
     """Live figures, four times a second at most.
 
@@ -434,6 +456,7 @@ Event = (
     | Notice
     | PrefillProgress
     | TokensAdded
+    | TextDrafted
     | StatisticsUpdated
     | Finished
     | Failed

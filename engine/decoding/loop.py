@@ -81,7 +81,7 @@ def decode(
         recipe.drafter.observe(verdict.tokens, target.take_hidden())
         draft = recipe.drafter.propose(_budget(recipe.schedule, reply, target))
         drafted = time.perf_counter()
-        logits = target.verify(root, draft, hooks.check)
+        logits = target.verify(root, draft, hooks.check, recipe.drafter.draft_ahead)
         verdict = recipe.verifier.verify(draft, logits, len(seen), seen)
         verified = time.perf_counter()
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.model.decoder import Decoder
+from engine.model.layer import Meanwhile, nothing_meanwhile
 from engine.model.token_tree import Draft
 
 # A chunk of the prompt grows while a layer takes less than this, so that a cancel, which is looked for between
@@ -106,8 +107,20 @@ class Target:
             elif layer_s > _LAYER_GOAL_S:
                 chunk = max(chunk // 2, 1)
 
-    def verify(self, root: int, draft: Draft, check: Callable[[], None]) -> Tensor:
+    def verify(
+        self,
+        root: int,
+        draft: Draft,
+        check: Callable[[], None],
+        meanwhile: Meanwhile = nothing_meanwhile,
+    ) -> Tensor:
         """One forward over the root and the draft.
+
+        Args:
+            root: The token that was emitted last.
+            draft: What may follow it.
+            check: Called between layers; raises to stop.
+            meanwhile: Called while weights are on their way; see `engine.model.layer.Meanwhile`.
 
         Returns:
             (N + 1, V) float32 logits: row 0 after the root, row i + 1 after node i.
@@ -118,7 +131,7 @@ class Target:
         base = len(self.token_ids)
         positions = [base + depth for depth in draft.row_depths]
         mask = None if draft.is_chain else draft.row_mask()
-        return self._forward([root, *draft.tokens], positions, mask, None, check)
+        return self._forward([root, *draft.tokens], positions, mask, None, check, meanwhile)
 
     def commit(self, tokens: Sequence[int], rows: Sequence[int]) -> None:
         """Keep these rows of the last forward, which hold these tokens, and forget its other rows."""
@@ -176,6 +189,7 @@ class Target:
         mask: Tensor | None,
         logit_rows: Sequence[int] | None,
         check: Callable[[], None],
+        meanwhile: Meanwhile = nothing_meanwhile,
     ) -> Tensor:
         output = self._decoder.forward(
             torch.tensor(tokens, dtype=torch.long),
@@ -185,6 +199,7 @@ class Target:
             logit_rows=None if logit_rows is None else torch.tensor(logit_rows, dtype=torch.long),
             check=check,
             hidden_layers=self._hidden_layers,
+            meanwhile=meanwhile,
         )
         if self._hidden_layers:
             self._last_hidden = torch.cat([output.layer_inputs[layer] for layer in self._hidden_layers], 1)

@@ -44,6 +44,13 @@ class Drafter(Protocol):
                 the position that it returned to the prompt's end. None when ``hidden_layers`` is empty.
         """
 
+    def draft_ahead(self) -> bool:
+        """One short step beyond the draft that is being verified, taken while the target waits for its weights.
+
+        Returns:
+            False where there is nothing more to guess, or the drafter never drafts ahead.
+        """
+
 
 class NoDrafter:
     """Drafts nothing: plain decoding is the loop with an empty draft."""
@@ -60,3 +67,7 @@ class NoDrafter:
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
         """Nothing to learn."""
+
+    def draft_ahead(self) -> bool:
+        """There is never anything to draft."""
+        return False

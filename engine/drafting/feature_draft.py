@@ -130,6 +130,10 @@ class FeatureDraft:
         own = link.to_device(torch.tensor(draft.tokens, dtype=torch.long))
         return replace(draft, tokens=tuple(link.to_host(network.target_tokens(own)).tolist()))
 
+    def draft_ahead(self) -> bool:
+        """This drafter waits for the verdict."""
+        return False
+
     def _take_in(self) -> Tensor:
         """Run the rows that wait, and return the last one's output, (1, h): the root's."""
         if self._waiting:

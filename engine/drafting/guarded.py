@@ -48,6 +48,10 @@ class Guarded:
 
         self._try(tell, None)
 
+    def draft_ahead(self) -> bool:
+        """The drafter's step ahead; nothing to do where it failed."""
+        return self._try(lambda drafter: drafter.draft_ahead(), False)
+
     def _try(self, call: Callable[[Drafter], Answer], otherwise: Answer) -> Answer:
         if self._drafter is None:
             return otherwise

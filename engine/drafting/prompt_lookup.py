@@ -67,6 +67,10 @@ class PromptLookup:
         paths = [self._continuation(start, length) for start, length in zip(starts, lengths, strict=False)]
         return Draft.from_paths(paths, budget)
 
+    def draft_ahead(self) -> bool:
+        """This drafter waits for the verdict."""
+        return False
+
     def _starts(self) -> list[int]:
         """Places after the longest earlier matches, the longest and latest first, with distinct next tokens."""
         found: dict[int, int] = {}

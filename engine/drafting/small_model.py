@@ -106,6 +106,10 @@ class SmallModel:
 
         return grow_tree(self.shape, budget, first, expand)
 
+    def draft_ahead(self) -> bool:
+        """This drafter waits for the verdict."""
+        return False
+
     def _begin_text(self) -> None:
         """LongRoPE turns all keys otherwise once a text is long; the cache then starts anew."""
         del self._cached[self._cache.begin(len(self._text)) :]

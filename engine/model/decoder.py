@@ -14,7 +14,7 @@ from engine.model.block import Rotation, block
 from engine.model.config import ModelConfig
 from engine.model.fused_layer import FusedLayer, FusedStep, fused_step
 from engine.model.kv_cache import KVCache
-from engine.model.layer import LayerWeights, Side, WeightSource
+from engine.model.layer import LayerWeights, Meanwhile, Side, WeightSource, nothing_meanwhile
 from engine.model.rope import RopeTable
 
 
@@ -83,6 +83,7 @@ class Decoder:
         check: Callable[[], None] | None = None,
         hidden_layers: tuple[int, ...] = (),
         behind: int = 0,
+        meanwhile: Meanwhile = nothing_meanwhile,
     ) -> Output:
         """Run new tokens behind the committed ones; the cache's length does not change.
 
@@ -102,6 +103,7 @@ class Decoder:
             hidden_layers: Layers whose input is wanted too; the number of layers stands for the head.
             behind: Uncommitted rows of earlier forwards that the new rows build upon: a tree drafted level by level
                 computes each node once.
+            meanwhile: Called while a layer's weights are on their way; see `Meanwhile`.
 
         Raises:
             ValueError: The cache has no room for n rows, or holds fewer than ``behind`` uncommitted ones.
@@ -111,6 +113,12 @@ class Decoder:
         if mask is not None:
             mask = mask.to(source.device)
         uncommitted = cache.place(positions, behind)
+
+        def waiting() -> bool:
+            if check is not None:
+                check()
+            return meanwhile()
+
         home = self._home
         views = {home: _View(self, home, uncommitted, len(tokens), mask, cache)}
         here = home
@@ -130,7 +138,7 @@ class Decoder:
                 hidden, here = self._carry(hidden, here, side), side
                 if side not in views:
                     views[side] = views[home].seen_from(side)
-            weights, view = source.layer(index), views[side]
+            weights, view = source.layer(index, waiting), views[side]
             fused = self._fused_layer(index, weights, side)
             if fused is None:
                 rotation = None if rope is None else view.rotations[rope]

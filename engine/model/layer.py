@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from typing import Protocol
 
@@ -105,6 +105,16 @@ class Side:
     cache: torch.dtype
 
 
+Meanwhile = Callable[[], bool]
+"""What to do while weights are on their way: a few milliseconds of work. True where there was something to do, False
+where the caller should rather sleep a moment; raises to cancel."""
+
+
+def nothing_meanwhile() -> bool:
+    """There is nothing to do while weights are on their way."""
+    return False
+
+
 class WeightSource(Protocol):
     """Where the decoder gets its weights; a placement is one.
 
@@ -154,6 +164,10 @@ class WeightSource(Protocol):
         """A tensor of one side in the memory of another."""
         ...
 
-    def layer(self, index: int) -> LayerWeights:
-        """The weights of a layer, ready to compute with until the next one is asked for."""
+    def layer(self, index: int, meanwhile: Meanwhile = nothing_meanwhile) -> LayerWeights:
+        """The weights of a layer, ready to compute with until the next one is asked for.
+
+        Layers are asked for in order, from the first to the last, or to where a forward was cancelled. ``meanwhile`` is
+        called again and again while the layer is not there yet.
+        """
         ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from engine.decoding.loop import Recipe
 from engine.decoding.round_cost import RoundCost
@@ -19,12 +20,14 @@ class Mode:
     Attributes:
         name: As ``--mode`` takes it.
         drafter: Makes the drafter of one reply; None where the mode needs the draft that was loaded with the model.
+        placement: The kind of placement that the mode is about; None where any will do.
         schedule: Makes the schedule of one reply from the most nodes that a draft may have and what rounds cost so far.
     """
 
     name: str
     drafter: Callable[[], Drafter] | None
     schedule: Callable[[int, RoundCost], Schedule]
+    placement: Literal["offload", "layer-offload", "stream"] | None = None
 
     @property
     def needs_draft(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from engine.model.layer import LayerWeights, ModelWeights, Side
+from engine.model.layer import LayerWeights, Meanwhile, ModelWeights, Side, nothing_meanwhile
 from engine.model.linear import LinearMap
 from engine.model.norm import Norm
 
@@ -67,7 +67,7 @@ class Resident:
         """Nothing has to move."""
         return tensor
 
-    def layer(self, index: int) -> LayerWeights:
+    def layer(self, index: int, meanwhile: Meanwhile = nothing_meanwhile) -> LayerWeights:
         """The weights of a layer."""
         return self._held().layers[index]
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from engine.model.layer import LayerWeights, ModelWeights, Side
+from engine.model.layer import LayerWeights, Meanwhile, ModelWeights, Side, nothing_meanwhile
 from engine.model.linear import LinearMap
 from engine.model.norm import Norm
 from engine.placement.link import Link
@@ -79,7 +79,7 @@ class Split:
         """Through the link."""
         return self._link.to_device(tensor) if side == self._side else self._link.to_host(tensor)
 
-    def layer(self, index: int) -> LayerWeights:
+    def layer(self, index: int, meanwhile: Meanwhile = nothing_meanwhile) -> LayerWeights:
         """The weights of a layer, where it computes."""
         leading = len(self._leading)
         return self._leading[index] if index < leading else self._host.layer(index - leading)

@@ -20,6 +20,7 @@ RANKS = {
     "engine.reply": 8,
     "engine.loaded_model": 7,
     "engine.loaded_draft": 6,
+    "engine.loaded_target": 6,
     "engine.planning": 5,
     "engine.modes": 4,
     "engine.decoding": 3,

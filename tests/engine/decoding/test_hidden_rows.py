@@ -46,6 +46,9 @@ class Recorder:
             parent = len(tokens) - 1
         return Draft(tuple(tokens), tuple(parents))
 
+    def draft_ahead(self) -> bool:
+        return False
+
     def observe(self, tokens: Sequence[int], hidden: torch.Tensor | None) -> None:
         self.text += tokens
         if self.hidden_layers:

@@ -49,6 +49,9 @@ class Oracle:
             parent = len(tokens) - 1
         return Draft(tuple(tokens), tuple(parents))
 
+    def draft_ahead(self) -> bool:
+        return False
+
 
 @pytest.fixture(scope="module")
 def decoder(llama_folder: Path) -> Decoder:

@@ -44,6 +44,9 @@ class Failing:
         self._count("propose")
         return Draft.chain([5, 6, 7])
 
+    def draft_ahead(self) -> bool:
+        return False
+
     def observe(self, tokens: Sequence[int], hidden: torch.Tensor | None) -> None:
         assert hidden is not None
         self._count("observe")

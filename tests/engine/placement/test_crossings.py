@@ -100,6 +100,9 @@ class FeatureReader:
     def propose(self, budget: int) -> Draft:
         return Draft.chain(torch.mm(self._newest, self.matrix).topk(min(budget, 3)).indices[0].tolist())
 
+    def draft_ahead(self) -> bool:
+        return False
+
 
 @pytest.mark.parametrize("layers", [(3,), (0, 1, 2)])
 def test_hidden_rows_of_committed_positions_cross_once(layers: tuple[int, ...], llama_folder: Path) -> None:
