@@ -22,6 +22,11 @@ def available_memory_bytes() -> int:
     return max(available, 0)
 
 
+def process_bytes() -> int:
+    """Memory that this process has now: its code, its libraries, and what it has loaded."""
+    return int(psutil.Process().memory_info().rss)
+
+
 def find_gpu() -> torch.device | None:
     """The first GPU that torch can use, None where there is none."""
     if torch.cuda.is_available():
