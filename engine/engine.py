@@ -13,8 +13,8 @@ from os import getpid
 
 import torch
 
-from engine.drafting.dynamic_tree import TreeShape
 from engine.errors import Cancelled, OutOfMemory, TenonError, WeightsUnreadable
+from engine.loaded_draft import pacing, tree_shape
 from engine.loaded_model import LoadedModel
 from engine.messages import (
     Cancel,
@@ -137,7 +137,8 @@ class Engine:
     def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, float | None]:
         """The model that serves these options, and the time it took where it had to be loaded."""
         choose_plan(options)
-        TreeShape(options.draft_width, options.draft_depth, options.draft_nodes)
+        tree_shape(options)
+        pacing(options)
         if self._model is not None and self._model.serves(options):
             return self._model, None
         # Two models may not fit at once, so the old one goes before the new one comes.

@@ -137,7 +137,7 @@ class LoadedModel:
         )
 
     def serves(self, options: LoadOptions) -> bool:
-        """Whether a request with these options needs no new load: mode and tree settings may differ."""
+        """Whether a request with these options needs no new load: mode and drafting may differ."""
         own = self.options
         same = replace(
             options,
@@ -145,6 +145,10 @@ class LoadedModel:
             draft_width=own.draft_width,
             draft_depth=own.draft_depth,
             draft_nodes=own.draft_nodes,
+            fallback_threshold=own.fallback_threshold,
+            branching=own.branching,
+            adaptive_fallback=own.adaptive_fallback,
+            draft_ahead=own.draft_ahead,
         )
         return same == own and (self.draft is not None or choose_draft(options) is None)
 

@@ -30,8 +30,9 @@ class LoadOptions:
         model: A local folder, an installed model's name, or ``guide``.
         draft: The draft model's folder or name; None for none, or in a mode that needs one for the bundled one.
         draft_width: Nodes of a drafted tree that are expanded at each level, 1 to 64.
-        draft_depth: Its longest path, 1 to 16.
-        draft_nodes: Nodes of it that the target verifies in a round beside the root, 1 to 64.
+        draft_depth: Its longest path, 1 to 16; the length of LLMCad's drafts where confidence does not end them.
+        draft_nodes: Nodes of it that the target verifies in a round beside the root, 1 to 64; None takes what is usual
+            for the mode.
         mode: A name from the table of modes, or ``auto``.
         weights: ``auto``, ``fp32``, ``bf16``, ``int8`` or ``int4``.
         threads: CPU threads; None takes the usable physical cores.
@@ -55,7 +56,7 @@ class LoadOptions:
     vram_budget_bytes: int | None = None
     draft_width: int = 10
     draft_depth: int = 7
-    draft_nodes: int = 15
+    draft_nodes: int | None = None
     fallback_threshold: float = 0.01
     branching: bool = True
     adaptive_fallback: bool = True

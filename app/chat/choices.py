@@ -40,6 +40,11 @@ MODES = (
     ModeChoice(
         "dovetail", "Dovetail", "A small draft model guesses a tree of tokens, the model checks it at once."
     ),
+    ModeChoice(
+        "llmcad",
+        "LLMCad",
+        "For models larger than memory: a small draft model guesses while the model is read from the disk.",
+    ),
 )
 
 

@@ -65,7 +65,7 @@ def decode(
     hidden_from = recipe.drafter.reset(prompt)
     clock.cache_n = target.reuse(prompt, recipe.drafter.hidden_layers, hidden_from)
     clock.prompt_n = len(prompt) - clock.cache_n
-    first_logits = target.prefill(prompt, hooks.check, hooks.prefill)
+    first_logits = target.prefill(prompt, hooks.check, hooks.prefill, recipe.drafter.draft_ahead)
     clock.prompt_done()
 
     seen = list(prompt)

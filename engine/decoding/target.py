@@ -75,7 +75,11 @@ class Target:
         return kept
 
     def prefill(
-        self, prompt: Sequence[int], check: Callable[[], None], progress: Callable[[int, int], None]
+        self,
+        prompt: Sequence[int],
+        check: Callable[[], None],
+        progress: Callable[[int, int], None],
+        meanwhile: Meanwhile = nothing_meanwhile,
     ) -> Tensor:
         """Read the part of the prompt that is not in the cache yet, in chunks.
 
@@ -83,6 +87,7 @@ class Target:
             prompt: Token ids that begin with what the cache holds.
             check: Called between layers; raises to stop. What was read until then stays in the cache.
             progress: Called with tokens done and tokens in all.
+            meanwhile: Called while weights are on their way; see `engine.model.layer.Meanwhile`.
 
         Returns:
             (V,) float32 logits after the prompt's last token.
@@ -94,9 +99,8 @@ class Target:
             ids = list(prompt[start : start + chunk])
             begun = time.perf_counter()
             last = start + len(ids) == len(prompt)
-            logits = self._forward(
-                ids, range(start, start + len(ids)), None, [len(ids) - 1] if last else [], check
-            )
+            positions, logit_rows = range(start, start + len(ids)), [len(ids) - 1] if last else []
+            logits = self._forward(ids, positions, None, logit_rows, check, meanwhile)
             self.commit(ids, range(len(ids)))
             progress(len(self.token_ids), len(prompt))
             if last:
