@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import shutil
 from collections.abc import Callable, Iterator
@@ -103,12 +104,10 @@ def test_a_forward_that_was_cancelled_anywhere_leaves_the_next_one_right(
             return False
 
         cache = decoder.new_cache(64)
-        try:
+        with contextlib.suppress(Cancelled):
             decoder.forward(
                 PROMPT, torch.arange(len(PROMPT)), cache, check=stop, meanwhile=stop_while_waiting
             )
-        except Cancelled:
-            pass
     assert same(decoder, expected)
     decoder.source.release()  # type: ignore[attr-defined]
 
