@@ -109,8 +109,8 @@ def _refusal(
     if least < resident:
         streamed = f", or {_readable(least)} when its layers are read from the disk for each token"
     return (
-        f"The model needs {_readable(resident)} for {weights.name} weights and {context:,} tokens of context{streamed}, "
-        f"but {given}: {remedy}, or choose a smaller model, smaller weights or a smaller context."
+        f"The model needs {_readable(resident)} for {weights.name} weights and {context:,} tokens of context"
+        f"{streamed}, but {given}: {remedy}, or choose a smaller model, smaller weights or a smaller context."
     )
 
 
