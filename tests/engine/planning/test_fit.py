@@ -134,6 +134,16 @@ def test_a_control_group_caps_memory_and_cores(tmp_path: Path, monkeypatch: pyte
     assert hardware.usable_cores() == 1
 
 
+def test_a_control_group_of_the_first_version_caps_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "memory.limit_in_bytes").write_text("2000000\n")
+    (tmp_path / "memory.usage_in_bytes").write_text("1500000\n")
+    (tmp_path / "memory.stat").write_text("inactive_file 1\ntotal_inactive_file 100000\n")
+    monkeypatch.setattr(hardware, "_first_version_groups", lambda: [tmp_path, tmp_path / "absent"])
+    assert hardware.available_memory_bytes() == 600_000
+
+
 def test_a_gpu_takes_as_many_layers_as_its_budget_holds(config: ModelConfig) -> None:
     settled = fit_model(config, LoadOptions(weights="fp32", context=100))
     each = 4 * (64 * 128 + 64 * 64 + 3 * 64 * 96 + 2 * 64) + 2 * 2 * 16 * 4 * 100
