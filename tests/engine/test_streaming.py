@@ -98,6 +98,17 @@ def test_a_reply_from_the_disk_is_the_one_from_memory(
     assert (resident.devices["target"], resident.memory.disk_read_bytes) == ("cpu", 0)
 
 
+@pytest.mark.parametrize(("kind", "words"), [("network", "a network drive"), ("spinning", "a spinning disk")])
+def test_a_slow_kind_of_disk_is_said(
+    kind: str, words: str, folder: Path, client: EngineClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.loaded_target.disk_kind", lambda path: kind)
+    client.answer(PROMPT, folder, **options(folder, max_tokens=1))
+    (note,) = [one.text for one in client.seen(Notice) if "larger than the memory" in one.text]
+    assert f"Its file lies on {words}" in note
+    assert "which takes about" in note
+
+
 def test_a_second_prompt_goes_on_where_the_ring_is(folder: Path, client: EngineClient) -> None:
     asked = options(folder)
     for prompt in (PROMPT, PROMPT + " that checks", "user assistant"):
