@@ -14,6 +14,7 @@ from engine.messages import Cancel, Finished, ModelUnloaded, Notice, PrefillProg
 from engine.model.config import read_config
 from engine.model.footprint import stored_layer_bytes
 from engine.model.weight_format import weight_format
+from engine.placement.streamed import Streamed
 from engine.planning import fit
 from engine.planning.streaming import least_bytes
 from engine.weights.checkpoint import Checkpoint
@@ -103,10 +104,13 @@ def test_a_slow_kind_of_disk_is_said(
     kind: str, words: str, folder: Path, client: EngineClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("engine.loaded_target.disk_kind", lambda path: kind)
-    client.answer(PROMPT, folder, **options(folder, max_tokens=1))
-    (note,) = [one.text for one in client.seen(Notice) if "larger than the memory" in one.text]
-    assert f"Its file lies on {words}" in note
-    assert "which takes about" in note
+    for speed in (100e6, 2e9):
+        monkeypatch.setattr(Streamed, "measure_disk", lambda placement, meanwhile, speed=speed: speed)
+        client.answer(PROMPT, folder, **options(folder, max_tokens=1, context=100 + int(speed // 1e9)))
+    slow, fast = [one.text for one in client.seen(Notice) if "larger than the memory" in one.text]
+    assert f"Its file lies on {words}" in slow
+    assert "lies on" not in fast
+    assert "which takes about" in fast
 
 
 def test_a_second_prompt_goes_on_where_the_ring_is(folder: Path, client: EngineClient) -> None:
