@@ -114,7 +114,7 @@ class LoadedModel:
         decoder = Decoder(config, self.placement)
         self.target = Target(decoder, fit.context)
         self.target_devices = placed.devices
-        if options.threads is None and fit.weight_bytes < _LARGE_BYTES:
+        if options.threads is None and fit.weight_bytes < _LARGE_BYTES and fit.plan.kind == "resident":
             torch.set_num_threads(_faster_thread_count(self.target))
         self.notes = (*placed.notes, *_slow_kernels(fit.weights))
         self.draft: LoadedDraft | None = None

@@ -173,7 +173,7 @@ class ModelReport:
         parameters: Number of weights.
         weights: The format in use.
         context: Tokens of context in use.
-        weight_bytes: Size of the weights in memory.
+        weight_bytes: Size of all weights, in memory or read from the disk as they are needed.
         load_ms: Time the load took.
     """
 
