@@ -73,6 +73,10 @@ class BranchTree:
         scores = [self._nodes[branch].score for branch in self._branches()]
         return math.exp(max(scores)) if scores else 0.0
 
+    def confidence_of(self, nodes: Sequence[int]) -> float:
+        """The sum of the cumulative confidences of these nodes."""
+        return sum(math.exp(self._nodes[node].score) for node in nodes)
+
     @property
     def longest(self) -> int:
         """Tokens of the longest branch."""

@@ -6,6 +6,7 @@ step's nodes are rows behind those of the steps before, and see their own branch
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ from torch import Tensor
 from engine.drafting.branch_tree import BranchTree
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.fallback import FallbackThreshold
+from engine.drafting.step_worth import StepWorth
 from engine.model.token_tree import Draft
 
 #: Any token more likely than this opens a branch (section 3.2).
@@ -82,7 +84,9 @@ class PacedTree:
         self._pacing = pacing
         self._drafted = drafted
         self._threshold = FallbackThreshold(pacing.fallback_threshold)
+        self._worth = StepWorth()
         self._tree = self._empty()
+        self._draft = Draft()
         self._confidence = 0.0
         self._limit = 0
         self._fresh_prompt = False
@@ -92,6 +96,7 @@ class PacedTree:
         self._model.reset(prompt)
         self._threshold = FallbackThreshold(self._pacing.fallback_threshold)
         self._tree = self._empty()
+        self._draft = Draft()
         self._limit = 0
         self._fresh_prompt = True
         return len(prompt)
@@ -107,21 +112,31 @@ class PacedTree:
             self._fresh_prompt = False
             if self._model.room > 0:
                 self._model.read(len(self._model.text) - 1)
+            self._worth.begin()
+        else:
+            self._worth.round_done(len(tokens), self._draft.scores)
+        self._draft = Draft()
 
     def propose(self, budget: int) -> Draft:
-        """Lengthen branches until none is confident enough; nothing where the text outgrew the draft's context."""
+        """Lengthen branches until none is confident enough; nothing where the text outgrew the draft's context.
+
+        Below the threshold, too, a step is taken that is worth its time: see `StepWorth`.
+        """
         self._limit = budget if self._room >= 1 else 0
         if self._limit < 1:
             return Draft()
         if not self._tree.begun:
             self._tree.begin(self._model.read_root())
             self._drafted(self._tree.guess())
-        while self._goes_on():
+        while self._tree.size < self._limit:
             free = self._limit - self._tree.size
-            if not self._run(self._tree.behind(min(_BRANCHES, free), self._room)):
+            branches = self._tree.behind(min(_BRANCHES, free), self._room)
+            if not branches or not self._goes_on(branches):
                 break
+            self._run(branches)
         self._confidence = self._tree.confidence
-        return self._tree.draft(self._limit, fill=self._pacing.branching)
+        self._draft = self._tree.draft(self._limit, fill=self._pacing.branching)
+        return self._draft
 
     def draft_ahead(self) -> bool:
         """Read a piece of the prompt, or run the likeliest nodes that were not run yet."""
@@ -132,7 +147,10 @@ class PacedTree:
         free = _RUN_FOR_EACH * self._limit - self._tree.rows
         if free < 1 or not self._tree.begun:
             return False
-        return self._run(self._tree.likeliest_ends(min(_BRANCHES_AHEAD, free), self._room))
+        ends = self._tree.likeliest_ends(min(_BRANCHES_AHEAD, free), self._room)
+        if ends:
+            self._run(ends)
+        return bool(ends)
 
     def _read_ahead(self) -> bool:
         """While the target reads the prompt."""
@@ -147,22 +165,21 @@ class PacedTree:
         """How deep a node may be that is run."""
         return self._model.same_kind_room
 
-    def _goes_on(self) -> bool:
-        if self._tree.size >= self._limit:
-            return False
-        if self._pacing.adaptive_fallback:
-            return self._tree.confidence >= self._threshold.value
-        return self._tree.longest < self._pacing.length
+    def _goes_on(self, branches: Sequence[int]) -> bool:
+        if not self._pacing.adaptive_fallback:
+            return self._tree.longest < self._pacing.length
+        return self._tree.confidence >= self._threshold.value or self._worth.is_worth(
+            self._tree.confidence_of(branches)
+        )
 
-    def _run(self, nodes: Sequence[int]) -> bool:
-        """One step: run these nodes. Returns whether there are any."""
-        if not nodes:
-            return False
+    def _run(self, nodes: Sequence[int]) -> None:
+        """One step: run these nodes."""
+        begun = time.perf_counter()
         tokens, depths, sees = self._tree.level(nodes)
         positions = [len(self._model.text) + depth - 1 for depth in depths]
         self._tree.extend(nodes, self._model.run(tokens, positions, sees, self._tree.rows))
+        self._worth.step_done(time.perf_counter() - begun)
         self._drafted(self._tree.guess())
-        return True
 
     def _empty(self) -> BranchTree:
         return BranchTree(BRANCHING_THRESHOLD, _CHILDREN if self._pacing.branching else 1)
