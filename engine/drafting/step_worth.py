@@ -1,4 +1,4 @@
-"""Whether one more step of drafting is likely to gain more tokens than its time is worth."""
+"""Whether running one more node is likely to gain more tokens than its time is worth."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _PRIOR_TOKENS = 1.0
 
 
 class StepWorth:
-    """Weighs a step against what rounds yield.
+    """Weighs running a node against what rounds yield.
 
     LLMCad's threshold weighs nothing: after errors it ends drafts early even where a forward of the target takes a
-    hundred times as long as a step of the draft. A step is worth its time while the tokens to expect of it are more
+    hundred times as long as a step of the draft. A node is worth its time while the tokens to expect of it are more
     than a round yields in that time; this is where tokens per second are most (the marginal value theorem,
-    Charnov 1976). Tokens to expect are the sum of the confidences of the branches that the step lengthens, corrected
-    by how many tokens were accepted so far where confidences promised how many.
+    Charnov 1976). What to expect is its cumulative confidence, corrected by how many tokens were accepted so far
+    where confidences promised how many.
 
     Args:
         clock: Seconds.
@@ -29,7 +29,7 @@ class StepWorth:
         self._clock = clock
         self._promised = self._accepted = _PRIOR_TOKENS
         self._tokens = self._round_s = 0.0
-        self._step_s: float | None = None
+        self._node_s: float | None = None
         self._begun = clock()
 
     def begin(self) -> None:
@@ -51,20 +51,21 @@ class StepWorth:
             self._promised = _MEMORY * self._promised + sum(map(math.exp, scores))
             self._accepted = _MEMORY * self._accepted + emitted - 1
 
-    def step_done(self, seconds: float) -> None:
-        """A step took this long."""
-        self._step_s = seconds if self._step_s is None else _MEMORY * self._step_s + (1 - _MEMORY) * seconds
+    def step_done(self, nodes: int, seconds: float) -> None:
+        """Running these nodes at once took this long."""
+        each_s = seconds / nodes
+        self._node_s = each_s if self._node_s is None else _MEMORY * self._node_s + (1 - _MEMORY) * each_s
 
     def is_worth(self, confidence: float) -> bool:
-        """Whether to take a step.
+        """Whether to run a node.
 
         Args:
-            confidence: Sum of the cumulative confidences of the branches that it would lengthen.
+            confidence: Its cumulative confidence.
 
         Returns:
             False too while no round and no step was measured.
         """
-        if self._step_s is None or self._round_s <= 0.0:
+        if self._node_s is None or self._round_s <= 0.0:
             return False
         expected = confidence * self._accepted / self._promised
-        return expected > self._tokens / self._round_s * self._step_s
+        return expected > self._tokens / self._round_s * self._node_s

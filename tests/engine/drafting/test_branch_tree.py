@@ -33,7 +33,7 @@ def tree_of_two() -> BranchTree:
 
 def test_the_likeliest_token_lengthens_and_others_above_the_threshold_open() -> None:
     tree = tree_of_two()
-    draft = tree.draft(63, fill=False)
+    draft = tree.draft(4)
     assert draft.tokens == (1, 2, 3, 4)
     assert draft.parents == (-1, -1, 0, 2)
     assert [math.exp(score) for score in draft.scores] == pytest.approx([0.6, 0.35, 0.54, 0.27])
@@ -42,12 +42,11 @@ def test_the_likeliest_token_lengthens_and_others_above_the_threshold_open() -> 
     assert tree.confidence == pytest.approx(0.35)
 
 
-def test_other_tokens_take_the_places_that_branches_leave_free() -> None:
+def test_tokens_that_opened_no_branch_are_drafted_too() -> None:
     tree = tree_of_two()
-    draft = tree.draft(5, fill=True)
-    assert draft.tokens == (1, 2, 3, 4, 5)
-    assert tree.draft(3, fill=True).tokens == (1, 2, 3)
-    whole = tree.draft(63, fill=True)
+    assert tree.draft(5).tokens == (1, 2, 3, 4, 5)
+    assert tree.draft(3).tokens == (1, 2, 3)
+    whole = tree.draft(63)
     assert len(whole) == 9
     assert all(parent < node for node, parent in enumerate(whole.parents))
 
@@ -82,19 +81,19 @@ def test_how_the_best_branch_fared(said: list[int], expected: tuple[int, int]) -
     """Token 5 opened no branch: where it is right, a branch was wrong all the same."""
     tree = tree_of_two()
     assert tree.outcome(said) == (0, 0)
-    tree.draft(63, fill=True)
+    tree.draft(63)
     assert tree.outcome(said) == expected
 
 
 def test_what_was_drafted_below_the_text_is_kept() -> None:
     tree = tree_of_two()
-    tree.draft(63, fill=True)
+    tree.draft(63)
     (two,) = (node for node in tree.likeliest_ends(9, 9) if tree.level([node])[0] == [2])
     tree.extend([two], after(t6=0.8)[None])
     rows, kept, rest = tree.follow([1])
     assert (rows, kept) == ([0], [1])
     assert rest.begun
-    draft = rest.draft(63, fill=False)
+    draft = rest.draft(2)
     assert draft.tokens == (3, 4)
     assert [math.exp(score) for score in draft.scores] == pytest.approx([0.9, 0.45])
     assert rest.guess() == [3, 4]
@@ -110,7 +109,7 @@ def test_a_possible_token_becomes_the_root_of_branches() -> None:
     assert tree.size == 4
     rows, kept, rest = tree.follow([1, 3, 5])
     assert (rows, kept) == ([0, 1, 2], [])
-    assert rest.draft(63, fill=False).tokens == (7,)
+    assert rest.draft(1).tokens == (7,)
 
 
 @pytest.mark.parametrize(
@@ -127,8 +126,8 @@ def test_impossible_tokens_are_never_drafted() -> None:
     following = torch.full((VOCABULARY,), -torch.inf)
     following[4] = 0.0
     tree.begin(following)
-    assert tree.draft(63, fill=True).tokens == (4,)
+    assert tree.draft(63).tokens == (4,)
     tree.extend(tree.behind(1, 9), torch.full((1, VOCABULARY), torch.nan))
-    assert tree.draft(63, fill=True).tokens == (4,)
+    assert tree.draft(63).tokens == (4,)
     assert tree.confidence == 0.0
     assert tree.behind(1, 9) == []

@@ -17,13 +17,13 @@ class Clock:
         return self.now
 
 
-def after_rounds(round_s: float, step_s: float, emitted: int, scores: list[float], rounds: int) -> StepWorth:
+def after_rounds(round_s: float, node_s: float, emitted: int, scores: list[float], rounds: int) -> StepWorth:
     clock = Clock()
     worth = StepWorth(clock)
     clock.now += 50  # reading the prompt is no round
     worth.begin()
     for _ in range(rounds):
-        worth.step_done(step_s)
+        worth.step_done(4, 4 * node_s)
         clock.now += round_s
         worth.round_done(emitted, scores)
     return worth
@@ -34,10 +34,10 @@ def test_nothing_is_worth_it_before_anything_was_measured() -> None:
     assert not after_rounds(1.0, 0.01, 1, [], 0).is_worth(1.0)
 
 
-@pytest.mark.parametrize(("step_s", "least"), [(0.01, 0.03), (0.1, 0.3), (0.5, 1.5)])
-def test_a_step_must_gain_what_rounds_yield_in_its_time(step_s: float, least: float) -> None:
+@pytest.mark.parametrize(("node_s", "least"), [(0.01, 0.03), (0.1, 0.3), (0.5, 1.5)])
+def test_a_node_must_gain_what_rounds_yield_in_its_time(node_s: float, least: float) -> None:
     """Three tokens a second; confidences that promise two tokens a round and keep it."""
-    worth = after_rounds(1.0, step_s, 3, [0.0, 0.0], 60)
+    worth = after_rounds(1.0, node_s, 3, [0.0, 0.0], 60)
     assert worth.is_worth(least * 1.05)
     assert not worth.is_worth(least * 0.95)
 
