@@ -65,8 +65,6 @@ def test_the_text_is_that_of_plain_decoding_and_nothing_is_loaded_again(
             assert reply.timings.draft_n > 0
             if other == llama_folder and sampling == {"temperature": 0.0}:
                 assert reply.timings.acceptance_rate == 1.0
-                assert reply.timings.mean_acceptance_length is not None
-                assert reply.timings.mean_acceptance_length > 1.5
         assert not client.seen(ModelLoaded)
 
 
