@@ -121,7 +121,8 @@ class LoadedModel:
         if draft is not None:
             self.draft = LoadedDraft(draft, decoder, checkpoint, fit.context, self.link, check)
             self.notes += self.draft.notes
-        self.round_costs: defaultdict[str, RoundCost] = defaultdict(RoundCost)
+        streamed = self.placement.streamed_bytes > 0
+        self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(flat=streamed))
         self.options = options
         self.folder = folder
         self._generation_config = _read_generation_config(folder)

@@ -109,9 +109,12 @@ def decode(
 
 
 def _budget(schedule: Schedule, reply: ReplyText, target: Target) -> int:
-    """The schedule's budget, cut to what may still be emitted and what fits beside the root in the cache."""
+    """The schedule's budget, cut to what fits beside the root in the cache; none for a reply's last token.
+
+    A tree of many nodes may be worth it for a few tokens too, so what may still be emitted is no other limit.
+    """
     budget = min(schedule.budget(), target.draft_room)
-    return budget if reply.remaining is None else min(budget, reply.remaining - 1)
+    return 0 if reply.remaining is not None and reply.remaining <= 1 else budget
 
 
 def _take(tokens: Sequence[int], reply: ReplyText) -> tuple[list[int], bool]:

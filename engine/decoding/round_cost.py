@@ -15,9 +15,17 @@ class RoundCost:
     What a forward costs by rows differs by a factor of five between processors with matrix units and without, and a
     drafter may take as long for a small draft as for a large one or not; so both are measured while the reply runs.
     Sizes are told apart by powers of two of their rows, the root's included.
+
+    Args:
+        flat: Whether forwards wait for weights from a disk: all widths are then taken to cost the same until they
+            were measured.
+
+    Attributes:
+        flat: The same.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, flat: bool = False) -> None:
+        self.flat = flat
         self._verify = _Curve()
         self._draft = _Curve()
         self._draft.add(1, 0.0)
@@ -30,8 +38,13 @@ class RoundCost:
         """A draft was made by a drafter that had nothing to catch up with."""
         self._draft.add(_bucket(size), seconds)
 
+    @property
+    def measured(self) -> bool:
+        """Whether any round was measured."""
+        return self._verify.any
+
     def plain_s(self) -> float:
-        """A round that drafts nothing. At least one must have been measured."""
+        """A round that drafts nothing. At least one must have been measured; where widths cost the same, any."""
         return self._verify.seconds(1)
 
     def plain_rounds(self) -> int:
@@ -52,17 +65,22 @@ class _Curve:
     def add(self, rows: int, seconds: float) -> None:
         self._seconds.setdefault(rows, deque(maxlen=_KEPT)).append(seconds)
 
+    @property
+    def any(self) -> bool:
+        return bool(self._seconds)
+
     def measured(self, rows: int) -> int:
         return len(self._seconds.get(rows, ()))
 
     def seconds(self, rows: int) -> float:
-        """Measured, else on the line between the measured neighbours, else what the widest takes."""
+        """Measured, else on the line between the measured neighbours, else what the nearest takes."""
         if rows in self._seconds:
             return statistics.median(self._seconds[rows])
-        below = max(width for width in self._seconds if width < rows)
+        narrower = [width for width in self._seconds if width < rows]
         wider = [width for width in self._seconds if width > rows]
+        below = max(narrower) if narrower else min(wider)
         low_s = statistics.median(self._seconds[below])
-        if not wider:
+        if not narrower or not wider:
             return low_s
         above = min(wider)
         share = (rows - below) / (above - below)

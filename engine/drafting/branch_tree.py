@@ -73,6 +73,10 @@ class BranchTree:
         scores = [self._nodes[branch].score for branch in self._branches()]
         return math.exp(max(scores)) if scores else 0.0
 
+    def confidence_of(self, node: int) -> float:
+        """Its cumulative confidence."""
+        return math.exp(self._nodes[node].score)
+
     @property
     def longest(self) -> int:
         """Tokens of the longest branch."""
@@ -122,16 +126,17 @@ class BranchTree:
         self._rows += len(nodes)
         self._add(nodes, following)
 
-    def draft(self, limit: int, fill: bool) -> Draft:
+    def draft(self, limit: int) -> Draft:
         """The likeliest nodes, parents first and with their scores, to ask the target about.
+
+        Those of branches, and tokens that opened none: they cost the draft nothing, and a target that waits for its
+        weights hardly anything.
 
         Args:
             limit: Most of them.
-            fill: Whether tokens that opened no branch take the places that branches leave free.
         """
-        nodes = [at for at in range(1, len(self._nodes)) if fill or self._nodes[at].joined]
         # No node scores above its parent, and of equal ones the earlier comes first: parents are kept with children.
-        nodes.sort(key=lambda at: (not self._nodes[at].joined, -self._nodes[at].score, at))
+        nodes = sorted(range(1, len(self._nodes)), key=lambda at: (-self._nodes[at].score, at))
         kept = sorted(nodes[:limit])
         for at, node in enumerate(self._nodes):
             node.drafted = at in kept

@@ -6,6 +6,7 @@ step's nodes are rows behind those of the steps before, and see their own branch
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -14,16 +15,17 @@ from torch import Tensor
 from engine.drafting.branch_tree import BranchTree
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.fallback import FallbackThreshold
+from engine.drafting.step_worth import StepWorth
 from engine.model.token_tree import Draft
 
 #: Any token more likely than this opens a branch (section 3.2).
 BRANCHING_THRESHOLD = 0.3
 # Tokens remembered below each node.
-_CHILDREN = 4
+_CHILDREN = 8
 # Branches that one step lengthens at most: a forward over four rows reads the weights once, as one over one row does.
 _BRANCHES = 4
-# The same while drafting ahead, where more guesses are worth having because the verdict is not known yet.
-_BRANCHES_AHEAD = 8
+# Nodes that one step runs at most where it follows no branch.
+_NODES = 8
 # Nodes that are run for one tree, as a multiple of those that a draft may have: its own and a next one's.
 _RUN_FOR_EACH = 4
 # Tokens of the prompt that one step reads while the target loads.
@@ -82,7 +84,9 @@ class PacedTree:
         self._pacing = pacing
         self._drafted = drafted
         self._threshold = FallbackThreshold(pacing.fallback_threshold)
+        self._worth = StepWorth()
         self._tree = self._empty()
+        self._draft = Draft()
         self._confidence = 0.0
         self._limit = 0
         self._fresh_prompt = False
@@ -92,6 +96,7 @@ class PacedTree:
         self._model.reset(prompt)
         self._threshold = FallbackThreshold(self._pacing.fallback_threshold)
         self._tree = self._empty()
+        self._draft = Draft()
         self._limit = 0
         self._fresh_prompt = True
         return len(prompt)
@@ -107,21 +112,28 @@ class PacedTree:
             self._fresh_prompt = False
             if self._model.room > 0:
                 self._model.read(len(self._model.text) - 1)
+            self._worth.begin()
+        else:
+            self._worth.round_done(len(tokens), self._draft.scores)
+        self._draft = Draft()
 
     def propose(self, budget: int) -> Draft:
-        """Lengthen branches until none is confident enough; nothing where the text outgrew the draft's context."""
+        """Lengthen branches until none is confident enough; nothing where the text outgrew the draft's context.
+
+        Beyond that nodes are run that are worth their time: see `StepWorth`.
+        """
         self._limit = budget if self._room >= 1 else 0
         if self._limit < 1:
             return Draft()
         if not self._tree.begun:
             self._tree.begin(self._model.read_root())
             self._drafted(self._tree.guess())
-        while self._goes_on():
-            free = self._limit - self._tree.size
-            if not self._run(self._tree.behind(min(_BRANCHES, free), self._room)):
-                break
+        self._lengthen_branches()
         self._confidence = self._tree.confidence
-        return self._tree.draft(self._limit, fill=self._pacing.branching)
+        if self._pacing.adaptive_fallback:
+            self._take_what_is_worth_it()
+        self._draft = self._tree.draft(self._limit)
+        return self._draft
 
     def draft_ahead(self) -> bool:
         """Read a piece of the prompt, or run the likeliest nodes that were not run yet."""
@@ -132,7 +144,10 @@ class PacedTree:
         free = _RUN_FOR_EACH * self._limit - self._tree.rows
         if free < 1 or not self._tree.begun:
             return False
-        return self._run(self._tree.likeliest_ends(min(_BRANCHES_AHEAD, free), self._room))
+        ends = self._tree.likeliest_ends(min(_NODES, free), self._room)
+        if ends:
+            self._run(ends)
+        return bool(ends)
 
     def _read_ahead(self) -> bool:
         """While the target reads the prompt."""
@@ -147,22 +162,37 @@ class PacedTree:
         """How deep a node may be that is run."""
         return self._model.same_kind_room
 
-    def _goes_on(self) -> bool:
-        if self._tree.size >= self._limit:
-            return False
-        if self._pacing.adaptive_fallback:
-            return self._tree.confidence >= self._threshold.value
-        return self._tree.longest < self._pacing.length
+    def _lengthen_branches(self) -> None:
+        """As the pacer says, until the fallback."""
+        while self._tree.size < self._limit:
+            if self._pacing.adaptive_fallback:
+                ended = self._tree.confidence < self._threshold.value
+            else:
+                ended = self._tree.longest >= self._pacing.length
+            free = self._limit - self._tree.size
+            branches = [] if ended else self._tree.behind(min(_BRANCHES, free), self._room)
+            if not branches:
+                return
+            self._run(branches)
 
-    def _run(self, nodes: Sequence[int]) -> bool:
-        """One step: run these nodes. Returns whether there are any."""
-        if not nodes:
-            return False
+    def _take_what_is_worth_it(self) -> None:
+        """Beyond the fallback, the likeliest nodes first; no more than can be drafted."""
+        while self._tree.rows < self._limit:
+            most = min(_NODES, self._limit - self._tree.rows)
+            ends = self._tree.likeliest_ends(most, self._room)
+            ends = [end for end in ends if self._worth.is_worth(self._tree.confidence_of(end))]
+            if not ends:
+                return
+            self._run(ends)
+
+    def _run(self, nodes: Sequence[int]) -> None:
+        """One step: run these nodes."""
+        begun = time.perf_counter()
         tokens, depths, sees = self._tree.level(nodes)
         positions = [len(self._model.text) + depth - 1 for depth in depths]
         self._tree.extend(nodes, self._model.run(tokens, positions, sees, self._tree.rows))
+        self._worth.step_done(len(nodes), time.perf_counter() - begun)
         self._drafted(self._tree.guess())
-        return True
 
     def _empty(self) -> BranchTree:
         return BranchTree(BRANCHING_THRESHOLD, _CHILDREN if self._pacing.branching else 1)

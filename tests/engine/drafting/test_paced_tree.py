@@ -110,14 +110,14 @@ def test_what_is_kept_of_a_draft_made_ahead_is_what_a_fresh_one_says(
         kept += drafter._tree.rows
         if not drafter._tree.begun:
             continue
-        for path, score in paths(drafter._tree.draft(10_000, fill=True)):
+        for path, score in paths(drafter._tree.draft(10_000)):
             assert score == pytest.approx(log_probability(fresh, text, path), abs=1e-3)
     assert kept > 0
 
 
 def walk(drafter: PacedTree, draw: random.Random) -> list[int]:
     """Tokens that a target might say: some way down the tree, and now and then beside it."""
-    tree = drafter._tree.draft(10_000, fill=True)
+    tree = drafter._tree.draft(10_000)
     tokens: list[int] = []
     row = 0
     for _ in range(draw.randint(1, 4)):
