@@ -13,8 +13,8 @@ from os import getpid
 
 import torch
 
-from engine.drafting.dynamic_tree import TreeShape
 from engine.draft_check import DraftCheck
+from engine.drafting.dynamic_tree import TreeShape
 from engine.errors import Cancelled, OutOfMemory, TenonError
 from engine.loaded_model import LoadedModel
 from engine.messages import (

@@ -7,7 +7,15 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from app.chat.choices import MODES, ModeChoice, ModelChoice, model_choices
+from app.chat.choices import (
+    DraftChoice,
+    ModeChoice,
+    ModelChoice,
+    draft_choices,
+    draft_name,
+    mode_choices,
+    model_choices,
+)
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
 from app.settings.settings import Settings
@@ -21,6 +29,48 @@ def statistics(tokens: int = 120, **changes: object) -> ReplyStatistics:
     """Plausible figures."""
     usual = ReplyStatistics("lookup", tokens, 14.2, 940.0, 0.78, 4.1, 5_300_000_000, 2_540, 8_192)
     return replace(usual, **changes)  # type: ignore[arg-type]
+
+
+class FakeDrafts(QObject):
+    """The interface of `app.bridge.drafts.Drafts`; a test says what is there and what is wrong with it."""
+
+    changed = Signal()
+    chosen = Signal()
+    refused = Signal(str)
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__()
+        self._settings = settings
+        self.refs: list[str] = ["guide-draft", "guide-gated-fusion"]
+        self.problems: dict[str, str] = {}
+        self.usual = "guide-draft"
+        self.looks = False
+
+    @property
+    def in_use(self) -> str:
+        return self.chosen_name or self.usual
+
+    @property
+    def chosen_name(self) -> str:
+        return draft_name(self._settings.draft_of(self._settings.model))
+
+    def choices(self) -> list[DraftChoice]:
+        chosen = self._settings.draft_of(self._settings.model)
+        bundled = ("guide-draft", "guide-gated-fusion")
+        return draft_choices(self.refs, bundled, chosen, self.usual, self.problems)
+
+    def look_through(self) -> None:
+        self.looks = True
+
+    def stop_looking(self) -> None:
+        self.looks = False
+
+    def choose(self, ref: str) -> None:
+        if self.problems.get(ref):
+            self.refused.emit(self.problems[ref])
+            return
+        self._settings.remember_draft(self._settings.model, ref)
+        self.chosen.emit()
 
 
 class FakeWorkspace(QObject):
@@ -38,6 +88,8 @@ class FakeWorkspace(QObject):
     def __init__(self, engine: EngineState = READY) -> None:
         super().__init__()
         self.settings = Settings()
+        self.drafts = FakeDrafts(self.settings)
+        self.drafts.refused.connect(self.notice)
         self.calls: list[tuple[object, ...]] = []
         self.send_error: TenonError | None = None
         self._engine = engine
@@ -177,7 +229,7 @@ class FakeWorkspace(QObject):
         self.calls.append(("choose_mode", mode))
 
     def modes(self) -> list[ModeChoice]:
-        return list(MODES)
+        return mode_choices(self.drafts.in_use, self._engine.gpu, self.settings.vram_budget_bytes)
 
     def active_conversation(self) -> int | None:
         return self._active

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from app.chat.choices import mode_title
 from app.chat.conversation import Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
-
-_MODES = {"plain": "Plain", "lookup": "Lookup", "dovetail": "Dovetail", "auto": "Auto"}
 
 
 @dataclass(frozen=True)
@@ -53,11 +52,6 @@ class ReplyStatus:
     def text(self) -> str:
         """The whole strip in words, for a screen reader."""
         return ", ".join([self.phrase] * bool(self.phrase) + [figure.text for figure in self.figures])
-
-
-def mode_title(mode: str) -> str:
-    """What to show for a mode's name."""
-    return _MODES.get(mode, mode.capitalize())
 
 
 def reply_status(message: Message, engine: EngineState, prefill: float | None) -> ReplyStatus:

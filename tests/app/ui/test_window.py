@@ -9,7 +9,9 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, 
 from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase, EngineState
+from app.ui.choice_popup import ChoicePopup
 from app.ui.main_window import MainWindow
+from app.ui.model_button import DRAFTS, OPEN_DRAFT_FOLDER
 from app.ui.theme.theme import Theme
 from tests.support.fake_workspace import FakeWorkspace, statistics
 
@@ -134,9 +136,57 @@ def test_the_model_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspa
         "Tenon guide",
         "Qwen",
         "Open model folder...",
+        "Draft...",
     ]
     button.popup.choose("/somewhere/Qwen")
     assert ("choose_model", "/somewhere/Qwen") in workspace.calls
+
+
+def _open_drafts(window: MainWindow) -> ChoicePopup:
+    button = window.page.header.model_button
+    button.click()
+    assert button.popup is not None
+    button.popup.choose(DRAFTS)
+    return button.popup
+
+
+def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    workspace.drafts.refs.append("/models/other")
+    popup = _open_drafts(window)
+    assert [choice.title for choice in popup.choices] == [
+        "None",
+        "guide-draft",
+        "guide-gated-fusion",
+        "other",
+        "Choose a folder...",
+    ]
+    assert workspace.drafts.looks
+    height = popup.height()
+    workspace.drafts.problems["/models/other"] = "The draft was made for another vocabulary. " * 4
+    workspace.drafts.changed.emit()
+    assert popup.choices[3].problem
+    assert popup.height() > height
+    popup.choose("/models/other")
+    assert popup.isVisible()
+    popup.choose("guide-gated-fusion")
+    assert not workspace.drafts.looks
+    assert workspace.settings.draft_of("guide") == "guide-gated-fusion"
+    assert _open_drafts(window).choices[2].checked
+
+
+def test_a_draft_from_any_folder(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = iter(["/models/misfit", "/models/small", ""])
+    monkeypatch.setattr("app.ui.chat_page.QFileDialog.getExistingDirectory", lambda *arguments: next(folders))
+    workspace.drafts.problems["/models/misfit"] = "The draft was made for another vocabulary."
+    _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
+    assert workspace.settings.draft_of("guide") == ""
+    assert "another vocabulary" in window.toast.text
+    _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
+    assert workspace.settings.draft_of("guide") == "/models/small"
+    _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
+    assert workspace.settings.draft_of("guide") == "/models/small"
 
 
 @pytest.mark.parametrize(
@@ -146,6 +196,10 @@ def test_the_model_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspa
         (EngineState(EnginePhase.LOADING, "guide", "Guide", fraction=0.5), "Model: Guide, loading, 50 %"),
         (EngineState(EnginePhase.READY, "guide", "Guide", "fp32"), "Model: Guide, fp32"),
         (EngineState(EnginePhase.STOPPED, "guide", "Guide", sentence="It stopped."), "Model: Guide, stopped"),
+        (
+            EngineState(EnginePhase.READY, "g", "Guide", "int4", draft_name="small"),
+            "Model: Guide, int4, draft small",
+        ),
     ],
 )
 def test_the_model_button_follows_the_engine(
