@@ -53,6 +53,8 @@ class Workspace(QObject):
     message_added = Signal(object)  # Message
     message_changed = Signal(object)  # Message: state, statistics, notices, error; its content too
     reply_text_added = Signal(int, int, str)  # conversation id, message id, text
+    # Unconfirmed text behind a reply, in place of the last; it is kept nowhere.
+    unconfirmed_changed = Signal(int, int, str)  # conversation id, message id, text
     prefill_progress = Signal(int, int, float)  # conversation id, message id, fraction
     engine_changed = Signal(object)  # EngineState
     notice = Signal(str)  # one sentence for the whole app
@@ -86,6 +88,7 @@ class Workspace(QObject):
         self._replies = Replies(self._library, self._journal, self.settings, self._client, self._model, self)
         self._replies.message_changed.connect(self.message_changed)
         self._replies.reply_text_added.connect(self.reply_text_added)
+        self._replies.unconfirmed_changed.connect(self.unconfirmed_changed)
         self._replies.prefill_progress.connect(self.prefill_progress)
         self._erase_timer = QTimer(self)
         self._erase_timer.setSingleShot(True)

@@ -107,6 +107,7 @@ class ChatPage(QWidget):
         workspace.message_added.connect(self._message_added)
         workspace.message_changed.connect(self._message_changed)
         workspace.reply_text_added.connect(self._reply_text_added)
+        workspace.unconfirmed_changed.connect(self._unconfirmed_changed)
         workspace.prefill_progress.connect(self._prefill_progress)
         workspace.conversation_replaced.connect(self._conversation_replaced)
         workspace.engine_changed.connect(self._engine_changed)
@@ -269,6 +270,11 @@ class ChatPage(QWidget):
     def _reply_text_added(self, conversation_id: int, message_id: int, text: str) -> None:
         if conversation_id == self._current:
             self.transcript.append_text(message_id, text)
+
+    @Slot(int, int, str)
+    def _unconfirmed_changed(self, conversation_id: int, message_id: int, text: str) -> None:
+        if conversation_id == self._current:
+            self.transcript.show_unconfirmed(message_id, text)
 
     @Slot(int, int, float)
     def _prefill_progress(self, conversation_id: int, message_id: int, fraction: float) -> None:

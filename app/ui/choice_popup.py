@@ -46,6 +46,7 @@ _PADDING_X_PX = 12
 _ICON_PX = 16
 _WIDEST_PX = 520
 _HIGHEST_PX = 480
+_ELIDE = Qt.TextElideMode.ElideMiddle
 _Index = QModelIndex | QPersistentModelIndex
 
 
@@ -119,11 +120,8 @@ class _ChoiceDelegate(QStyledItemDelegate):
         beside = 2 * _PADDING_X_PX + _ICON_PX + 10
         width = min(max(title, small.horizontalAdvance(choice.second_line)) + beside, _WIDEST_PX)
         height = self._theme.type.px(50 if choice.second_line else 36)
-        if choice.problem:  # a path is elided where it is too long, a reason is not
-            room = QRect(0, 0, _WIDEST_PX - beside, 1000)
-            wrapped = small.boundingRect(room, Qt.TextFlag.TextWordWrap, choice.problem).height()
-            height += max(0, wrapped - small.height())
-        return QSize(width, height)
+        wrapped = _wrapped(small, choice.second_line, _WIDEST_PX - beside)
+        return QSize(width, height + max(0, wrapped - small.height()))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         choice: Choice = index.data(Qt.ItemDataRole.UserRole)
@@ -155,15 +153,17 @@ class _ChoiceDelegate(QStyledItemDelegate):
             painter.setFont(font)
             painter.setPen(self._theme.color("mute" if choice.problem else "sub"))
             lower = box.adjusted(0, self._theme.type.px(50) // 2 - 2, 0, -4)
-            if choice.problem:
-                painter.drawText(lower, flags | Qt.TextFlag.TextWordWrap, choice.problem)
-            else:
-                detail = QFontMetrics(font).elidedText(choice.detail, _ELIDE, lower.width())
-                painter.drawText(lower, flags, detail)
+            text, metrics = choice.second_line, QFontMetrics(font)
+            if not _wrapped(metrics, text, lower.width()):
+                text = metrics.elidedText(text, _ELIDE, lower.width())
+            painter.drawText(lower, flags | Qt.TextFlag.TextWordWrap, text)
         painter.restore()
 
 
-_ELIDE = Qt.TextElideMode.ElideMiddle
+def _wrapped(metrics: QFontMetrics, text: str, width: int) -> int:
+    """Height of a text that is wrapped between words, in px; 0 where one of them is wider than a line, as in a path."""
+    box = metrics.boundingRect(QRect(0, 0, width, 1000), Qt.TextFlag.TextWordWrap, text)
+    return box.height() if box.width() <= width else 0
 
 
 class _ChoiceView(QListView):

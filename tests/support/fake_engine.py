@@ -9,6 +9,7 @@ The last line of the last message is the script, ``word`` or ``word number``:
     die         two tokens, then kill -9 of itself
     read        prefill progress for ever, until cancelled
     echo        the roles and contents it was given
+    guess       unconfirmed text where it is wanted, then what came of it and the rule of verification
     draft       the draft and the memory budget it was given
 
 A model called ``broken`` cannot be loaded, one called ``long`` takes a second. A draft called ``misfit`` fits nothing.
@@ -51,6 +52,7 @@ from engine.messages import (
     Shutdown,
     StatisticsUpdated,
     StopReason,
+    TextDrafted,
     Timings,
     TokensAdded,
 )
@@ -197,6 +199,12 @@ class FakeEngine:
         self.emit(PrefillProgress(request_id, 10, 10))
         if word == "echo":
             yield from (f"{message.role}:{message.content}|" for message in request.messages)
+        elif word == "guess":
+            if request.show_unconfirmed:
+                self.emit(TextDrafted(request_id, "w0 w1 and a wrong guess"))
+            self.pause(request_id, 0.1)
+            yield "w0 "
+            yield f"w1 {request.verify}"
         elif word == "draft":
             yield f"draft:{request.options.draft} budget:{request.options.ram_budget_bytes}"
         elif word == "trim":

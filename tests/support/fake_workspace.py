@@ -81,6 +81,7 @@ class FakeWorkspace(QObject):
     message_added = Signal(object)
     message_changed = Signal(object)
     reply_text_added = Signal(int, int, str)
+    unconfirmed_changed = Signal(int, int, str)
     prefill_progress = Signal(int, int, float)
     engine_changed = Signal(object)
     notice = Signal(str)
@@ -136,6 +137,10 @@ class FakeWorkspace(QObject):
         grown = replace(message, content=message.content + text)
         rows[:] = [grown if row.id == grown.id else row for row in rows]
         self.reply_text_added.emit(conversation_id, message.id, text)
+
+    def guess(self, conversation_id: int, text: str) -> None:
+        """Unconfirmed text behind the last reply."""
+        self.unconfirmed_changed.emit(conversation_id, self.reply(conversation_id).id, text)
 
     def finish(self, conversation_id: int, figures: ReplyStatistics | None = None) -> None:
         """The last reply is complete."""

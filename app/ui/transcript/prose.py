@@ -130,6 +130,16 @@ class ProseBlock(FittedBrowser):
             self._drafted = stretches
             self._show_drafted()
 
+    def last_line(self) -> QRect:
+        """The last line from the left edge of its text to where the next character stands, behind the caret's place."""
+        block = self.document().lastBlock()
+        place = self.document().documentLayout().blockBoundingRect(block).topLeft()
+        line = block.layout().lineAt(block.layout().lineCount() - 1)
+        words = line.naturalTextRect().translated(place)
+        after = round(words.width()) + 3 + _CARET_WIDTH_PX + 3
+        height = self.theme.type.line_height(TextStyle.READING)
+        return QRect(round(words.left()), round(words.bottom()) - height, after, height)
+
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         self._render()
