@@ -90,7 +90,7 @@ class ChatPage(QWidget):
         for conversation in self._workspace.conversations():
             if conversation.id == self._current:
                 title = conversation.title
-        self.header.set_title(title, self._current is not None)
+        self.header.set_title(title)
 
     def stop(self) -> None:
         """Stop this conversation's reply, running or queued."""

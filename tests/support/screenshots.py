@@ -151,6 +151,7 @@ def main() -> int:
     empty(theme, folder, "narrow-empty-dark", narrow)
     theme.set_dark(False)
     menus(theme, folder, wide)
+    app_menu(theme, folder, "menu-app-light", wide)
     sidebar_overlay(theme, folder, narrow)
     theme.set_scale(1.5)
     streaming(theme, folder, "scale-150-light", wide)
@@ -286,6 +287,19 @@ def menus(theme: Theme, folder: Path, size: QSize) -> None:
     QTest.qWait(100)
     popup.grab().save(str(folder / "menu-draft-light.png"))
     popup.close()
+    window.close()
+
+
+def app_menu(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """The menu behind the three dots, and the window it belongs to."""
+    workspace = FakeWorkspace(LLAMA)
+    window = open_window(theme, workspace, size)
+    window.page.open(fill(workspace))
+    take(window, folder, f"{name}-window")
+    window.page.header.menu_button.click()
+    QTest.qWait(100)
+    window.menu.grab().save(str(folder / f"{name}.png"))
+    window.menu.close()
     window.close()
 
 

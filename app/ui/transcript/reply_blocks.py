@@ -9,7 +9,13 @@ from PySide6.QtCore import QRect, QTimer, QUrl, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from app.ui.theme.theme import Theme
-from app.ui.transcript.block_widgets import BlockWidget, gap_px, make_block_widget, show_in_place
+from app.ui.transcript.block_widgets import (
+    BlockWidget,
+    RuleBlock,
+    gap_px,
+    make_block_widget,
+    show_in_place,
+)
 from app.ui.transcript.blocks import Block, BlockKind, BlockSplitter
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.drafted_text import Stretch, stretches_of_blocks
@@ -45,6 +51,7 @@ class ReplyBlocks(QWidget):
         self._fitted_width: int | None = None
         self._refreshed_at = 0.0
         self._cost_ms = 0.0
+        self._drafted = False
         self._unconfirmed: UnconfirmedText | None = None
         self._guessed_at = 0  # length of the text that the guess goes on from
         self._least_height = 0  # while guesses come and go, so that what is below stays where it is
@@ -121,11 +128,15 @@ class ReplyBlocks(QWidget):
             self._forget_height()
 
     def set_drafted(self, stretches: Sequence[Stretch]) -> None:
-        """Colour the parts of a finished text that came from accepted drafts; none takes the colour away."""
+        """Mark the parts of a finished text that came from accepted drafts; none takes the marks away."""
+        if not stretches and not self._drafted:
+            return  # asked four times a second while a reply is written
+        self._drafted = bool(stretches)
         parts = stretches_of_blocks(self._text, [block.text for block in self._blocks], stretches)
         for widget, part in zip(self.widgets, parts, strict=True):
-            if isinstance(widget, ProseBlock):
+            if not isinstance(widget, RuleBlock):
                 widget.set_drafted(part)
+        self._forget_height()
 
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""

@@ -61,6 +61,24 @@ def test_a_narrow_window(qtbot: QtBot, window: MainWindow, workspace: FakeWorksp
     assert ("stop", chat) not in workspace.calls
 
 
+def test_the_menu_of_the_window(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    menu = window.menu
+    assert not menu.rename.isEnabled()
+    window.page.open(workspace.add_conversation("Chat", 0, "a", "b"))
+    qtbot.mouseClick(window.page.header.menu_button, Qt.MouseButton.LeftButton)
+    assert menu.isVisible()
+    assert (menu.drafted.isChecked(), menu.guesses.isChecked()) == (False, True)
+    assert menu.drafted.shortcut().toString() == "Ctrl+D"
+    menu.guesses.trigger()
+    menu.drafted.trigger()
+    assert (workspace.settings.drafted_shown, workspace.settings.unconfirmed_shown) == (True, False)
+    menu.close()
+    assert menu.delete_chat.isEnabled()
+    menu.delete_chat.trigger()
+    assert window.page.current is None
+    assert not menu.delete_chat.isEnabled()
+
+
 def test_dark_and_light(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, theme: Theme) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "Hello", "Text with `code`\n\n```py\nx = 1\n```"))
     for dark, color in ((True, "#191C1B"), (False, "#FFFFFF")):
@@ -95,7 +113,7 @@ def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -
         seen.append(widget.accessibleName())
         qtbot.keyClick(widget, Qt.Key.Key_Tab)
     wanted = ["New chat", "Search chats", "Chats", "Show or hide the chats (Ctrl+B)", "Model: Tenon guide, fp32",
-              "Transcript", "Message", "Mode: Auto", "Send", "Copy reply"]  # fmt: skip
+              "Menu", "Transcript", "Message", "Mode: Auto", "Send", "Copy reply"]  # fmt: skip
     assert seen[: len(wanted)] == wanted
 
 
