@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMainWindow
 from app.chat.conversation import Message
 from app.ui.app_menu import AppMenu
 from app.ui.chat_page import ChatPage
+from app.ui.settings_dialog import SettingsDialog
 from app.ui.shell import Shell
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.focus_ring import FocusRing
@@ -101,6 +102,7 @@ class MainWindow(QMainWindow):
         menu.larger.triggered.connect(self._larger)
         menu.smaller.triggered.connect(self._smaller)
         menu.usual_size.triggered.connect(self._usual_size)
+        menu.speed.triggered.connect(self.open_settings)
 
     def _order_tabs(self) -> None:
         """From the left to the right; buttons inside replies come last, the latest at the very end."""
@@ -215,6 +217,16 @@ class MainWindow(QMainWindow):
     @Slot(bool)
     def _show_guesses(self, shown: bool) -> None:
         self._workspace.settings.unconfirmed_shown = shown
+
+    @Slot()
+    def open_settings(self) -> None:
+        """Show how fast and with how much memory replies are made, to be changed."""
+        gpu = self._workspace.engine_state().gpu
+        reasons = {"vram_budget_bytes": "There is no GPU that Tenon can use here."} if gpu == "" else {}
+        dialog = SettingsDialog(self._theme, self._workspace.settings, reasons, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.accepted.connect(self._workspace.settings_applied)
+        dialog.open()
 
     @Slot()
     def _larger(self) -> None:

@@ -226,6 +226,9 @@ class FakeWorkspace(QObject):
     def choose_model(self, ref: str) -> None:
         self.calls.append(("choose_model", ref))
 
+    def settings_applied(self) -> None:
+        self.calls.append(("settings_applied",))
+
     def mode(self) -> str:
         return self._mode
 

@@ -18,6 +18,7 @@ from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.main_window import MainWindow
 from app.ui.model_button import DRAFTS
+from app.ui.settings_dialog import SettingsDialog
 from app.ui.theme.theme import Theme
 from tests.support.fake_workspace import DAY_S, FakeWorkspace, statistics
 
@@ -148,10 +149,12 @@ def main() -> int:
         queued(theme, folder, f"queued-{word}", wide)
     streaming(theme, folder, "narrow-dark", narrow)
     guessing(theme, folder, "guess-narrow-dark", narrow)
+    speed_dialog(theme, folder, "speed-dark", narrow)
     empty(theme, folder, "narrow-empty-dark", narrow)
     theme.set_dark(False)
     menus(theme, folder, wide)
     app_menu(theme, folder, "menu-app-light", wide)
+    speed_dialog(theme, folder, "speed-light", wide)
     sidebar_overlay(theme, folder, narrow)
     theme.set_scale(1.5)
     streaming(theme, folder, "scale-150-light", wide)
@@ -300,6 +303,20 @@ def app_menu(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     QTest.qWait(100)
     window.menu.grab().save(str(folder / f"{name}.png"))
     window.menu.close()
+    window.close()
+
+
+def speed_dialog(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """The settings of speed and memory, over a window."""
+    workspace = FakeWorkspace(replace(LLAMA, gpu=""))
+    workspace.settings.ram_budget_bytes = 6_500_000_000
+    window = open_window(theme, workspace, size)
+    window.open_settings()
+    QTest.qWait(200)
+    dialog = window.findChild(SettingsDialog)
+    assert dialog is not None
+    dialog.grab().save(str(folder / f"{name}.png"))
+    dialog.close()
     window.close()
 
 
