@@ -36,7 +36,7 @@ from engine.messages import (
     Shutdown,
     Unload,
 )
-from engine.planning.hardware import device_name, find_gpu
+from engine.planning.hardware import find_gpu
 from engine.planning.planner import choose_plan
 from engine.reply import ReplyRun, check_request
 
@@ -80,8 +80,8 @@ class Engine:
             self._thread.join()
 
     def _run(self) -> None:
-        gpu = find_gpu()
-        self._on_event(EngineReady(getpid(), _version(), "" if gpu is None else device_name(gpu)))
+        # Nothing is asked of the GPU itself: that would take memory on it before anything runs there.
+        self._on_event(EngineReady(getpid(), _version(), str(find_gpu() or "")))
         while True:
             command = self._commands.get()
             if isinstance(command, Shutdown):

@@ -329,7 +329,7 @@ class EngineReady:
     """The engine's libraries are imported and it takes commands.
 
     Attributes:
-        gpu: What the GPU that it can use calls itself; empty where there is none.
+        gpu: The GPU that it can use, by torch's name for it (``cuda:0``); empty where there is none.
     """
 
     process_id: int

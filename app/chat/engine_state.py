@@ -30,7 +30,7 @@ class EngineState:
         fraction: Progress of a load, 0 to 1; None when not loading or not known.
         sentence: What to tell the person: why it stopped, or why the model could not be loaded. Else empty.
         draft_name: The draft that was chosen for the model, empty for none.
-        gpu: What the GPU that the engine can use calls itself; empty where there is none, None while not known.
+        gpu: The GPU that the engine can use, by torch's name; empty where there is none, None while not known.
     """
 
     phase: EnginePhase

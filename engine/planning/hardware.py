@@ -33,15 +33,6 @@ def find_gpu() -> torch.device | None:
     return None
 
 
-def device_name(device: torch.device) -> str:
-    """What a GPU calls itself."""
-    if device.type == "cuda":
-        return str(torch.cuda.get_device_name(device))
-    if device.type == "xpu":
-        return str(torch.xpu.get_device_name(device))
-    return "Apple GPU"
-
-
 def half_type(device: torch.device) -> torch.dtype:
     """The 16-bit type that a GPU computes fast in."""
     if device.type == "cuda" and not torch.cuda.is_bf16_supported(including_emulation=False):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import torch
 
 from engine.messages import (
     Cancel,
@@ -75,9 +76,9 @@ def test_a_model_that_is_gone_fails_the_check_and_a_cancelled_one_ends(
 
 
 def test_the_engine_names_the_gpu_once_it_is_ready(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.engine.find_gpu", lambda: object())
-    monkeypatch.setattr("engine.engine.device_name", lambda gpu: "A fast one")
-    with engine_client() as opened:
-        ready = opened.wait_for(EngineReady)
-    assert isinstance(ready, EngineReady)
-    assert ready.gpu == "A fast one"
+    for gpu, name in ((torch.device("cuda", 0), "cuda:0"), (None, "")):
+        monkeypatch.setattr("engine.engine.find_gpu", lambda gpu=gpu: gpu)
+        with engine_client() as opened:
+            ready = opened.wait_for(EngineReady)
+        assert isinstance(ready, EngineReady)
+        assert ready.gpu == name
