@@ -7,6 +7,7 @@ import pytest
 from app.chat.choices import MODES, draft_choices, mode_choices, mode_title, model_choices
 from app.settings.settings import Settings
 from engine.errors import InvalidOption
+from engine.modes import MODES as ENGINE_MODES
 
 
 def test_choices(tmp_path: object) -> None:
@@ -30,6 +31,13 @@ def test_modes_say_what_they_lack() -> None:
         "Layer offload",
         "New",
     ]
+
+
+def test_every_mode_of_the_engine_is_offered_with_what_it_needs() -> None:
+    offered = {mode.name: mode for mode in MODES}
+    for mode in ENGINE_MODES.values():
+        needs_gpu = mode.placement in ("offload", "layer-offload")
+        assert offered[mode.name].needs == ("draft" if mode.needs_draft else "gpu" if needs_gpu else "")
 
 
 def test_every_mode_can_be_kept_in_the_settings() -> None:
