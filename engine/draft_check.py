@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from engine.errors import TenonError
 from engine.hub.installed import find_model
 from engine.loaded_draft import plan_draft
@@ -34,8 +36,9 @@ class DraftCheck:
         Args:
             draft: A folder or a name.
         """
+        options = replace(self._options, draft=draft)  # what runs with it, and not with the draft of before
         try:
-            plan_draft(draft, self._tokenizer, self._config, self._options, gpu=None, vram_budget_bytes=0)
+            plan_draft(draft, self._tokenizer, self._config, options, gpu=None, vram_budget_bytes=0)
         except TenonError as error:
             return error.message
         return ""

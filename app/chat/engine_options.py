@@ -21,7 +21,7 @@ def load_options(settings: Settings) -> LoadOptions:
         vram_budget_bytes=settings.vram_budget_bytes,
         draft_width=settings.draft_width,
         draft_depth=settings.draft_depth,
-        draft_nodes=settings.draft_nodes,
+        draft_nodes=settings.draft_nodes or LoadOptions.draft_nodes,
         fallback_threshold=settings.fallback_threshold,
         branching=settings.branching,
         adaptive_fallback=settings.adaptive_fallback,

@@ -96,6 +96,13 @@ def whole_number(default: int, least: int, most: int, help_text: str, title: str
     return Setting(default, help_text, read, title, Number(least, most))
 
 
+def optional_whole_number(
+    least: int, most: int, help_text: str, title: str = "", empty: str = ""
+) -> Setting[int | None]:
+    """An integer from ``least`` to ``most``; or None, which is the default and for which ``empty`` is shown."""
+    return _optional_integer(least, most, help_text, title, Number(least, most, empty=empty))
+
+
 def number(
     default: float, least: float, most: float, help_text: str, title: str = "", places: int = 2
 ) -> Setting[float]:
@@ -114,17 +121,20 @@ def optional_size(
     least_bytes: int, most_bytes: int, help_text: str, title: str = "", empty: str = ""
 ) -> Setting[int | None]:
     """Bytes, shown in GB; or None, which is the default and for which ``empty`` is shown."""
+    control = Number(least_bytes / 1e9, most_bytes / 1e9, 1, 0.5, "GB", 1_000_000_000, empty)
+    return _optional_integer(least_bytes, most_bytes, help_text, title, control)
 
+
+def _optional_integer(
+    least: int, most: int, help_text: str, title: str, control: Control
+) -> Setting[int | None]:
     def read(value: Any) -> int | None:
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, int) or not least_bytes <= value <= most_bytes:
-            raise InvalidOption(
-                f"Expected bytes from {least_bytes} to {most_bytes}, or nothing, not {value!r}."
-            )
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise InvalidOption(f"Expected a whole number from {least} to {most}, or nothing, not {value!r}.")
         return value
 
-    control = Number(least_bytes / 1e9, most_bytes / 1e9, 1, 0.5, "GB", 1_000_000_000, empty)
     return Setting(None, help_text, read, title, control)
 
 

@@ -11,6 +11,7 @@ from app.settings.setting import (
     number,
     optional_number,
     optional_size,
+    optional_whole_number,
     switch,
     text,
     texts,
@@ -67,8 +68,12 @@ class Settings:
         10, 1, 64, "How many branches of a draft grow at each step.", "Width of drafts"
     )
     draft_depth = whole_number(7, 1, 16, "How many tokens ahead a draft goes.", "Depth of drafts")
-    draft_nodes = whole_number(
-        15, 1, 64, "How many guessed tokens the model checks at once.", "Tokens checked at once"
+    draft_nodes = optional_whole_number(
+        1,
+        64,
+        "How many guessed tokens the model checks at once.",
+        "Tokens checked at once",
+        empty="Usual for the mode",
     )
     branching = switch(True, "LLMCad: drafts are trees of guesses and not single lines.", "Branching drafts")
     adaptive_fallback = switch(

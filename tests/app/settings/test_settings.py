@@ -46,7 +46,8 @@ def test_what_the_engine_has_defaults_for_has_the_same_here() -> None:
         for value in (limits.least, limits.most):
             settings = Settings()
             setattr(settings, name, int(value))
-            TreeShape(settings.draft_width, settings.draft_depth, settings.draft_nodes)
+            options = load_options(settings)
+            TreeShape(options.draft_width, options.draft_depth, options.draft_nodes or 1)
 
 
 def test_a_draft_is_remembered_for_each_model() -> None:
