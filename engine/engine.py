@@ -13,12 +13,15 @@ from os import getpid
 
 import torch
 
+from engine.draft_check import DraftCheck
 from engine.errors import Cancelled, OutOfMemory, TenonError, WeightsUnreadable
 from engine.loaded_draft import pacing, tree_shape
 from engine.loaded_model import LoadedModel
 from engine.messages import (
     Cancel,
+    CheckDrafts,
     Command,
+    DraftChecked,
     EngineReady,
     ErrorReport,
     Event,
@@ -33,6 +36,7 @@ from engine.messages import (
     Shutdown,
     Unload,
 )
+from engine.planning.hardware import find_gpu
 from engine.planning.planner import choose_plan
 from engine.reply import ReplyRun, check_request
 
@@ -76,7 +80,8 @@ class Engine:
             self._thread.join()
 
     def _run(self) -> None:
-        self._on_event(EngineReady(getpid(), _version()))
+        # Nothing is asked of the GPU itself: that would take memory on it before anything runs there.
+        self._on_event(EngineReady(getpid(), _version(), str(find_gpu() or "")))
         while True:
             command = self._commands.get()
             if isinstance(command, Shutdown):
@@ -86,15 +91,17 @@ class Engine:
                 return
             if isinstance(command, Unload):
                 self._unload()
-            elif isinstance(command, (Load, Generate)):
+            elif isinstance(command, (Load, Generate, CheckDrafts)):
                 self._serve(command)
 
-    def _serve(self, command: Load | Generate) -> None:
+    def _serve(self, command: Load | Generate | CheckDrafts) -> None:
         """Run a request to its end, whatever happens."""
         self._running = command.request_id
         try:
             self._check()
-            if isinstance(command, Load):
+            if isinstance(command, CheckDrafts):
+                self._check_drafts(command)
+            elif isinstance(command, Load):
                 model, _ = self._load(command.request_id, command.options)
                 self._on_event(ModelLoaded(command.request_id, model.report))
             else:
@@ -133,6 +140,12 @@ class Engine:
         """Raise `Cancelled` when the request that runs is to stop."""
         if self._closing.is_set() or self._running in self._cancelled:
             raise Cancelled("The request was stopped.")
+
+    def _check_drafts(self, command: CheckDrafts) -> None:
+        fits = DraftCheck(command.options)
+        for draft in command.drafts:
+            self._check()
+            self._on_event(DraftChecked(command.request_id, draft, fits.problem(draft)))
 
     def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, float | None]:
         """The model that serves these options, and the time it took where it had to be loaded."""

@@ -125,6 +125,23 @@ class Generate:
 
 
 @dataclass(frozen=True)
+class CheckDrafts:
+    """Say of some drafts whether they fit a model; neither is loaded, and what is loaded stays.
+
+    Answered by one `DraftChecked` for each draft, or by `Failed` when the model itself cannot be read or the check
+    was cancelled.
+
+    Attributes:
+        options: Names the model.
+        drafts: Folders or names.
+    """
+
+    request_id: str
+    options: LoadOptions
+    drafts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Cancel:
     """Stop a request, running or waiting. Seen within 300 ms, during load and prefill too."""
 
@@ -141,7 +158,7 @@ class Shutdown:
     """End the engine's thread after the running request has been cancelled."""
 
 
-Command = Load | Generate | Cancel | Unload | Shutdown
+Command = Load | Generate | CheckDrafts | Cancel | Unload | Shutdown
 
 
 # --- reports --------------------------------------------------------------------------------------------------
@@ -310,10 +327,15 @@ class ErrorReport:
 
 @dataclass(frozen=True)
 class EngineReady:
-    """The engine's libraries are imported and it takes commands."""
+    """The engine's libraries are imported and it takes commands.
+
+    Attributes:
+        gpu: The GPU that it can use, by torch's name for it (``cuda:0``); empty where there is none.
+    """
 
     process_id: int
     version: str
+    gpu: str = ""
 
 
 @dataclass(frozen=True)
@@ -336,6 +358,19 @@ class ModelLoaded:
 @dataclass(frozen=True)
 class ModelUnloaded:
     """No model is in memory."""
+
+
+@dataclass(frozen=True)
+class DraftChecked:
+    """Whether a draft fits a model.
+
+    Attributes:
+        problem: One sentence that says what does not fit; empty where all does.
+    """
+
+    request_id: str
+    draft: str
+    problem: str
 
 
 @dataclass(frozen=True)
@@ -451,6 +486,7 @@ Event = (
     | LoadProgress
     | ModelLoaded
     | ModelUnloaded
+    | DraftChecked
     | PlanChosen
     | ModeChanged
     | ContextTrimmed

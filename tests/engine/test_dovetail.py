@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,25 +19,15 @@ from engine.planning import hardware
 from engine.planning.planner import choose_plan
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_reference
-from tests.support.engine_client import EngineClient, engine_client
+from tests.support.engine_client import EngineClient
 
+pytestmark = pytest.mark.usefixtures("no_gpu")
 PROMPT = "one two three four one two three four one two " * 3
 SHAPES: tuple[dict[str, int], ...] = (
     {},
     {"draft_width": 1, "draft_depth": 6, "draft_nodes": 6},
     {"draft_width": 3, "draft_nodes": 40},
 )
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[EngineClient]:
-    with engine_client() as opened:
-        yield opened
-
-
-@pytest.fixture(autouse=True)
-def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.loaded_model.find_gpu", lambda: None)
 
 
 @pytest.fixture(scope="module")
