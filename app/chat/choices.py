@@ -85,11 +85,6 @@ MODES = (
         "For models larger than memory: a draft writes, the model is read from the disk to check.",
         needs="draft",
     ),
-    ModeChoice(
-        "llmcad",
-        "LLMCad",
-        "For models larger than memory: a small draft model guesses while the model is read from the disk.",
-    ),
 )
 
 _NO_DRAFT = "Needs a draft: choose one in the menu of models."
