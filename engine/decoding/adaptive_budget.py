@@ -10,7 +10,7 @@ from engine.messages import RoundRecord
 _FIRST_PLAIN = 2
 # Rounds with a draft before plain decoding is measured again.
 _REFRESH_AFTER = 32
-# The same before it is measured for the first time, where forwards wait for weights and are taken to cost the same.
+# The same before it is measured for the first time, where forwards were expected to wait for weights.
 _FIRST_AFTER = 8
 # Rounds without a draft before it is tried again: after the first failure, and at most; each further one doubles them.
 _FIRST_PAUSE = 8
@@ -61,7 +61,7 @@ class AdaptiveBudget:
     def observe(self, record: RoundRecord) -> None:
         """Update yield, costs and what trying has lost."""
         draft_s, verify_s = record.draft_ms / 1e3, record.verify_ms / 1e3
-        self._cost.add_verify(len(record.tokens), verify_s)
+        self._cost.add_verify(len(record.tokens), verify_s, record.waited_ms / 1e3)
         self._tokens += len(record.accepted) + 1
         if not record.tokens:
             self._undrafted += 1
@@ -92,7 +92,7 @@ class AdaptiveBudget:
         if self._tokens_per_second(best) * self._cost.plain_s() >= 1.0:
             if self._drafted >= _ESTABLISHED:
                 self._failures = 0
-            refresh_after = _REFRESH_AFTER if self._cost.plain_rounds() else _FIRST_AFTER
+            refresh_after = _REFRESH_AFTER if self._cost.knows_plain else _FIRST_AFTER
             if self._drafted and self._drafted % refresh_after == 0 and self._undrafted == 0:
                 return 0
             return best

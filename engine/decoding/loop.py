@@ -80,7 +80,7 @@ def decode(
         begun = time.perf_counter()
         recipe.drafter.observe(verdict.tokens, target.take_hidden())
         draft = recipe.drafter.propose(_budget(recipe.schedule, reply, target))
-        drafted = time.perf_counter()
+        drafted, waited_s = time.perf_counter(), target.waited_s
         logits = target.verify(root, draft, hooks.check, recipe.drafter.draft_ahead)
         verdict = recipe.verifier.verify(draft, logits, len(seen), seen)
         verified = time.perf_counter()
@@ -95,6 +95,7 @@ def decode(
             emitted=tuple(emitted),
             draft_ms=(drafted - begun) * 1e3,
             verify_ms=(verified - drafted) * 1e3,
+            waited_ms=(target.waited_s - waited_s) * 1e3,
         )
         clock.round_done(record)
         recipe.schedule.observe(record)
@@ -109,12 +110,9 @@ def decode(
 
 
 def _budget(schedule: Schedule, reply: ReplyText, target: Target) -> int:
-    """The schedule's budget, cut to what fits beside the root in the cache; none for a reply's last token.
-
-    A tree of many nodes may be worth it for a few tokens too, so what may still be emitted is no other limit.
-    """
+    """The schedule's budget, cut to what may still be emitted and what fits beside the root in the cache."""
     budget = min(schedule.budget(), target.draft_room)
-    return 0 if reply.remaining is not None and reply.remaining <= 1 else budget
+    return budget if reply.remaining is None else min(budget, reply.remaining - 1)
 
 
 def _take(tokens: Sequence[int], reply: ReplyText) -> tuple[list[int], bool]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import statistics
 from collections import deque
 
+# A forward that waits for weights for this share of its time takes as long as the disk does, whatever its width.
+_WAITS = 0.1
 # Rounds whose median is taken: enough to see through a hiccup, few enough to follow the load.
 _KEPT = 7
 
@@ -14,11 +16,11 @@ class RoundCost:
 
     What a forward costs by rows differs by a factor of five between processors with matrix units and without, and a
     drafter may take as long for a small draft as for a large one or not; so both are measured while the reply runs.
-    Sizes are told apart by powers of two of their rows, the root's included.
+    Sizes are told apart by powers of two of their rows, the root's included. A forward that waits for its weights
+    takes the disk's time at all of them, so what one of them tells of the disk holds for the others.
 
     Args:
-        flat: Whether forwards wait for weights from a disk: all widths are then taken to cost the same until they
-            were measured.
+        flat: Whether forwards are expected to wait for weights.
 
     Attributes:
         flat: The same.
@@ -26,13 +28,17 @@ class RoundCost:
 
     def __init__(self, flat: bool = False) -> None:
         self.flat = flat
+        # What forwards compute, and what those took that waited.
         self._verify = _Curve()
+        self._disk_s: deque[float] = deque(maxlen=_KEPT)
         self._draft = _Curve()
         self._draft.add(1, 0.0)
 
-    def add_verify(self, size: int, seconds: float) -> None:
-        """A forward over the root and a draft of this size was measured."""
-        self._verify.add(_bucket(size), seconds)
+    def add_verify(self, size: int, seconds: float, waited_s: float = 0.0) -> None:
+        """A forward over the root and a draft of this size was measured; ``waited_s`` of it went by for weights."""
+        self._verify.add(_bucket(size), seconds - waited_s)
+        if waited_s > _WAITS * seconds:
+            self._disk_s.append(seconds)
 
     def add_draft(self, size: int, seconds: float) -> None:
         """A draft was made by a drafter that had nothing to catch up with."""
@@ -43,9 +49,14 @@ class RoundCost:
         """Whether any round was measured."""
         return self._verify.any
 
+    @property
+    def knows_plain(self) -> bool:
+        """Whether plain rounds were measured, or must take the disk's time because wider ones did."""
+        return bool(self.plain_rounds()) or (self.measured and self._verify.seconds(1) <= self._least_s())
+
     def plain_s(self) -> float:
-        """A round that drafts nothing. At least one must have been measured; where widths cost the same, any."""
-        return self._verify.seconds(1)
+        """A round that drafts nothing. Some round must have been measured; without a plain one, what it may take."""
+        return max(self._verify.seconds(1), self._least_s())
 
     def plain_rounds(self) -> int:
         """Measured rounds without a draft, the last few."""
@@ -53,7 +64,11 @@ class RoundCost:
 
     def seconds(self, size: int) -> float:
         """A round that drafts this many nodes; until a draft was measured it counts as free, so that one is tried."""
-        return self._verify.seconds(_bucket(size)) + self._draft.seconds(_bucket(size))
+        computing_s = self._verify.seconds(_bucket(size))
+        return max(computing_s, self._least_s()) + self._draft.seconds(_bucket(size))
+
+    def _least_s(self) -> float:
+        return statistics.median(self._disk_s) if self._disk_s else 0.0
 
 
 class _Curve:

@@ -46,6 +46,11 @@ class Target:
         return self.context - len(self.token_ids)
 
     @property
+    def waited_s(self) -> float:
+        """How long forwards have waited for weights so far."""
+        return self._decoder.source.waited_s
+
+    @property
     def draft_room(self) -> int:
         """Most nodes that a draft may have beside its root."""
         limit = self._cache.text_limit

@@ -93,6 +93,7 @@ class RoundRecord:
         emitted: Tokens that left the loop; the end of the reply may have cut them short.
         draft_ms: Time that the drafter took.
         verify_ms: Time that the target's forward and the rule of verification took.
+        waited_ms: Of this, how long the forward waited for weights.
     """
 
     position: int
@@ -103,6 +104,7 @@ class RoundRecord:
     emitted: tuple[int, ...]
     draft_ms: float
     verify_ms: float
+    waited_ms: float = 0.0
 
     @property
     def tested(self) -> int:
