@@ -55,6 +55,8 @@ def _rotational(source: str) -> bool | None:
         device = (_BLOCK_DEVICES / f"{os.major(number)}:{os.minor(number)}").resolve()
     except (OSError, AttributeError):
         return None
+    if device.name.startswith("vd"):
+        return None  # a virtual machine's disk says that it turns, whatever it is
     for folder in (device, device.parent):
         with suppress(OSError):
             return (folder / "queue" / "rotational").read_text(encoding="ascii").strip() == "1"

@@ -51,6 +51,14 @@ def test_each_kind_is_known_by_the_mount_that_is_nearest(machine: Path) -> None:
     assert disk_kind(machine / "memory" / "model") is None
 
 
+def test_a_virtual_disk_is_not_believed(machine: Path) -> None:
+    turning = machine / "block" / "turning"
+    turning.rename(turning.with_name("vda"))
+    (machine / "numbers" / "8:17").unlink()
+    (machine / "numbers" / "8:17").symlink_to(turning.with_name("vda"))
+    assert disk_kind(machine / "big disk" / "model") is None
+
+
 def test_nothing_is_said_where_the_system_says_nothing(
     machine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
