@@ -60,7 +60,7 @@ def load_packed(
     check_tensors(checkpoint, config)
     source = checkpoint.digest()
     places = (
-        checkpoint.folder / f"tenon-{weight_format.name}.packed",
+        checkpoint.packed_path(weight_format.name),
         cache_folder / f"{source[:32]}-{weight_format.name}.packed",
     )
     for path in places:
