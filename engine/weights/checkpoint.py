@@ -218,7 +218,7 @@ def weight_files(folder: Path) -> list[Path]:
         found = "holds no weights"
     raise WeightsMissing(
         f"The folder {folder} {found}, and Tenon needs {SINGLE} (or shards and their index); "
-        "download the model in safetensors format."
+        "download the model in safetensors format or as a GGUF file."
     )
 
 
