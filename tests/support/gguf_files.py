@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +49,7 @@ _GEMMA_NORMS = (
 
 
 def write_gguf(
-    model: Any, path: Path, kind: Kind = Kind.F32, tokenizer: Any = None, **options: Any
+    model: Any, path: Path, kind: Kind = Kind.F32, tokenizer: Any = None, pre: str = "gpt-2", **options: Any
 ) -> dict[str, Tensor]:
     """Write a transformers model as llama.cpp's converter would.
 
@@ -57,6 +58,7 @@ def write_gguf(
         path: The file.
         kind: Type of its matrices; vectors are F32.
         tokenizer: A byte-level fast tokenizer, None for none.
+        pre: llama.cpp's name of how it splits a text.
         **options: Of the package's writer: ``split_max_tensors``, say.
 
     Returns:
@@ -67,7 +69,7 @@ def write_gguf(
     writer = gguf.GGUFWriter(str(path), architecture, **options)
     _add_config(writer, config, architecture)
     if tokenizer is not None:
-        add_vocabulary(writer, tokenizer)
+        add_vocabulary(writer, tokenizer, pre)
     _add_frequencies(writer, config)
     kept: dict[str, Tensor] = {}
     for name, tensor in model.state_dict().items():
@@ -221,8 +223,6 @@ def _llama3_factors(config: Any, rope: dict[str, Any]) -> np.ndarray:
 
 def add_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, pre: str = "gpt-2") -> None:
     """A byte-level tokenizer's tokens, merges and special tokens."""
-    import json
-
     backend = json.loads(tokenizer.backend_tokenizer.to_str())
     added = {token["id"]: token for token in backend["added_tokens"]}
     by_id = {token_id: token for token, token_id in tokenizer.get_vocab().items()}

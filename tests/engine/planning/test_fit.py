@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,17 @@ def test_auto_takes_the_fastest_that_fits_and_four_bits_only_when_nothing_else_d
     assert chosen() == "bf16"
     int4 = fit_model(config, LoadOptions(weights="int4", context=16))
     assert chosen(int4.weight_bytes + int4.cache_bytes) == "int4"
+
+
+@pytest.mark.parametrize(("stored", "expected"), [("Q4_0", "int4"), ("Q4_K", "int8"), (None, "int8")])
+def test_four_bits_are_for_files_that_lose_nothing_in_them(
+    stored: str | None, expected: str, config: ModelConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fit, "_SMALL_MODEL_BYTES", 0)
+    seconds = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "int4": 0.5}
+    monkeypatch.setattr(fit, "format_seconds", lambda folder: seconds)
+    quantized = replace(config, quantization=stored)
+    assert fit_model(quantized, LoadOptions(context=16)).weights.name == expected
 
 
 @pytest.mark.parametrize(
