@@ -124,7 +124,9 @@ def test_a_file_in_a_folder_that_cannot_be_written_to_is_packed_in_the_cache(
 ) -> None:
     write_gguf(reference_model("llama"), tmp_path / "model.gguf", Kind.Q8_0)
     checkpoint = Checkpoint(tmp_path / "model.gguf")
-    monkeypatch.setattr(Checkpoint, "packed_path", lambda self, weights: tmp_path / "model.gguf" / "no-folder.packed")
+    monkeypatch.setattr(
+        Checkpoint, "packed_path", lambda self, weights: tmp_path / "model.gguf" / "no-folder.packed"
+    )
     load_packed(checkpoint, read_config(checkpoint), weight_format("int8"), tmp_path / "cache")
     assert len(list((tmp_path / "cache").glob("*-int8.packed"))) == 1
 
