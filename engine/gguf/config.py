@@ -208,11 +208,13 @@ class _Translation:
     def _scaled(self, parameters: dict[str, Any]) -> dict[str, Any]:
         """The parameters with how the frequencies are scaled."""
         if "rope_factors_long.weight" in self._shapes:
+            original = self._value("rope.scaling.original_context_length")
             parameters |= {
                 "rope_type": "longrope",
                 "short_factor": self._floats("rope_factors_short.weight"),
                 "long_factor": self._floats("rope_factors_long.weight"),
-                "original_max_position_embeddings": self._value("rope.scaling.original_context_length"),
+                "original_max_position_embeddings": original,
+                "factor": self._context / original,
             }
             factor = self._value("rope.scaling.attn_factor", 0.0)
             return {**parameters, "attention_factor": float(factor)} if factor else parameters

@@ -69,7 +69,7 @@ def write_gguf(
     writer = gguf.GGUFWriter(str(path), architecture, **options)
     _add_config(writer, config, architecture)
     if tokenizer is not None:
-        add_vocabulary(writer, tokenizer, pre)
+        add_vocabulary(writer, tokenizer, pre, config.vocab_size)
     _add_frequencies(writer, config)
     kept: dict[str, Tensor] = {}
     for name, tensor in model.state_dict().items():
@@ -221,22 +221,23 @@ def _llama3_factors(config: Any, rope: dict[str, Any]) -> np.ndarray:
     return np.array(factors, np.float32)
 
 
-def add_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, pre: str = "gpt-2") -> None:
-    """A byte-level tokenizer's tokens, merges and special tokens."""
+def add_vocabulary(writer: gguf.GGUFWriter, tokenizer: Any, pre: str = "gpt-2", rows: int = 0) -> None:
+    """A byte-level tokenizer's tokens, merges and special tokens, filled up to the rows of the embedding."""
     backend = json.loads(tokenizer.backend_tokenizer.to_str())
     added = {token["id"]: token for token in backend["added_tokens"]}
     by_id = {token_id: token for token, token_id in tokenizer.get_vocab().items()}
-    size = max(by_id) + 1
-    kinds = [
-        (gguf.TokenType.CONTROL if added[token_id]["special"] else gguf.TokenType.USER_DEFINED)
-        if token_id in added
-        else gguf.TokenType.NORMAL
-        for token_id in range(size)
-    ]
+    size = max(rows, max(by_id) + 1)
+    by_id |= {token_id: f"[PAD{token_id}]" for token_id in range(size) if token_id not in by_id}
+
+    def kind(token_id: int) -> gguf.TokenType:
+        if token_id in added:
+            return gguf.TokenType.CONTROL if added[token_id]["special"] else gguf.TokenType.USER_DEFINED
+        return gguf.TokenType.UNUSED if by_id[token_id].startswith("[PAD") else gguf.TokenType.NORMAL
+
     writer.add_tokenizer_model("gpt2")
     writer.add_tokenizer_pre(pre)
     writer.add_token_list([by_id[token_id] for token_id in range(size)])
-    writer.add_token_types(kinds)
+    writer.add_token_types([kind(token_id) for token_id in range(size)])
     writer.add_token_merges([" ".join(pair) for pair in backend["model"]["merges"]])
     if tokenizer.eos_token_id is not None:
         writer.add_eos_token_id(tokenizer.eos_token_id)
