@@ -20,21 +20,6 @@ from engine.gguf.pre_tokenizers import SPLITTINGS
 _SPACE = "\u2581"
 _WHOLE = frozenset({TokenType.CONTROL, TokenType.USER_DEFINED, TokenType.UNKNOWN})
 _SPECIAL = frozenset({TokenType.CONTROL, TokenType.UNKNOWN})
-# Metadata has one end, or two; chat models end their turns with any of these too.
-_ENDS = frozenset(
-    (
-        *(
-            "<|eot_id|>",
-            "<|eom_id|>",
-            "<|im_end|>",
-            "<|end|>",
-            "<end_of_turn>",
-            "<|endoftext|>",
-            "<|end_of_text|>",
-        ),
-        *("<EOT>", "<end_of_utterance>", "<｜end▁of▁sentence｜>"),
-    )
-)
 # Phi-3's own tokenizer drops white space behind its special tokens, but for these.
 _KEEPING_SPACE = frozenset({"<unk>", "<s>", "<|endoftext|>"})
 
@@ -57,16 +42,6 @@ def read_tokenizer(metadata: Mapping[str, Any]) -> PreTrainedTokenizerFast:
         raise
     except Exception as error:  # the library's own kind, which has no name
         raise _damaged(error) from error
-
-
-def read_end_ids(metadata: Mapping[str, Any]) -> tuple[int, ...]:
-    """The tokens that end a reply: those that the metadata names, and those whose text says so."""
-    named = {metadata.get(f"tokenizer.ggml.{name}_token_id") for name in ("eos", "eot", "eom")}
-    tokens, kinds = metadata.get("tokenizer.ggml.tokens"), metadata.get("tokenizer.ggml.token_type")
-    if isinstance(tokens, list) and isinstance(kinds, list):
-        pairs = zip(tokens, kinds, strict=False)
-        named |= {index for index, (token, kind) in enumerate(pairs) if kind in _WHOLE and token in _ENDS}
-    return tuple(sorted(index for index in named if isinstance(index, int)))
 
 
 def _damaged(error: Exception) -> TokenizerInvalid:

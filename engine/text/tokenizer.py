@@ -11,8 +11,8 @@ from transformers import AutoTokenizer
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.gguf.files import find_gguf
+from engine.gguf.generation import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
-from engine.gguf.tokenizer import read_end_ids as read_gguf_end_ids
 from engine.gguf.tokenizer import read_tokenizer
 from engine.messages import ChatMessage
 
@@ -32,16 +32,19 @@ class Tokenizer:
 
         Args:
             folder: The checkpoint: a folder, or a GGUF file.
-            end_ids: End-of-text ids that generation_config.json or config.json names.
+            end_ids: End-of-text ids that generation_config.json or config.json names; a GGUF file's are known here.
 
         Raises:
             TokenizerInvalid: it is missing or cannot be read.
             UnsupportedModel: a GGUF file's is of a kind that Tenon does not know.
         """
         gguf = find_gguf(folder)
-        self._tokenizer: Any = (
-            _from_folder(folder) if gguf is None else read_tokenizer(read_header(gguf).metadata)
-        )
+        if gguf is None:
+            self._tokenizer: Any = _from_folder(folder)
+        else:
+            metadata = read_header(gguf).metadata
+            self._tokenizer = read_tokenizer(metadata)
+            end_ids = (*end_ids, *read_gguf_end_ids(metadata))
         self.has_chat_template = bool(self._tokenizer.chat_template)
         own_end = self._tokenizer.eos_token_id
         self.end_ids = frozenset(end_ids) | (frozenset() if own_end is None else frozenset({own_end}))
@@ -117,10 +120,7 @@ def plain_transcript(messages: Sequence[ChatMessage]) -> str:
 
 
 def read_end_ids(folder: Path) -> tuple[int, ...]:
-    """End-of-text ids of a checkpoint: generation_config.json's where it names some, else config.json's; or GGUF's."""
-    gguf = find_gguf(folder)
-    if gguf is not None:
-        return read_gguf_end_ids(read_header(gguf).metadata)
+    """End-of-text ids of a folder: generation_config.json's where it names some, else config.json's."""
     for name in ("generation_config.json", "config.json"):
         try:
             value = json.loads((folder / name).read_text(encoding="utf-8")).get("eos_token_id")

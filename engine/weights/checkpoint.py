@@ -71,7 +71,8 @@ class Checkpoint:
         folder: Where the files lie.
         config: config.json as it is, or what a GGUF file says in its place.
         config_source: What to call the place that the config comes from.
-        architecture: ``architectures[0]`` of it.
+        generation_config: generation_config.json, or what a GGUF file has of it; empty where there is none.
+        architecture: ``architectures[0]`` of the config.
         quantization: What most of the weights are stored as, such as Q4_K; None for plain numbers.
         names: The names of all tensors.
         size_bytes: Size of all weights files.
@@ -94,6 +95,7 @@ class Checkpoint:
             self.folder = gguf.parent
             self.config = model.config
             self.config_source = "the GGUF file's metadata"
+            self.generation_config = model.generation
             self.quantization = model.quantization
             self._files = model.files
             self._packed_name = f"{gguf_name(gguf)}.tenon"
@@ -101,6 +103,7 @@ class Checkpoint:
             self.folder = path
             self.config = read_config_file(path)
             self.config_source = "config.json"
+            self.generation_config = _read_generation_config(path)
             self.quantization = None
             self._files = [SafetensorsFile(file) for file in weight_files(path)]
             self._packed_name = "tenon"
@@ -190,6 +193,15 @@ def read_config_file(folder: Path) -> dict[str, Any]:
     if not isinstance(config, dict):
         raise ConfigInvalid(f"{path} does not hold a config; download it again.")
     return config
+
+
+def _read_generation_config(folder: Path) -> dict[str, Any]:
+    """generation_config.json, or nothing where it is missing or unreadable: it only holds defaults."""
+    try:
+        value = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def _architecture(config: dict[str, Any]) -> str:

@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from tokenizers import AddedToken, Regex, pre_tokenizers
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
+from engine.gguf.generation import read_sampling
 from engine.gguf.pre_tokenizers import SPLITTINGS
 from engine.gguf.tokenizer import read_tokenizer
 from engine.messages import ChatMessage
-from engine.text.tokenizer import Tokenizer, read_end_ids
+from engine.text.tokenizer import Tokenizer
 from tests.support.checkpoints import SENTENCES, train_tokenizer
 from tests.support.gguf_files import add_vocabulary, finish
 
@@ -51,7 +52,7 @@ def byte_level(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Tokenizer
     writer = GGUFWriter(str(path), "qwen2")
     add_vocabulary(writer, original)
     finish(writer)
-    return original, Tokenizer(path, read_end_ids(path))
+    return original, Tokenizer(path)
 
 
 @settings(deadline=None)
@@ -129,7 +130,7 @@ def sentence_piece(path: Path, **values: Any) -> Tokenizer:
         "merges": None,
         "pre": "default",
     }
-    return Tokenizer(vocabulary_file(path, **{**known, **values}), read_end_ids(path))
+    return Tokenizer(vocabulary_file(path, **{**known, **values}))
 
 
 def test_sentence_piece_merges_by_score(tmp_path: Path) -> None:
@@ -203,3 +204,9 @@ def test_a_large_vocabulary_asks_nobody(tmp_path: Path) -> None:
     assert len(tokenizer) == 100_001
     assert isinstance(tokenizer, transformers.PreTrainedTokenizerFast)
     assert tokenizer.convert_tokens_to_ids("t77") == 77
+
+
+def test_advised_sampling_is_taken_over() -> None:
+    metadata = {"general.sampling.temp": 0.6, "general.sampling.top_k": 20, "general.sampling.top_p": "x"}
+    assert read_sampling(metadata) == {"do_sample": True, "temperature": 0.6, "top_k": 20}
+    assert read_sampling({"general.name": "a model"}) == {}
