@@ -51,10 +51,10 @@ def model_name(ref: str) -> str:
 
 
 def model_choices(recent_refs: Sequence[str]) -> list[ModelChoice]:
-    """The bundled guide, then the folders used lately; a folder that is gone says so."""
+    """The bundled guide, then the folders and GGUF files used lately; one that is gone says so."""
     choices = [ModelChoice(GUIDE_REF, model_name(GUIDE_REF), "Built in: answers questions about Tenon")]
     for ref in recent_refs:
         folder = Path(ref)
-        detail = str(folder.parent) if folder.is_dir() else f"Not found: {folder}"
+        detail = str(folder.parent) if folder.exists() else f"Not found: {folder}"
         choices.append(ModelChoice(ref, model_name(ref), detail))
     return choices

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import shutil
 from pathlib import Path
@@ -13,6 +14,7 @@ import torch
 import transformers
 from gguf import GGMLQuantizationType as Kind
 
+from engine.cli import main
 from engine.hub.installed import assets_folder
 from engine.kernels import int4
 from engine.loaded_model import LoadedModel
@@ -141,3 +143,18 @@ def test_a_quantized_draft_and_a_renamed_file_work(tmp_path: Path, guide: tuple[
     model = LoadedModel(options, lambda done, total: None, lambda: None)
     assert model.report.name == "small"
     assert model.draft is not None
+
+
+def test_a_file_answers_on_the_command_line(
+    tmp_path: Path, guide: tuple[Any, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The same words as from the checkpoint that it was made of; a folder with the file does as well."""
+    write_gguf(guide[0], tmp_path / "copy.gguf", Kind.F32, guide[1], pre="smollm")
+    said = []
+    for reference in ("guide", str(tmp_path / "copy.gguf"), str(tmp_path)):
+        assert main(["ask", "--json", "--model", reference, "What does tok/s mean?"]) == 0
+        said.append(json.loads(capsys.readouterr().out)["text"])
+    assert said[0] == said[1] == said[2]
+    (tmp_path / "copy.gguf").write_bytes(b"GGUF" + bytes(20))
+    assert main(["ask", "--model", str(tmp_path), "Hi"]) == 2
+    assert "copy.gguf is a GGUF file of version 0" in capsys.readouterr().err
