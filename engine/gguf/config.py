@@ -28,6 +28,10 @@ _NEUTRAL = {
     "embedding_scale": 1,
     "attention.clamp_kqv": 0,
     "attention.max_alibi_bias": 0,
+    "rope.scale_linear": 1,
+    "rope.scaling.yarn_attn_factor": 1,
+    "rope.scaling.yarn_ext_factor": 1,
+    "rope.scaling.yarn_log_multiplier": 0,
 }
 #: Every so-manieth layer of SmolLM3 rotates nothing; llama.cpp has the number in its code too.
 _SMOLLM3_STEP = 4
@@ -230,6 +234,10 @@ class _Translation:
                 "factor": 1.0,
                 "original_max_position_embeddings": self._context,
             }
+        if self._value("rope.scaling.attn_factor", 1.0) != 1.0:
+            raise UnsupportedModel(
+                "Tenon has rope.scaling.attn_factor with LongRoPE alone; choose another model."
+            )
         kind = self._value("rope.scaling.type", "none")
         factor = float(self._value("rope.scaling.factor", 0.0))
         if kind == "none" or not factor or (kind == "linear" and factor == 1.0):

@@ -66,11 +66,16 @@ class _Vocabulary:
             )
         tokens = self._value("tokens")
         self._tokens = [token or f"[EMPTY_{index}]" for index, token in enumerate(tokens)]
-        self._ids = {token: index for index, token in enumerate(self._tokens)}
-        if len(self._ids) < len(self._tokens):
-            raise ValueError("two tokens have the same text")
         kinds = self._value("token_type", [TokenType.NORMAL] * len(tokens))
         self._kinds = [int(kinds[index]) for index in range(len(tokens))]
+        # Rows by which the embedding is padded have names in the file, but are no tokens.
+        named = [index for index, token in enumerate(self._tokens) if not self._is_padding(index, token)]
+        self._ids = {self._tokens[index]: index for index in named}
+        if len(self._ids) < len(named):
+            raise ValueError("two tokens have the same text")
+
+    def _is_padding(self, index: int, token: str) -> bool:
+        return self._kinds[index] == TokenType.UNUSED and token == f"[PAD{index}]"
 
     def _value(self, key: str, default: Any = None) -> Any:
         name = f"tokenizer.ggml.{key}"

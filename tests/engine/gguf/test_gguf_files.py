@@ -125,6 +125,8 @@ def small(path: Path, architecture: str = "llama", **values: Any) -> Path:
             UnsupportedModel,
             "no RoPE of the type longrope",
         ),
+        ("llama", {"rope.scaling.attn_factor": 1.5}, UnsupportedModel, r"rope\.scaling\.attn_factor"),
+        ("llama", {"rope.scale_linear": 4.0}, UnsupportedModel, r"no rope\.scale_linear \(4\.0\)"),
         ("llama", {"rope.dimension_count": 8}, UnsupportedModel, r"no partial_rotary_factor \(0\.5\)"),
         ("llama", {"block_count": 4_000_000_000}, ConfigInvalid, "missing or of the wrong kind"),
         ("llama", {"attention.key_length": 4_000_000_000}, ConfigInvalid, "missing or of the wrong kind"),

@@ -17,6 +17,7 @@ from engine.gguf.generation import read_sampling
 from engine.gguf.pre_tokenizers import SPLITTINGS
 from engine.gguf.tokenizer import read_tokenizer
 from engine.messages import ChatMessage
+from engine.text.pairing import check_pair
 from engine.text.tokenizer import Tokenizer
 from tests.support.checkpoints import SENTENCES, train_tokenizer
 from tests.support.gguf_files import add_vocabulary, finish
@@ -79,6 +80,20 @@ def test_a_chat_is_rendered_as_before(byte_level: tuple[Any, Tokenizer]) -> None
         original.convert_tokens_to_ids(token) for token in ("<|im_end|>", "<|endoftext|>")
     }
     assert read.tokens() == {index: token for token, index in original.get_vocab().items()}
+
+
+def test_padding_names_no_token(tmp_path: Path) -> None:
+    """A small model of a family pads its embedding to other rows than a large one, and still drafts for it."""
+    original = train_tokenizer()
+    original.save_pretrained(tmp_path / "folder")
+    for rows in (400, 420):
+        writer = GGUFWriter(str(tmp_path / f"{rows}.gguf"), "qwen2")
+        add_vocabulary(writer, original, rows=rows)
+        finish(writer)
+    small, large = Tokenizer(tmp_path / "400.gguf"), Tokenizer(tmp_path / "420.gguf")
+    check_pair(large, small)
+    check_pair(Tokenizer(tmp_path / "folder"), large)
+    assert large.decode([3, 419]) == small.decode([3])
 
 
 @pytest.mark.parametrize(
