@@ -5,16 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import gguf
+import numpy as np
 import pytest
 import torch
 from gguf import GGMLQuantizationType as Kind
 
 from engine.gguf.config import read_gguf_config
 from engine.gguf.header import read_header
+from engine.gguf.names import Source
+from engine.gguf.tensors import QUANTIZED, GgufFile
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import reference_model
 from tests.support.decoders import greedy, load_decoder
-from tests.support.gguf_files import write_gguf
+from tests.support.gguf_files import finish, write_gguf
 
 #: Variants that GGUF can hold, and what they are written with where the file cannot say what the variant has.
 CHANGES: dict[str, dict[str, Any]] = {
@@ -104,3 +108,21 @@ def test_the_largest_gemma_scales_attention_by_its_width(layers: int, scalar: in
 
     assert said() == 24
     assert said(**{"gemma2.attention.scale": 0.0}) == scalar
+
+
+@pytest.mark.parametrize("kind", sorted(QUANTIZED), ids=lambda kind: kind.name)
+def test_every_type_is_written_out_as_the_package_does(kind: Kind, tmp_path: Path) -> None:
+    """Blocks of random bytes, read from the middle on."""
+    block, block_bytes = gguf.GGML_QUANT_SIZES[kind]
+    blocks = np.random.default_rng(int(kind)).integers(0, 256, (9, 512 // block * block_bytes), np.uint8)
+    writer = gguf.GGUFWriter(str(tmp_path / "model.gguf"), "llama")
+    writer.add_tensor("matrix", blocks, raw_dtype=kind)
+    finish(writer)
+    file = GgufFile(read_header(tmp_path / "model.gguf"), {"matrix": Source("matrix")})
+    assert (file.shape("matrix"), file.dtype("matrix")) == ((9, 512), torch.float32)
+    rows = torch.empty(4, 512)
+    with file.open() as handle:
+        file.read_into(handle, "matrix", rows, 3)
+    with np.errstate(all="ignore"):
+        whole = gguf.quants.dequantize(blocks, kind)
+    assert np.array_equal(rows.numpy(), whole[3:7], equal_nan=True)
