@@ -8,6 +8,7 @@ from pathlib import Path
 import platformdirs
 
 from engine.errors import ModelNotFound
+from engine.gguf.files import SUFFIX, gguf_name
 
 GUIDE = "guide"
 
@@ -35,10 +36,11 @@ def cache_folder() -> Path:
 
 
 def find_model(reference: str) -> Path:
-    """The folder of a model.
+    """The folder of a model, or its GGUF file.
 
     Args:
-        reference: ``guide``, ``guide-draft`` or ``guide-gated-fusion``, an installed model's name, or a folder.
+        reference: ``guide``, ``guide-draft`` or ``guide-gated-fusion``, an installed model's name, a folder, or a GGUF
+            file.
 
     Raises:
         ModelNotFound: there is nothing of that name.
@@ -57,9 +59,14 @@ def find_model(reference: str) -> Path:
         if folder.is_dir():
             return folder.resolve()
         if folder.is_file():
-            raise ModelNotFound(f"{folder} is a file: give the model folder, the one that holds config.json.")
+            if folder.suffix.lower() == SUFFIX:
+                return folder.resolve()
+            raise ModelNotFound(
+                f"{folder} is a file: give the model folder, the one that holds config.json, or a GGUF file."
+            )
     raise ModelNotFound(
-        f"There is no model {reference!r}: give the folder of a checkpoint, an installed model's name, or guide."
+        f"There is no model {reference!r}: give the folder of a checkpoint, a GGUF file, an installed model's name, or "
+        "guide."
     )
 
 
@@ -82,5 +89,7 @@ def installed_models() -> list[Path]:
 
 
 def model_name(reference: str, folder: Path) -> str:
-    """What to call a model: the guide's name, or its folder's."""
-    return "Tenon guide" if reference == GUIDE else folder.name
+    """What to call a model: the guide's name, or its folder's or GGUF file's."""
+    if reference == GUIDE:
+        return "Tenon guide"
+    return gguf_name(folder) if folder.is_file() else folder.name

@@ -21,8 +21,11 @@ _HEAD_PREFIXES = ("midlayer.", "medusa_head.")
 def draft_kind(folder: Path) -> DraftKind:
     """Decide by the names of the tensors and by config.json; published heads call themselves LlamaForCausalLM.
 
-    A folder that cannot be read counts as a whole model, whose own reader says what is wrong with it.
+    A folder that cannot be read counts as a whole model, whose own reader says what is wrong with it; so does a file,
+    for heads come in folders.
     """
+    if not folder.is_dir():
+        return "model"
     if _config_says_head(folder):
         return "head"
     names = _tensor_names(folder)
