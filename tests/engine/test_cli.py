@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import _size, main
+from engine.cli import main
+from engine.cli.parser import size
 from engine.kernels import library
 from tests.support.checkpoints import write_checkpoint
 
@@ -137,7 +138,7 @@ def test_doctor_without_the_library_says_why(
 
 
 def test_sizes() -> None:
-    assert [_size(text) for text in ("6G", "512MiB", "1.5 gb", "1000", "2Ti")] == [
+    assert [size(text) for text in ("6G", "512MiB", "1.5 gb", "1000", "2Ti")] == [
         6_000_000_000, 512 << 20, 1_500_000_000, 1000, 2 << 40
     ]  # fmt: skip
 
