@@ -7,7 +7,8 @@ from pathlib import Path
 
 import platformdirs
 
-from engine.errors import ModelNotFound
+from engine.errors import CheckpointError, ModelNotFound
+from engine.hub.record import ModelRecord, read_record
 
 GUIDE = "guide"
 
@@ -33,11 +34,28 @@ def cache_folder() -> Path:
     return Path(override or platformdirs.user_cache_dir("tenon", appauthor=False))
 
 
+def is_bundled(reference: str) -> bool:
+    """Whether this is one of the models that ship with Tenon."""
+    return reference in _BUNDLED
+
+
+def bundled_models() -> tuple[tuple[str, Path], ...]:
+    """Names and folders of the models that ship with Tenon and are there."""
+    folders = ((name, assets_folder() / "models" / name) for name in _BUNDLED)
+    return tuple((name, folder) for name, folder in folders if folder.is_dir())
+
+
+def model_location(folder: Path, record: ModelRecord | None) -> Path:
+    """Where an installed model's files are: in its folder, or in place, where its record says."""
+    return folder if record is None or record.location is None else Path(record.location)
+
+
 def find_model(reference: str) -> Path:
-    """The folder of a model.
+    """The folder of a model, or its file where it was imported as one.
 
     Args:
-        reference: ``guide``, ``guide-draft`` or ``guide-gated-fusion``, an installed model's name, or a folder.
+        reference: ``guide``, ``guide-draft`` or ``guide-gated-fusion``, an installed model's name or its repository's,
+            or a folder.
 
     Raises:
         ModelNotFound: there is nothing of that name.
@@ -52,14 +70,49 @@ def find_model(reference: str) -> Path:
         return folder
     if not reference.strip():
         raise ModelNotFound("The model's name is empty: give a folder, an installed model's name, or guide.")
-    for folder in (models_folder() / reference, Path(reference).expanduser()):
-        if folder.is_dir():
-            return folder.resolve()
-        if folder.is_file():
-            raise ModelNotFound(f"{folder} is a file: give the model folder, the one that holds config.json.")
+    installed = _installed(reference)
+    if installed is not None:
+        return installed
+    folder = Path(reference).expanduser()
+    if folder.is_dir():
+        return folder.resolve()
+    if folder.is_file():
+        raise ModelNotFound(f"{folder} is a file: give the model folder, the one that holds config.json.")
     raise ModelNotFound(
         f"There is no model {reference!r}: give the folder of a checkpoint, an installed model's name, or guide."
     )
+
+
+def _installed(reference: str) -> Path | None:
+    """An installed model by its name, or by the repository where it came from."""
+    by_name = models_folder() / reference
+    if Path(reference).name == reference and not reference.startswith(".") and by_name.is_dir():
+        folders = [by_name]
+    elif "/" in reference:
+        folders = [path.parent for path in models_folder().glob("[!.]*/tenon-model.json")]
+        folders = [folder for folder in folders if _came_from(folder, reference)]
+    else:
+        return None
+    if len(folders) > 1:
+        names = " or ".join(sorted(folder.name for folder in folders))
+        raise ModelNotFound(f"More than one installed model came from {reference}: name {names}.")
+    if not folders:
+        return None
+    location = model_location(folders[0], read_record(folders[0]))
+    if not location.exists():
+        raise ModelNotFound(
+            f"{reference} was imported from {location}, which is not there any more: plug its disk in, or import "
+            "it again."
+        )
+    return location.resolve()
+
+
+def _came_from(folder: Path, repo: str) -> bool:
+    try:
+        record = read_record(folder)
+    except CheckpointError:
+        return False
+    return record is not None and record.repo == repo
 
 
 def paired_draft(reference: str) -> str | None:

@@ -39,6 +39,7 @@ class ModelRecord:
         quantization: Of a GGUF file, by its own name (``Q4_K_M``).
         repo: Where on the hub it came from; None for an imported one.
         revision: The commit that was fetched.
+        base: Repositories of the models that it is a quantization or another copy of.
         belongs_to: Repositories or names of the targets that it was made to draft for.
         licence: As the hub names it.
         location: The folder or file that is used in place; None where the files lie beside the record.
@@ -52,6 +53,7 @@ class ModelRecord:
     quantization: str | None = None
     repo: str | None = None
     revision: str | None = None
+    base: tuple[str, ...] = ()
     belongs_to: tuple[str, ...] = ()
     licence: str | None = None
     location: str | None = None
@@ -87,7 +89,7 @@ def record_from_json(found: dict[str, Any]) -> ModelRecord:
         raise ValueError(f"version {found['version']}")
     values = {key: value for key, value in found.items() if key != "version"}
     values["files"] = tuple(ModelFile(**file) for file in values["files"])
-    values["belongs_to"] = tuple(values["belongs_to"])
+    values["base"], values["belongs_to"] = tuple(values["base"]), tuple(values["belongs_to"])
     return ModelRecord(**values)
 
 

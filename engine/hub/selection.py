@@ -102,21 +102,30 @@ def choose_files(
             f"{listing.repo} holds no GGUF files: look for its GGUF version with `tenon models search`, or take "
             "--format safetensors."
         )
-    text = tuple(file for file in listing.files if file.name in _TEXT)
-    weights = tuple(file for file in listing.files if _SAFETENSORS.fullmatch(file.name))
-    if weights:
+    files = tuple(file for file in listing.files if is_needed(file.name, "safetensors"))
+    if any(file.name.endswith(".safetensors") for file in files):
         # One whole file and shards of the same: the shards are what the index is for.
-        if any(file.name.endswith(".index.json") for file in weights):
-            weights = tuple(file for file in weights if file.name != "model.safetensors")
-        return Selection("safetensors", _by_size(text + weights))
-    weights = tuple(file for file in listing.files if file.name in _PYTORCH)
-    if weights and head:
-        return Selection("pytorch", _by_size(text + weights))
+        if any(file.name.endswith(".index.json") for file in files):
+            files = tuple(file for file in files if file.name != "model.safetensors")
+        return Selection("safetensors", _by_size(files))
+    files = tuple(file for file in listing.files if is_needed(file.name, "pytorch"))
+    pytorch = any(file.name in _PYTORCH for file in files)
+    if pytorch and head:
+        return Selection("pytorch", _by_size(files))
     raise NotOnHub(
         f"{listing.repo} holds "
-        + ("weights in PyTorch's own format alone" if weights else "no weights that Tenon reads")
+        + ("weights in PyTorch's own format alone" if pytorch else "no weights that Tenon reads")
         + ": choose a repository with safetensors or GGUF files."
     )
+
+
+def is_needed(name: str, format_: FileFormat) -> bool:
+    """Whether a file of this name belongs to a model whose weights have this format."""
+    if name in _TEXT:
+        return format_ != "gguf"
+    if format_ == "safetensors":
+        return _SAFETENSORS.fullmatch(name) is not None
+    return name in _PYTORCH if format_ == "pytorch" else name.lower().endswith(".gguf")
 
 
 def quantization_of(name: str) -> str | None:

@@ -220,6 +220,7 @@ class Download:
             quantization=plan.quantization,
             repo=plan.repo,
             revision=plan.commit,
+            base=plan.base,
             belongs_to=plan.belongs_to,
             licence=plan.licence,
             added=datetime.now(timezone.utc).isoformat(timespec="seconds"),

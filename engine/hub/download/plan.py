@@ -32,6 +32,7 @@ class DownloadPlan:
         files: What is fetched.
         quantization: Of a GGUF file.
         kind: What it is for; None lets the files say it.
+        base: Repositories of the models that it is a quantization of.
         belongs_to: The targets that it drafts for.
         licence: As the hub names it.
     """
@@ -45,6 +46,7 @@ class DownloadPlan:
     files: tuple[HubFile, ...]
     quantization: str | None = None
     kind: ModelKind | None = None
+    base: tuple[str, ...] = ()
     belongs_to: tuple[str, ...] = ()
     licence: str | None = None
 
@@ -89,5 +91,5 @@ def read_download(folder: Path) -> StoredDownload | None:
 def _from_json(found: dict[str, Any]) -> StoredDownload:
     plan = dict(found["plan"])
     plan["files"] = tuple(HubFile(**file) for file in plan["files"])
-    plan["belongs_to"] = tuple(plan["belongs_to"])
+    plan["base"], plan["belongs_to"] = tuple(plan["base"]), tuple(plan["belongs_to"])
     return StoredDownload(DownloadPlan(**plan), found["state"], float(found["place"]), found["message"])

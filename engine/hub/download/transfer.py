@@ -15,7 +15,8 @@ from pathlib import Path
 import httpx2
 
 from engine.errors import AccessDenied, DownloadFailed, HubBusy, HubError, OutOfDisk
-from engine.hub.connection import Hub, HubFile, broken_off, raise_for_status, unreachable
+from engine.hub.answers import broken_off, raise_for_status, unreachable
+from engine.hub.connection import Hub, HubFile
 from engine.hub.download.stop import StopSignal
 from engine.hub.record import ModelFile
 
