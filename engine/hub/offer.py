@@ -39,9 +39,9 @@ class Offer:
     plan: DownloadPlan
     gated: bool
     page: str
-    alternatives: tuple[str, ...]
-    catalogue_name: str | None
-    drafts: tuple[str, ...]
+    alternatives: tuple[str, ...] = ()
+    catalogue_name: str | None = None
+    drafts: tuple[str, ...] = ()
 
 
 def make_offer(

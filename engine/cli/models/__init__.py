@@ -60,7 +60,9 @@ def _add_get(actions: Any) -> None:
         description="Download a model. Ctrl+C pauses; the same command goes on.",
     )
     get.set_defaults(run=_get)
-    get.add_argument("model", metavar="MODEL", nargs="+", help="a name of the catalogue, or owner/name")
+    get.add_argument(
+        "model", metavar="MODEL", nargs="+", help="a name of the catalogue, owner/name, or an unfinished one"
+    )
     get.add_argument(
         "--format",
         choices=("auto", "gguf", "safetensors"),

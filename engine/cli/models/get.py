@@ -45,16 +45,7 @@ def run(options: argparse.Namespace) -> int:
     results: list[dict[str, Any]] = []
     try:
         for reference in options.model:
-            offer = make_offer(
-                hub,
-                models,
-                reference,
-                options.format,
-                options.quantization,
-                options.revision,
-                options.kind,
-                options.name,
-            )
+            offer = _offer(hub, models, reference, options)
             result = _result(offer)
             results.append(result)
             if options.dry_run:
@@ -74,6 +65,24 @@ def run(options: argparse.Namespace) -> int:
         if options.json:
             print(json.dumps({"models": results}, ensure_ascii=False))
     return 0
+
+
+def _offer(hub: Hub, models: Path, reference: str, options: argparse.Namespace) -> Offer:
+    """What the reference stands for; an unfinished download goes on as it was asked for."""
+    for download in stored_downloads(models):
+        if download.plan.name == reference:
+            plan = download.plan
+            return Offer(plan, gated=False, page=f"{hub.endpoint}/{plan.repo}")
+    return make_offer(
+        hub,
+        models,
+        reference,
+        options.format,
+        options.quantization,
+        options.revision,
+        options.kind,
+        options.name,
+    )
 
 
 def _fetch(

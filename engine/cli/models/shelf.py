@@ -52,7 +52,9 @@ def run_list(options: argparse.Namespace) -> int:
         print(f"{model.name:<40} {_described(model)}")
     for download in downloads:
         done = f"{readable(download.done_bytes())} of {readable(download.plan.size_bytes)}"
-        print(f"{download.plan.name:<40} {download.stored.state}, {done}: go on with `tenon models get`")
+        print(
+            f"{download.plan.name:<40} {download.stored.state}, {done}: `tenon models get {download.plan.name}` goes on"
+        )
     for pair in found.get("pairs", ()):
         print(f"{pair['draft']} for {pair['target']}: {pair['problem'] or 'fits'}")
     return 0

@@ -25,6 +25,9 @@ from engine.weights.draft_kind import draft_kind
 #: Where unfinished downloads lie in the models' folder: on the same disk, so that they can be renamed into place.
 INCOMING = ".incoming"
 
+# Other programs use the disk too: looked at again whenever so much has come.
+_LOOK_AT_DISK_BYTES = 64 << 20
+
 Step = Literal["receiving", "waiting"]
 
 
@@ -146,9 +149,16 @@ class Download:
         if read_download(self.folder) is None:
             write_download(self.folder, self.stored)
         self._files.mkdir(exist_ok=True)
+        self._clear_leftovers()
         check_room(self._models, self.remaining_bytes(), queued_bytes(), reserve_bytes)
 
+        looked_at_bytes = self.done_bytes()
+
         def tell() -> None:
+            nonlocal looked_at_bytes
+            if self.done_bytes() - looked_at_bytes >= _LOOK_AT_DISK_BYTES:
+                looked_at_bytes = self.done_bytes()
+                check_room(self._models, self.remaining_bytes(), reserve_bytes=reserve_bytes)
             step: Step = "receiving" if self._waiting is None else "waiting"
             report(Progress(self.done_bytes(), self.plan.size_bytes, step, self._waiting))
 
@@ -196,15 +206,19 @@ class Download:
         wish: FormatWish = "gguf" if old.format == "gguf" else "safetensors"
         chosen = choose_files(listing, wish, old.quantization, head=old.format == "pytorch")
         plan = replace(old, commit=listing.commit, files=chosen.files, format=chosen.format)
-        same = set(chosen.files)
-        for file in old.files:
-            if file not in same:
-                whole = self._files / file.local_name
-                whole.unlink(missing_ok=True)
-                whole.with_name(whole.name + PART).unlink(missing_ok=True)
+        for file in set(old.files) - set(chosen.files):
+            for path in (self._files / file.local_name, self._files / (file.local_name + PART)):
+                path.unlink(missing_ok=True)
         self.stored = replace(self.stored, plan=plan)
         write_download(self.folder, self.stored)
         return True
+
+    def _clear_leftovers(self) -> None:
+        """Remove what an earlier plan of this name brought and this one does not know."""
+        names = {file.local_name for file in self.plan.files}
+        for path in self._files.iterdir():
+            if path.name.removesuffix(PART) not in names:
+                path.unlink()
 
     def _install(self, files: tuple[ModelFile, ...]) -> None:
         """Write the record and rename the folder into place."""
@@ -226,8 +240,6 @@ class Download:
             added=datetime.now(timezone.utc).isoformat(timespec="seconds"),
         )
         write_record(self._files, record)
-        for path in self._files.glob(f"*{PART}"):
-            path.unlink()
         if self._place.exists():  # an earlier revision makes way
             os.replace(self._place, self.folder / "replaced")
         os.replace(self._files, self._place)

@@ -133,13 +133,17 @@ class DownloadQueue:
                 download.discard()
             self._tell(download, "cancelled")
 
-    def close(self) -> None:
-        """Stop, leaving everything on the disk as it is; what ran is queued when the program starts again."""
+    def close(self, wait_s: float = 5.0) -> None:
+        """Stop, leaving everything on the disk as it is; what ran is queued when the program starts again.
+
+        Args:
+            wait_s: How long to wait for the queue's thread, which may be about to reach the hub.
+        """
         with self._changed:
             self._closing = True
             self._stop.set()
             self._changed.notify_all()
-        self._thread.join()
+        self._thread.join(wait_s)
 
     def _hold(self, name: str, state: Literal["paused"]) -> None:
         with self._changed:

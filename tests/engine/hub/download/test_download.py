@@ -27,6 +27,7 @@ from engine.errors import (
     TenonError,
 )
 from engine.hub.connection import Hub
+from engine.hub.download import download as download_module
 from engine.hub.download import room, transfer
 from engine.hub.download.download import INCOMING, Download, Progress
 from engine.hub.download.plan import DownloadPlan
@@ -276,6 +277,24 @@ def test_no_room_is_said_before_anything_is_fetched(
     assert_whole(models)
 
 
+def test_a_disk_that_others_fill_meanwhile_is_noticed_before_it_is_full(
+    hub: Hub, server: HubServer, repo: Repo, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(download_module, "_LOOK_AT_DISK_BYTES", 1000)
+    free = [len(WEIGHTS) + 100]
+    monkeypatch.setattr(room, "free_bytes", lambda folder: free[0])
+
+    def fill(progress: Progress) -> None:
+        free[0] = 50
+
+    with pytest.raises(OutOfDisk, match="free some room"):
+        Download(models, plan_of(hub)).run(hub, StopSignal(), fill, IMPATIENT, reserve_bytes=100)
+    assert_nothing_there(models)
+    free[0] = 2 * len(WEIGHTS)
+    fetch(hub, models)
+    assert_whole(models)
+
+
 def test_a_branch_that_was_written_anew_keeps_the_files_that_are_the_same(
     hub: Hub, server: HubServer, repo: Repo, models: Path
 ) -> None:
@@ -315,6 +334,25 @@ def test_a_newer_revision_takes_the_place_of_an_older_one(
     fetch(hub, models)
     assert (models / "tiny" / "tiny-Q4_K_M.gguf").read_bytes() == WEIGHTS[::-1]
     assert list((models / INCOMING).glob("*/")) == []
+
+
+def test_other_files_under_the_same_name_leave_none_of_the_first(
+    hub: Hub, server: HubServer, repo: Repo, models: Path
+) -> None:
+    server.faults.append(large(faults.status(404)))
+    repo.files["tiny-Q8_0.gguf"] = WEIGHTS + WEIGHTS
+    listing = hub.listing(REPO)
+    larger = choose_files(listing, quantization="Q8_0")
+    plan = DownloadPlan("tiny", REPO, "main", listing.commit, "auto", "gguf", larger.files, "Q8_0")
+    server.once(large(faults.cut(0.5)))
+    server.faults.reverse()
+    with pytest.raises(NotOnHub):
+        Download(models, plan).run(hub, StopSignal(), lambda progress: None, IMPATIENT, reserve_bytes=0)
+    assert Download(models, plan).done_bytes() > 0
+    server.faults.clear()
+    fetch(hub, models)
+    assert {path.name for path in (models / "tiny").iterdir()} == {"tiny-Q4_K_M.gguf", "tenon-model.json"}
+    assert_whole(models)
 
 
 def test_one_download_at_a_time_by_one_program(hub: Hub, server: HubServer, repo: Repo, models: Path) -> None:
