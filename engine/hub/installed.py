@@ -8,7 +8,7 @@ from pathlib import Path
 import platformdirs
 
 from engine.errors import CheckpointError, ModelNotFound
-from engine.hub.record import ModelRecord, read_record
+from engine.hub.record import RECORD, ModelRecord, read_record
 
 GUIDE = "guide"
 
@@ -54,8 +54,8 @@ def find_model(reference: str) -> Path:
     """The folder of a model, or its file where it was imported as one.
 
     Args:
-        reference: ``guide``, ``guide-draft`` or ``guide-gated-fusion``, an installed model's name or its repository's,
-            or a folder.
+        reference: ``guide``, ``guide-draft`` or ``guide-gated-fusion``, an installed model's name, the catalogue's
+            or its repository's, or a folder.
 
     Raises:
         ModelNotFound: there is nothing of that name.
@@ -84,18 +84,16 @@ def find_model(reference: str) -> Path:
 
 
 def _installed(reference: str) -> Path | None:
-    """An installed model by its name, or by the repository where it came from."""
+    """An installed model by its name, else by the catalogue's or by the repository where it came from."""
     by_name = models_folder() / reference
     if Path(reference).name == reference and not reference.startswith(".") and by_name.is_dir():
         folders = [by_name]
-    elif "/" in reference:
-        folders = [path.parent for path in models_folder().glob("[!.]*/tenon-model.json")]
-        folders = [folder for folder in folders if _came_from(folder, reference)]
     else:
-        return None
+        records = models_folder().glob(f"[!.]*/{RECORD}")
+        folders = [path.parent for path in records if _is_called(path.parent, reference)]
     if len(folders) > 1:
         names = " or ".join(sorted(folder.name for folder in folders))
-        raise ModelNotFound(f"More than one installed model came from {reference}: name {names}.")
+        raise ModelNotFound(f"More than one installed model is {reference}: name {names}.")
     if not folders:
         return None
     location = model_location(folders[0], read_record(folders[0]))
@@ -107,12 +105,12 @@ def _installed(reference: str) -> Path | None:
     return location.resolve()
 
 
-def _came_from(folder: Path, repo: str) -> bool:
+def _is_called(folder: Path, reference: str) -> bool:
     try:
         record = read_record(folder)
     except CheckpointError:
         return False
-    return record is not None and record.repo == repo
+    return record is not None and reference in (record.repo, record.catalogue_name)
 
 
 def paired_draft(reference: str) -> str | None:

@@ -64,7 +64,7 @@ def installed_model(name: str) -> InstalledModel:
     """One of them.
 
     Args:
-        name: Its name, or its repository's where only one model came from there.
+        name: Its name, the catalogue's or its repository's where only one installed model is that.
 
     Raises:
         ModelNotFound: there is none, or more than one.
@@ -75,11 +75,12 @@ def installed_model(name: str) -> InstalledModel:
         )
     models = installed_models()
     by_name = [model for model in models if model.name == name]
-    by_repo = [model for model in models if model.record is not None and model.record.repo == name]
-    found = by_name or by_repo
+    found = by_name or [
+        model for model in models if model.record and name in (model.record.repo, model.record.catalogue_name)
+    ]
     if len(found) > 1:
         raise ModelNotFound(
-            f"More than one model came from {name}: name {_either(model.name for model in found)}."
+            f"More than one installed model is {name}: name {_either(model.name for model in found)}."
         )
     if not found:
         raise ModelNotFound(f"There is no installed model {name!r}: `tenon models list` names them.")

@@ -32,7 +32,6 @@ class Offer:
         gated: Whether terms have to be accepted first.
         page: Where the hub shows it.
         alternatives: The quantizations there are, smallest first.
-        catalogue_name: Of the catalogue's model that it is, None for another.
         drafts: What could be fetched along, smallest first: catalogue names and heads' repositories.
     """
 
@@ -40,7 +39,6 @@ class Offer:
     gated: bool
     page: str
     alternatives: tuple[str, ...] = ()
-    catalogue_name: str | None = None
     drafts: tuple[str, ...] = ()
 
 
@@ -92,6 +90,7 @@ def make_offer(
         files=chosen.files,
         quantization=chosen.quantization,
         kind=kind,
+        catalogue_name=known.name if known else None,
         base=_base(listing, known),
         belongs_to=_belongs_to(known, targets),
         licence=listing.licence or (known.licence if known else None),
@@ -101,7 +100,6 @@ def make_offer(
         gated=listing.gated,
         page=f"{hub.endpoint}/{repo}",
         alternatives=chosen.alternatives,
-        catalogue_name=known.name if known else None,
         drafts=(*known.drafts, *known.heads) if known else (),
     )
 

@@ -39,6 +39,7 @@ class ModelRecord:
         quantization: Of a GGUF file, by its own name (``Q4_K_M``).
         repo: Where on the hub it came from; None for an imported one.
         revision: The commit that was fetched.
+        catalogue_name: What the catalogue calls it.
         base: Repositories of the models that it is a quantization or another copy of.
         belongs_to: Repositories or names of the targets that it was made to draft for.
         licence: As the hub names it.
@@ -53,6 +54,7 @@ class ModelRecord:
     quantization: str | None = None
     repo: str | None = None
     revision: str | None = None
+    catalogue_name: str | None = None
     base: tuple[str, ...] = ()
     belongs_to: tuple[str, ...] = ()
     licence: str | None = None

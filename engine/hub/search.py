@@ -12,6 +12,8 @@ SearchFormat = Literal["any", "gguf", "safetensors"]
 
 # What is asked for with every result; the hub leaves out what it does not know.
 _FIELDS: Any = ["downloads", "likes", "gated", "tags", "lastModified", "config", "gguf", "safetensors"]
+# llama.cpp calls a family as its class in transformers begins; Mistral's files say llama.
+_GGUF_ARCHITECTURES = {name.removesuffix("ForCausalLM").lower() for name in SUPPORTED}
 _QUANTIZED_TAGS = ("awq", "gptq", "exl2", "bitsandbytes", "compressed-tensors", "mlx")
 
 
@@ -105,7 +107,8 @@ def _problem(format_: str, architecture: str | None, tags: tuple[str, ...]) -> s
     if format_ == "other":
         return "It holds neither GGUF nor safetensors files."
     if format_ == "gguf":
-        return None  # its file's own header says which model it is; the importer reads it
+        supported = architecture is None or architecture in _GGUF_ARCHITECTURES
+        return None if supported else f"Tenon does not run {architecture}."
     method = next((tag for tag in tags if tag in _QUANTIZED_TAGS), None)
     if method is not None:
         return f"It is quantized with {method}; take the original or a GGUF version."

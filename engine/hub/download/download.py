@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Callable
@@ -132,7 +133,8 @@ class Download:
     def discard(self) -> None:
         """Remove what has come of it."""
         shutil.rmtree(self.folder, ignore_errors=True)
-        self.folder.with_name(self.folder.name + ".lock").unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # held by someone; it is empty and may stay
+            self.folder.with_name(self.folder.name + ".lock").unlink()
 
     def _fetch(
         self,
@@ -234,6 +236,7 @@ class Download:
             quantization=plan.quantization,
             repo=plan.repo,
             revision=plan.commit,
+            catalogue_name=plan.catalogue_name,
             base=plan.base,
             belongs_to=plan.belongs_to,
             licence=plan.licence,

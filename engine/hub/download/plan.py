@@ -32,6 +32,7 @@ class DownloadPlan:
         files: What is fetched.
         quantization: Of a GGUF file.
         kind: What it is for; None lets the files say it.
+        catalogue_name: What the catalogue calls it.
         base: Repositories of the models that it is a quantization of.
         belongs_to: The targets that it drafts for.
         licence: As the hub names it.
@@ -46,6 +47,7 @@ class DownloadPlan:
     files: tuple[HubFile, ...]
     quantization: str | None = None
     kind: ModelKind | None = None
+    catalogue_name: str | None = None
     base: tuple[str, ...] = ()
     belongs_to: tuple[str, ...] = ()
     licence: str | None = None

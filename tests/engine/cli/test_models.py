@@ -83,6 +83,22 @@ def test_a_model_is_offered_fetched_listed_verified_and_removed(run: Any, server
     assert run("list")[1]["models"] == []
 
 
+def test_a_fetched_model_answers_by_its_name(
+    run: Any, server: HubServer, llama_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.add(
+        "Qwen/Qwen3-0.6B", {path.name: path.read_bytes() for path in llama_folder.iterdir() if path.is_file()}
+    )
+    code, got = run("get", "qwen3-0.6b", "--format", "safetensors")
+    assert (code, got["models"][0]["name"]) == (0, "Qwen3-0.6B")
+    ask = ["ask", "--max-tokens", "4", "--json", "--model"]
+    replies = []
+    for name in ("Qwen3-0.6B", "qwen3-0.6b", "Qwen/Qwen3-0.6B", str(llama_folder)):
+        assert main([*ask, name, "Hello"]) == 0
+        replies.append(json.loads(capsys.readouterr().out)["token_ids"])
+    assert replies == [replies[0]] * 4
+
+
 def test_people_get_lines(server: HubServer, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["models", "get", "qwen3-0.6b", "--dry-run"]) == 0
     offered = capsys.readouterr().out

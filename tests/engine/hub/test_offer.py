@@ -22,6 +22,7 @@ def test_a_catalogue_name_is_its_gguf_file(hub: Hub, server: HubServer, tmp_path
     plan = offer.plan
     assert (plan.name, plan.repo, plan.quantization) == ("Qwen3-8B-Q4_K_M", "Qwen/Qwen3-8B-GGUF", "Q4_K_M")
     assert (plan.size_bytes, plan.base, plan.kind) == (5000, ("Qwen/Qwen3-8B",), None)
+    assert plan.catalogue_name == "qwen3-8b"
     assert offer.alternatives == ("Q4_K_M", "Q8_0")
     assert offer.page == f"{server.address}/Qwen/Qwen3-8B-GGUF"
     assert "qwen3-0.6b" in offer.drafts
@@ -51,7 +52,7 @@ def test_a_repository_that_the_catalogue_does_not_know(hub: Hub, server: HubServ
     )
     offer = make_offer(hub, tmp_path, "me/My.Model-gguf", name=None)
     assert (offer.plan.name, offer.plan.licence, offer.gated) == ("My.Model-Q4_0", "mit", True)
-    assert (offer.plan.base, offer.catalogue_name, offer.drafts) == (("them/Base",), None, ())
+    assert (offer.plan.base, offer.plan.catalogue_name, offer.drafts) == (("them/Base",), None, ())
     assert make_offer(hub, tmp_path, "me/My.Model-gguf", name="mine").plan.name == "mine"
 
 
