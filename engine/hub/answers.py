@@ -116,6 +116,19 @@ def unreachable(error: Exception) -> HubError:
     return HubUnreachable("The hub cannot be reached: check the network, the proxy and HF_ENDPOINT.", details)
 
 
+def setup_error(error: Exception) -> HubUnreachable:
+    """The error for a proxy or a certificates' file of the environment that cannot be used at all."""
+    if isinstance(error, OSError):
+        return HubUnreachable(
+            "The certificates cannot be read: check SSL_CERT_FILE and SSL_CERT_DIR.", details=repr(error)
+        )
+    return HubUnreachable(
+        "The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must look like "
+        "http://host:port.",
+        details=repr(error),
+    )
+
+
 def broken_off(details: str = "") -> HubUnreachable:
     """The error for a connection that ended before everything had come."""
     return HubUnreachable("The connection to the hub broke off: check the network, and try again.", details)

@@ -24,7 +24,7 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineMod
 
 from engine.errors import HubUnreachable, InvalidOption, NotOnHub
 from engine.hub.access_token import find_token
-from engine.hub.answers import BUSY, access_error, busy, raise_for_status, unreachable
+from engine.hub.answers import BUSY, access_error, busy, raise_for_status, setup_error, unreachable
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 # Metadata are a few kilobytes; a config.json of more than this is something else.
@@ -107,7 +107,10 @@ class Hub:
             "follow_redirects": True,
             "event_hooks": {"request": [_stay_offline]},
         }
-        self._files = httpx2.Client(**options)
+        try:
+            self._files = httpx2.Client(**options)
+        except (ImportError, ValueError, OSError, httpx2.InvalidURL) as error:
+            raise setup_error(error) from error
         # The library keeps one client for everyone, and closes it when another is set.
         set_client_factory(lambda: _Metadata(**options))
         # False, and not None: which token is sent is decided here and nowhere else.

@@ -153,7 +153,7 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str) -> _Source:
         parts = _parts(quantized[0])
         if len(parts) < len(quantized):
             raise InvalidOption(f"{folder} holds more than one GGUF model: give the file that you want.")
-        return _Source(parts, "gguf", folder, name)
+        return _Source(parts, "gguf", parts[0], name)
     needed = tuple(path for path in files if is_needed(path.name, "pytorch"))
     if any(path.suffix == ".bin" for path in needed):
         return _Source(needed, "pytorch", folder, name)

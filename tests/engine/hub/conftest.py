@@ -58,7 +58,15 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[HubServer]:
 
 @pytest.fixture
 def hub(server: HubServer) -> Iterator[Hub]:
-    """The way to `server`, with little patience for silence."""
-    connection = Hub(stall_s=0.3)
+    """The way to `server`."""
+    connection = Hub(stall_s=20.0)
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def hurried(server: HubServer) -> Iterator[Hub]:
+    """The same, with no patience for silence."""
+    connection = Hub(stall_s=0.5)
     yield connection
     connection.close()

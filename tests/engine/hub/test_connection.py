@@ -117,3 +117,19 @@ def test_every_failure_has_its_sentence(error: Exception, sentence: str) -> None
     found = unreachable(error)
     assert sentence in found.message
     assert "\n" not in found.message
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "sentence"),
+    [
+        ("ALL_PROXY", "socks5://127.0.0.1:9", "HTTPS_PROXY"),
+        ("HTTPS_PROXY", "nonsense://[", "HTTPS_PROXY"),
+        ("SSL_CERT_FILE", "/no/such/file", "SSL_CERT_FILE"),
+    ],
+)
+def test_an_environment_that_cannot_be_used_is_said(
+    variable: str, value: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(HubUnreachable, match=sentence):
+        Hub()

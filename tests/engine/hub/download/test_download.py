@@ -103,10 +103,9 @@ def test_a_model_arrives_whole_with_its_record(hub: Hub, repo: Repo, models: Pat
         (faults.status(429, Retry_After="0"), 2),
         (faults.status(503), 2),
         (faults.status(403), 2),  # of the storage: its signed address has run out
-        (faults.stall(0.5), 2),
         (faults.dribble(200), 1),
     ],
-    ids=["cut", "corrupt", "429", "503", "expired", "stall", "slow"],
+    ids=["cut", "corrupt", "429", "503", "expired", "slow"],
 )
 def test_a_fault_that_passes_is_got_over(
     fault: faults.Fault, requests: int, hub: Hub, server: HubServer, repo: Repo, models: Path
@@ -131,12 +130,11 @@ def test_a_fault_that_passes_is_got_over(
         (faults.status(429, Retry_After="0"), HubBusy, "asks for a pause"),
         (faults.status(503), HubBusy, "503"),
         (faults.status(418), HubError, "418"),
-        (faults.stall(0.0), HubUnreachable, "did not answer in time"),
         (faults.wrong_length, DownloadFailed, "another length"),
         (faults.endless, DownloadFailed, "another length"),
         (faults.redirect_loop, HubError, "without end"),
     ],
-    ids=["cut", "corrupt", "403", "404", "pause", "429", "503", "odd", "stall", "length", "endless", "loop"],
+    ids=["cut", "corrupt", "403", "404", "pause", "429", "503", "odd", "length", "endless", "loop"],
 )
 def test_a_fault_that_stays_is_one_sentence_and_can_be_resumed(
     fault: faults.Fault,
@@ -155,6 +153,23 @@ def test_a_fault_that_stays_is_one_sentence_and_can_be_resumed(
     server.faults.clear()
     fetch(hub, models)
     assert_whole(models)
+
+
+def test_a_stall_is_noticed_and_got_over(hurried: Hub, server: HubServer, repo: Repo, models: Path) -> None:
+    server.once(large(faults.stall(0.5)))
+    fetch(hurried, models)
+    assert_whole(models)
+    assert server.downloads()[:2] == [None, f"bytes={len(WEIGHTS) // 2}-"]
+
+
+def test_a_stall_that_stays_is_one_sentence(
+    hurried: Hub, server: HubServer, repo: Repo, models: Path
+) -> None:
+    server.faults.append(large(faults.stall(0.0)))
+    with pytest.raises(HubUnreachable, match="did not answer in time"):
+        fetch(hurried, models)
+    assert_nothing_there(models)
+    assert len(server.downloads()) == IMPATIENT.attempts
 
 
 def test_what_has_come_is_not_fetched_again(hub: Hub, server: HubServer, repo: Repo, models: Path) -> None:
