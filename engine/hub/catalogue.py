@@ -10,6 +10,9 @@ from typing import Any
 from engine.errors import ModelNotFound
 from engine.hub.installed import assets_folder
 
+#: Bits that a Q4_K_M file has for each weight: Llama 3.1 8B's has 4.57 GiB for 8.03e9. Small models have more.
+Q4_K_M_BITS = 4.9
+
 
 @dataclass(frozen=True)
 class CatalogueModel:
@@ -59,7 +62,7 @@ class CatalogueModel:
         """About how large its files are; the hub says it exactly.
 
         Args:
-            bits_per_weight: 16 for the original weights; 4.85 is usual for Q4_K_M, 8.5 is Q8_0.
+            bits_per_weight: 16 for the original weights, `Q4_K_M_BITS` for the default quantization.
         """
         return int(self.parameters * bits_per_weight / 8)
 

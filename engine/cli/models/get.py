@@ -124,6 +124,8 @@ def _fetch(
     if isinstance(outcome, Path):
         result.update(state="installed", folder=str(outcome))
         _say(options, f"{offer.plan.name} is installed in {outcome}")
+        if offer.drafts:
+            _say(options, f"Drafts for it, to get beside it: {', '.join(offer.drafts)}")
         return 0
     if isinstance(outcome, Cancelled):
         download.keep("paused")

@@ -9,13 +9,10 @@ from dataclasses import asdict
 from typing import Any
 
 from engine.errors import HubError
-from engine.hub.catalogue import CatalogueModel, catalogue, search_catalogue
+from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue, search_catalogue
 from engine.hub.connection import Hub
 from engine.hub.download.room import readable
 from engine.hub.search import FoundModel, search
-
-# What a Q4_K_M file has for each weight, on average.
-_BITS_Q4_K_M = 4.85
 
 
 def run(options: argparse.Namespace) -> int:
@@ -46,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         )
         return 0
     for model in listed:
-        size = readable(model.typical_bytes(_BITS_Q4_K_M))
+        size = readable(model.typical_bytes(Q4_K_M_BITS))
         print(f"{model.name:<26} {_count(model.parameters):>6}  about {size} in 4 bits  {model.licence}")
         print(f"{'':<26} {model.about}")
     if found:
