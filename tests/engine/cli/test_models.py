@@ -20,8 +20,9 @@ from keyring.backends import null
 from engine.cli import main
 from engine.hub.download import room
 from engine.hub.installed import models_folder
-from tests.support import hub_server as faults
-from tests.support.hub_server import HubServer, large
+from tests.support import hub_faults as faults
+from tests.support.hub_faults import large
+from tests.support.hub_server import HubServer
 
 ROOT = Path(__file__).resolve().parents[3]
 WEIGHTS = random.Random(3).randbytes(60_000)

@@ -35,8 +35,9 @@ from engine.hub.download.stop import StopSignal
 from engine.hub.record import read_record
 from engine.hub.selection import choose_files
 from tests.engine.hub.conftest import IMPATIENT
-from tests.support import hub_server as faults
-from tests.support.hub_server import HubServer, Repo, large
+from tests.support import hub_faults as faults
+from tests.support.hub_faults import large
+from tests.support.hub_server import Fault, HubServer, Repo
 
 REPO = "someone/tiny-GGUF"
 WEIGHTS = random.Random(1).randbytes(100_000)
@@ -108,7 +109,7 @@ def test_a_model_arrives_whole_with_its_record(hub: Hub, repo: Repo, models: Pat
     ids=["cut", "corrupt", "429", "503", "expired", "slow"],
 )
 def test_a_fault_that_passes_is_got_over(
-    fault: faults.Fault, requests: int, hub: Hub, server: HubServer, repo: Repo, models: Path
+    fault: Fault, requests: int, hub: Hub, server: HubServer, repo: Repo, models: Path
 ) -> None:
     server.once(large(fault))
     progress: list[Progress] = []
@@ -137,7 +138,7 @@ def test_a_fault_that_passes_is_got_over(
     ids=["cut", "corrupt", "403", "404", "pause", "429", "503", "odd", "length", "endless", "loop"],
 )
 def test_a_fault_that_stays_is_one_sentence_and_can_be_resumed(
-    fault: faults.Fault,
+    fault: Fault,
     error: type[TenonError],
     sentence: str,
     hub: Hub,

@@ -18,8 +18,9 @@ from engine.hub.download.plan import DownloadPlan
 from engine.hub.inventory import installed_models
 from engine.hub.offer import make_offer
 from tests.engine.hub.conftest import IMPATIENT
-from tests.support import hub_server as faults
-from tests.support.hub_server import HubServer, large
+from tests.support import hub_faults as faults
+from tests.support.hub_faults import large
+from tests.support.hub_server import HubServer
 
 SIZE = 60_000
 
