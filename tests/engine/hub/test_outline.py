@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import torch
+from safetensors.torch import save_file
 
 from engine.errors import HubUnreachable, ModelNotFound, NotOnHub
 from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue, require_catalogue_model
@@ -14,6 +15,7 @@ from engine.hub.outline import config_of, find_or_outline
 from engine.model.config import read_config
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import weight_format
+from engine.weights.checkpoint import Checkpoint
 from tests.support.hub_server import HubServer
 
 CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64}
@@ -29,10 +31,8 @@ def read(folder: Path) -> tuple[dict[str, Any], int]:
 def test_the_engine_counts_as_many_weights_as_the_catalogue(model: CatalogueModel, tmp_path: Path) -> None:
     raw = config_of(model)
     (tmp_path / "config.json").write_text(json.dumps(raw))
-    checkpoint: Any = SimpleNamespace(
-        folder=tmp_path, config=raw, architecture=raw["architectures"][0], names=frozenset()
-    )
-    config = read_config(checkpoint)
+    save_file({"none": torch.zeros(1)}, tmp_path / "model.safetensors")
+    config = read_config(Checkpoint(tmp_path))
     assert (config.layers, config.head_dim) == (model.config["num_hidden_layers"], model.config["head_dim"])
     assert config.context_length == model.context_length
     assert weight_bytes(config, weight_format("fp32")) / 4 == pytest.approx(model.parameters, rel=0.002)
