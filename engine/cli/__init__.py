@@ -32,6 +32,8 @@ def main(arguments: list[str]) -> int:
     except TenonError as error:
         print(f"tenon: {error.message}", file=sys.stderr)
         return error.exit_code
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:
         # The reader (head, say) has seen enough.
         sys.stderr.close()

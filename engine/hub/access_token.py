@@ -7,7 +7,7 @@ import os
 import keyring
 from huggingface_hub import get_token
 from keyring.backends import fail
-from keyring.errors import KeyringError, PasswordDeleteError
+from keyring.errors import PasswordDeleteError
 
 from engine.errors import InvalidOption, TokenNotKept
 
@@ -34,7 +34,7 @@ def keep_token(token: str) -> None:
         )
     try:
         keyring.set_password(_SERVICE, _ACCOUNT, token)
-    except KeyringError as error:
+    except Exception as error:  # keyring's own errors, and those of the libraries below it
         raise _no_keyring(error) from error
 
 
@@ -48,7 +48,7 @@ def forget_token() -> bool:
         keyring.delete_password(_SERVICE, _ACCOUNT)
     except PasswordDeleteError:
         return False
-    except KeyringError as error:
+    except Exception as error:  # keyring's own errors, and those of the libraries below it
         raise _no_keyring(error) from error
     return True
 
@@ -58,7 +58,9 @@ def _kept_token() -> str | None:
         return None
     try:
         return keyring.get_password(_SERVICE, _ACCOUNT)
-    except KeyringError:  # locked, or the session has no way to it: the next place is asked
+    except (
+        Exception
+    ):  # locked, or no way to it, in whatever words the backend's own library has: ask elsewhere
         return None
 
 

@@ -192,6 +192,17 @@ def test_search_has_the_catalogue_and_the_hub(
     assert run("search", "nothing like it", "--offline")[0] == 0
 
 
+def test_control_c_while_searching_is_no_error(
+    server: HubServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("engine.cli.models.search.search", interrupted)
+    assert main(["models", "search", "qwen3"]) == 130
+    assert capsys.readouterr().err == ""
+
+
 def test_import_and_pairs(
     run: Any, llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -8,6 +8,7 @@ from keyring.backends import fail
 from engine.errors import InvalidOption, TokenNotKept
 from engine.hub.access_token import find_token, forget_token, keep_token
 from engine.hub.connection import Hub
+from tests.engine.hub.conftest import MemoryKeyring
 from tests.support.hub_server import HubServer
 
 
@@ -50,6 +51,20 @@ def test_the_environment_comes_first(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_is_no_token_is_refused(text: str) -> None:
     with pytest.raises(InvalidOption, match="no access token"):
         keep_token(text)
+
+
+def test_a_keyring_that_breaks_is_a_system_without_one() -> None:
+    class Broken(MemoryKeyring):
+        def get_password(self, service: str, username: str) -> str | None:
+            raise OSError("the bus is gone")
+
+        def set_password(self, service: str, username: str, password: str) -> None:
+            raise RuntimeError("the bus is gone")
+
+    keyring.set_keyring(Broken())
+    assert find_token() is None
+    with pytest.raises(TokenNotKept, match="HF_TOKEN"):
+        keep_token("hf_secret")
 
 
 def test_a_system_without_a_keyring_is_told_another_way() -> None:
