@@ -8,7 +8,7 @@ from engine.errors import InvalidOption, OutOfMemory
 from engine.kernels import library
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
-from engine.planning import fit, hardware
+from engine.planning import fit
 from engine.planning.fit import fit_model
 from engine.weights.checkpoint import Checkpoint
 
@@ -69,20 +69,6 @@ def test_auto_takes_the_fastest_that_fits_and_four_bits_only_when_nothing_else_d
 def test_unknown_values_are_refused(options: LoadOptions, config: ModelConfig) -> None:
     with pytest.raises(InvalidOption):
         fit_model(config, options)
-
-
-def test_a_control_group_caps_memory_and_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    outer = tmp_path / "outer"
-    inner = outer / "inner"
-    inner.mkdir(parents=True)
-    (outer / "memory.max").write_text("3000000\n")
-    (outer / "memory.current").write_text("2500000\n")
-    (outer / "memory.stat").write_text("anon 1\ninactive_file 200000\n")
-    (inner / "memory.max").write_text("max\n")
-    (inner / "cpu.max").write_text("100000 100000\n")
-    monkeypatch.setattr(hardware, "_control_groups", lambda: [inner, outer])
-    assert hardware.available_memory_bytes() == 700_000
-    assert hardware.usable_cores() == 1
 
 
 def test_a_gpu_takes_as_many_layers_as_its_budget_holds(config: ModelConfig) -> None:

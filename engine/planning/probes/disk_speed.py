@@ -1,0 +1,130 @@
+"""How fast a disk reads: measured past the page cache, as streaming a model's layers reads."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from engine.planning.probes.disks import nearest_folder
+
+_BLOCK_BYTES = 4 << 20
+# Two requests in flight keep a disk busy; more gain nothing.
+_READERS = 2
+_MOST_BYTES, _MOST_S = 512 << 20, 1.0
+# A file of this size says enough; a written one is of this size.
+_FILE_BYTES = 128 << 20
+# What must stay free beside a file that is written for this.
+_RESERVE_BYTES = 1 << 30
+_LOOKED_AT = 2000
+
+
+def read_bytes_per_s(folder: Path, check: Callable[[], None]) -> float | None:
+    """Bytes per second that sequential reads below a folder reach.
+
+    A large file that is there is read; where there is none a temporary one is written, read and deleted.
+
+    Args:
+        folder: It need not exist.
+        check: Called often; raises to cancel.
+
+    Returns:
+        None where nothing can be read: no large file, and no room or no right to write one.
+    """
+    there = nearest_folder(folder)
+    found = _large_file(there) if folder.is_dir() else None
+    try:
+        if found is not None:
+            return file_bytes_per_s(found, check)
+        with _temporary_file(there, check) as written:
+            return file_bytes_per_s(written, check)
+    except OSError:
+        return None
+
+
+def file_bytes_per_s(path: Path, check: Callable[[], None]) -> float:
+    """Bytes per second of reading a file, for a second at most.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    size = path.stat().st_size // _BLOCK_BYTES * _BLOCK_BYTES
+    if size == 0:
+        raise OSError(f"{path} is too small to measure with")
+    descriptor = _open_direct(path)
+    try:
+        buffers = [mmap.mmap(-1, _BLOCK_BYTES) for _ in range(_READERS)]
+        begun = time.perf_counter()
+        done = 0
+        with ThreadPoolExecutor(_READERS) as readers:
+            while done < _MOST_BYTES and time.perf_counter() - begun < _MOST_S:
+                check()
+                reads = [
+                    readers.submit(_read, descriptor, buffer, (done + at * _BLOCK_BYTES) % size)
+                    for at, buffer in enumerate(buffers)
+                ]
+                done += sum(read.result() for read in reads)
+                if done >= size:
+                    break  # what was read once may be in a cache of the disk's own
+        return done / (time.perf_counter() - begun)
+    finally:
+        os.close(descriptor)
+
+
+def _read(descriptor: int, buffer: mmap.mmap, offset: int) -> int:
+    if hasattr(os, "preadv"):
+        return os.preadv(descriptor, [buffer], offset)
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    return len(os.read(descriptor, len(buffer)))
+
+
+def _open_direct(path: Path) -> int:
+    """Open a file so that reads come from the disk: past the page cache, or with the file dropped from it."""
+    if hasattr(os, "O_DIRECT"):
+        with suppress(OSError):  # not every file system can
+            return os.open(path, os.O_RDONLY | os.O_DIRECT)
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    else:
+        with suppress(ImportError, OSError):
+            import fcntl
+
+            fcntl.fcntl(descriptor, 48, 1)  # F_NOCACHE, macOS
+    return descriptor
+
+
+def _large_file(folder: Path) -> Path | None:
+    """A file that is large enough to measure with, the largest of the first few thousand."""
+    largest, size = None, _FILE_BYTES - 1
+    looked_at = 0
+    for place, _, names in os.walk(folder):
+        for name in names:
+            looked_at += 1
+            if looked_at > _LOOKED_AT:
+                return largest
+            path = Path(place, name)
+            with suppress(OSError):
+                if path.is_file() and path.stat().st_size > size:
+                    largest, size = path, path.stat().st_size
+    return largest
+
+
+@contextmanager
+def _temporary_file(folder: Path, check: Callable[[], None]) -> Iterator[Path]:
+    status = os.statvfs(folder) if hasattr(os, "statvfs") else None
+    if status is not None and status.f_bavail * status.f_frsize < _RESERVE_BYTES + _FILE_BYTES:
+        raise OSError("no room to measure")
+    with tempfile.NamedTemporaryFile(dir=folder, prefix=".tenon-disk-") as file:
+        block = os.urandom(_BLOCK_BYTES)  # a disk that compresses must not be flattered
+        for _ in range(_FILE_BYTES // _BLOCK_BYTES):
+            check()
+            file.write(block)
+        file.flush()
+        os.fsync(file.fileno())
+        yield Path(file.name)
