@@ -14,7 +14,7 @@ from os import getpid
 import torch
 
 from engine.drafting.dynamic_tree import TreeShape
-from engine.errors import Cancelled, OutOfMemory, TenonError
+from engine.errors import Cancelled, OutOfMemory, TenonError, WeightsUnreadable
 from engine.loaded_model import LoadedModel
 from engine.messages import (
     Cancel,
@@ -80,6 +80,8 @@ class Engine:
         while True:
             command = self._commands.get()
             if isinstance(command, Shutdown):
+                if self._model is not None:
+                    self._model.release()
                 self._model = None
                 return
             if isinstance(command, Unload):
@@ -105,6 +107,8 @@ class Engine:
             self._fail(
                 command.request_id, type(error).__name__, error.message, error.details, error.exit_code
             )
+            if isinstance(error, WeightsUnreadable):
+                self._unload()  # the next request begins with a load, which finds or makes a file that is whole
         except torch.OutOfMemoryError as error:
             message = (
                 "The GPU ran out of memory: give it less of the model with a smaller GPU memory budget, or close "
@@ -154,6 +158,7 @@ class Engine:
 
     def _unload(self) -> None:
         if self._model is not None:
+            self._model.release()
             self._model = None
             gc.collect()
             self._on_event(ModelUnloaded())

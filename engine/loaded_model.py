@@ -29,7 +29,6 @@ from engine.placement.link import Link
 from engine.planning.fit import fit_model, layers_that_fit
 from engine.planning.hardware import find_gpu, free_device_bytes, usable_cores
 from engine.planning.kernel_table import prefer_fastest
-from engine.planning.placement_plan import PlacementPlan
 from engine.planning.planner import choose_draft
 from engine.text.gate import Gate
 from engine.text.tokenizer import Tokenizer, read_end_ids
@@ -55,6 +54,7 @@ class LoadedModel:
         target: Its decoder and cache.
         draft: The draft that was loaded with it, None for none.
         link: The way to the GPU, or to the CPU's own memory where none is used.
+        placement: Where the target's weights are.
         target_devices: Where the target computes, in words.
         gate: The bundled guide's confidence gate, None for every other model.
         round_costs: By mode, what the rounds of earlier replies cost: a reply need not measure it again first.
@@ -99,12 +99,19 @@ class LoadedModel:
         check()
         self.link = Link(_CPU if draft is None else draft.device)
         leading = 0
-        if draft is not None and draft.device == gpu:
+        if draft is not None and draft.device == gpu and fit.plan.kind == "resident":
             leading = layers_that_fit(config, fit, _vram_budget(options, gpu) - draft.size_bytes)
         placed = place_target(
-            checkpoint, config, fit.weights, PlacementPlan(device_layers=leading), self.link, progress, check
+            checkpoint,
+            config,
+            fit.weights,
+            replace(fit.plan, device_layers=leading),
+            self.link,
+            progress,
+            check,
         )
-        decoder = Decoder(config, placed.placement)
+        self.placement = placed.placement
+        decoder = Decoder(config, self.placement)
         self.target = Target(decoder, fit.context)
         self.target_devices = placed.devices
         if options.threads is None and fit.weight_bytes < _LARGE_BYTES:
@@ -140,6 +147,10 @@ class LoadedModel:
             draft_nodes=own.draft_nodes,
         )
         return same == own and (self.draft is not None or choose_draft(options) is None)
+
+    def release(self) -> None:
+        """Free the weights, and end what reads them; nothing can be asked of the model after it."""
+        self.placement.release()
 
     def sampler(self, options: SamplingOptions, fresh_seed: int) -> Sampler:
         """How this reply samples: what was asked for, then generation_config.json, then greedy.

@@ -100,6 +100,7 @@ class ReplyRun:
         self._plan = choose_plan(request.options)
         self._draft = model.draft if MODES[self._plan.mode].needs_draft else None
         self._crossed_before = model.link.to_device_bytes
+        self._read_before = model.placement.disk_read_bytes
         self._rule: Verifier = RULES[request.verify].verifier(
             model.sampler(request.sampling, secrets.randbits(32))
         )
@@ -219,6 +220,7 @@ class ReplyRun:
         return replace(
             read_memory(),
             device_peak_bytes=peaks,
+            disk_read_bytes=self._model.placement.disk_read_bytes - self._read_before,
             host_to_device_bytes=link.to_device_bytes - self._crossed_before,
         )
 

@@ -10,34 +10,47 @@ from engine.kernels import library
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.footprint import cache_bytes, layer_bytes, weight_bytes
-from engine.model.weight_format import DENSE_BF16, FORMAT_NAMES, WeightFormat, weight_format
-from engine.planning.hardware import available_memory_bytes
+from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
+from engine.planning.footprint import device_format, host_footprint
+from engine.planning.hardware import available_memory_bytes, process_bytes
 from engine.planning.kernel_table import format_seconds
+from engine.planning.placement_plan import PlacementPlan
+from engine.planning.streaming import least_bytes, plan_streaming, streaming_context
 
 # A larger context than this has to be asked for: its cache is memory that most conversations never use.
 _DEFAULT_CONTEXT = 8192
 _SMALLEST_CONTEXT = 256
-# Activations, the tokenizer, and what other programs will want next.
+# What other programs will want next.
 _RESERVE_BYTES = 256 << 20
 # Up to this size float32, which is exact, costs little time and memory.
 _SMALL_MODEL_BYTES = 1 << 30
 _SMALL_DRAFT_BYTES = 64 << 20
+_RESIDENT = PlacementPlan()
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What will be loaded: the precision's name, the tokens of context, and the bytes of both."""
+    """What will be loaded.
+
+    Attributes:
+        weights: The precision.
+        context: Tokens of context.
+        weight_bytes: Of the whole model, in memory or not.
+        cache_bytes: Of a full context.
+        plan: Where the layers live.
+    """
 
     weights: WeightFormat
     context: int
     weight_bytes: int
     cache_bytes: int
+    plan: PlacementPlan = _RESIDENT
 
 
 def fit_model(config: ModelConfig, options: LoadOptions, taken_bytes: int = 0) -> Fit:
-    """Choose precision and context so that weights and cache fit.
+    """Choose precision, context and placement so that everything fits.
 
-    A context that was not asked for shrinks first.
+    A context that was not asked for shrinks first; then layers are streamed from the disk.
 
     Args:
         config: Of the model.
@@ -46,30 +59,55 @@ def fit_model(config: ModelConfig, options: LoadOptions, taken_bytes: int = 0) -
 
     Raises:
         InvalidOption: an unknown precision, or a context the model does not have.
-        OutOfMemory: they do not fit, with the numbers.
+        OutOfMemory: not even streaming fits, with the least that would do.
     """
     if options.context is not None and not 16 <= options.context <= config.context_length:
         raise InvalidOption(
             f"The context is {options.context:,} tokens, but this model takes 16 to {config.context_length:,}."
         )
+    baseline = process_bytes()
     available = available_memory_bytes() - _RESERVE_BYTES
-    budget = available if options.ram_budget_bytes is None else min(available, options.ram_budget_bytes)
-    budget -= taken_bytes
-    weights = _choose_weights(config, options.weights, budget)
-    needed = weight_bytes(config, weights)
-    context = options.context or min(_DEFAULT_CONTEXT, config.context_length)
-    smallest = context if options.context else min(_SMALLEST_CONTEXT, context)
-    while context > smallest and needed + cache_bytes(config, context, weights) > budget:
+    budget = available
+    if options.ram_budget_bytes is not None:
+        budget = min(available, options.ram_budget_bytes - baseline)
+    weights = _choose_weights(config, options.weights, budget - taken_bytes)
+    wanted = options.context or min(_DEFAULT_CONTEXT, config.context_length)
+    smallest = wanted if options.context else min(_SMALLEST_CONTEXT, wanted)
+    whole = weight_bytes(config, weights)
+
+    def needed(context: int) -> int:
+        return host_footprint(config, _RESIDENT, weights, context, taken_bytes, baseline_bytes=0).total
+
+    context = wanted
+    while context > smallest and needed(context) > budget:
         context = max(context // 2, smallest)
-    cache = cache_bytes(config, context, weights)
-    if needed + cache > budget:
-        limit = "the memory budget is" if budget < available - taken_bytes else "free are"
-        raise OutOfMemory(
-            f"The model needs {_readable(needed)} for its weights ({weights.name}) and {_readable(cache)} for "
-            f"{context:,} tokens of context, but {limit} {_readable(max(budget, 0))}: choose a smaller model, "
-            "smaller weights or a smaller context, or close other programs."
-        )
-    return Fit(weights, context, needed, cache)
+    if needed(context) <= budget:
+        return Fit(weights, context, whole, cache_bytes(config, context, weights))
+    context = streaming_context(config, weights, wanted, smallest, budget - taken_bytes)
+    plan = plan_streaming(config, weights, context, budget, taken_bytes)
+    if plan is None:
+        context = smallest
+        plan = plan_streaming(config, weights, context, budget, taken_bytes)
+    if plan is None:
+        least = least_bytes(config, weights, context, taken_bytes)
+        raise OutOfMemory(_refusal(weights, context, needed(context), least, budget, available, baseline))
+    return Fit(weights, context, whole, cache_bytes(config, context, weights), plan)
+
+
+def _refusal(
+    weights: WeightFormat, context: int, whole: int, least: int, budget: int, available: int, baseline: int
+) -> str:
+    """What to say when not even streaming fits."""
+    if budget < available:
+        given = f"the memory budget of {_readable(budget + baseline)} leaves {_readable(max(budget, 0))}"
+        remedy = f"give it a budget of {_readable(least + baseline)} or more"
+    else:
+        given, remedy = f"free are {_readable(max(budget, 0))}", "close other programs"
+    return (
+        f"The model needs {_readable(whole)} for {weights.name} weights and {context:,} tokens of context, or "
+        f"{_readable(least)} when its layers are read from the disk for each token, but {given}: {remedy}, or choose "
+        "a smaller model, smaller weights or a smaller context."
+    )
 
 
 def draft_format(exact_bytes: int) -> WeightFormat:
@@ -108,11 +146,6 @@ def layers_that_fit(config: ModelConfig, settled: Fit, budget_bytes: int) -> int
     """
     each = layer_bytes(config, device_format(settled.weights), settled.context)
     return max(0, min(config.layers, budget_bytes // each))
-
-
-def device_format(weights: WeightFormat) -> WeightFormat:
-    """What layers are on a GPU whose model has this format on the CPU: packed ones are in 16 bits there."""
-    return weights if weights.packing is None else DENSE_BF16
 
 
 def _choose_weights(config: ModelConfig, wanted: str, budget: int) -> WeightFormat:

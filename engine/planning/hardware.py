@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import psutil
 import torch
 
 from engine.planning.probes.host_memory import read_host_memory
@@ -13,6 +14,7 @@ __all__ = [
     "find_gpu",
     "free_device_bytes",
     "half_type",
+    "process_bytes",
     "usable_cores",
 ]
 
@@ -20,6 +22,11 @@ __all__ = [
 def available_memory_bytes() -> int:
     """Memory that can be taken without swapping, capped by the control groups that this process is in."""
     return read_host_memory().available_bytes
+
+
+def process_bytes() -> int:
+    """Memory that this process has now: its code, its libraries, and what it has loaded."""
+    return int(psutil.Process().memory_info().rss)
 
 
 def find_gpu() -> torch.device | None:

@@ -76,7 +76,7 @@ def test_a_matrix_with_other_bytes_than_its_shape_needs_is_made_again(folder: Pa
     def sections() -> Iterator[tuple[str, torch.Tensor, dict[str, Any]]]:
         for name, section in packed.sections.items():
             less = 64 if name == "layers.1.down" else 0
-            yield name, packed.bytes_of(name)[less:], dict(section.layout)
+            yield name, packed.bytes_of(section)[less:], dict(section.layout)
 
     write_packed_file(packed_file(folder), checkpoint.digest(), "int8", sections())
     assert torch.equal(logits(load(folder), folder), before)

@@ -8,7 +8,7 @@ from engine.errors import InvalidOption, OutOfMemory
 from engine.kernels import library
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
-from engine.planning import fit
+from engine.planning import fit, footprint
 from engine.planning.fit import fit_model
 from engine.weights.checkpoint import Checkpoint
 
@@ -78,7 +78,7 @@ def test_a_gpu_takes_as_many_layers_as_its_budget_holds(config: ModelConfig) -> 
     assert found == [0, 0, 1, 2, 3]
     packed = fit_model(config, LoadOptions(weights="int8", context=100))
     assert fit.layers_that_fit(config, packed, each) == 1
-    assert fit.device_format(packed.weights).name == "bf16"
+    assert footprint.device_format(packed.weights).name == "bf16"
 
 
 def test_a_large_draft_takes_the_fastest_format(config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
