@@ -46,7 +46,7 @@ class Checkpoint:
             raise ModelNotFound(f"There is no model folder at {folder}; check the path or install the model.")
         self.folder = folder
         self.config = read_config_file(folder)
-        self.architecture = _architecture(self.config)
+        self.architecture = architecture_of(self.config)
         self._files = [SafetensorsFile(path) for path in weight_files(folder)]
         self._file_of: dict[str, SafetensorsFile] = {}
         for file in self._files:
@@ -130,7 +130,12 @@ def read_config_file(folder: Path) -> dict[str, Any]:
     return config
 
 
-def _architecture(config: dict[str, Any]) -> str:
+def architecture_of(config: dict[str, Any]) -> str:
+    """``architectures[0]`` of a config.json.
+
+    Raises:
+        ConfigInvalid: It names none.
+    """
     names = config.get("architectures")
     if not isinstance(names, list) or not names or not isinstance(names[0], str):
         raise ConfigInvalid("config.json names no architecture; download the model's own config.json again.")
