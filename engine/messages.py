@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 Role = Literal["system", "user", "assistant"]
+PromptKind = Literal["chat", "code", "arithmetic", "instruction"]
 StopReason = Literal["end", "stop", "length", "cancelled"]
 
 
@@ -106,6 +107,7 @@ class Generate:
         max_tokens: Upper limit of the reply; None means until the context is full.
         stop: Strings that end the reply; they are not part of its text.
         verify: The rule of verification by its ``--verify`` name; the default is lossless under every setting.
+        prompt_kind: What the prompt asks for, where it is known: what a draft is worth differs by it.
         show_unconfirmed: Whether `TextDrafted` is wanted.
         offer_topics: The bundled guide may hold back an answer that it is not sure of and offer the nearest topics
             instead. Token ids stay the model's own, and a notice says what was done.
@@ -119,6 +121,7 @@ class Generate:
     sampling: SamplingOptions = field(default_factory=SamplingOptions)
     stop: tuple[str, ...] = ()
     verify: str = "sample-and-match"
+    prompt_kind: PromptKind | None = None
     show_unconfirmed: bool = False
     offer_topics: bool = False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from engine.cli import ask, doctor, train
+from engine.cli import ask, bench, doctor, plan, train
 from engine.cli.parser import Parser
 from engine.errors import TenonError
 
@@ -45,6 +45,6 @@ def _parser() -> argparse.ArgumentParser:
         epilog="`tenon --version` prints the version.",
     )
     commands = parser.add_subparsers(title="subcommands", metavar="COMMAND", required=True)
-    for subcommand in (ask, train, doctor):
+    for subcommand in (ask, doctor, plan, bench, train):
         subcommand.add_to(commands)
     return parser

@@ -200,9 +200,10 @@ class DraftCost:
 
         Args:
             nodes: Of the tree.
-            paced: Whether branches grow one step at a time (LLMCad), to a depth that confidence decides.
+            paced: Whether branches grow step by step (LLMCad), so that a larger tree is deeper too.
         """
-        depth = min(_TREE_DEPTH if not paced else 2 * _TREE_DEPTH, nodes)
+        deeper = max(1.0, (nodes / _DRAFT_NODES[-1]) ** 0.5) if paced else 1.0
+        depth = min(round(_TREE_DEPTH * deeper), nodes)
         width = max(1, min(_TREE_WIDTH, nodes // depth))
         return depth * (self.forward_s(width) + _ROUND_OPERATORS / 2 * self._speeds.host.operator_s)
 

@@ -11,21 +11,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-Kind = Literal["chat", "code", "arithmetic", "instruction"]
-KINDS: tuple[Kind, ...] = ("chat", "code", "arithmetic", "instruction")
+from engine.messages import PromptKind
+
+KINDS: tuple[PromptKind, ...] = ("chat", "code", "arithmetic", "instruction")
 
 # Nodes after which a larger draft gains little: EAGLE-2 gives tau 4.12 with 15 nodes and 5.00 with 59 in that table,
 # and 1 + gain * (1 - exp(-nodes / 10)) goes through both.
 _NODES = 10.0
 _PUBLISHED_NODES = 15
 # Table I: "Ours" for a head, TinyLlama-1.1B for a whole model.
-_PUBLISHED: dict[str, dict[Kind, float]] = {
+_PUBLISHED: dict[str, dict[PromptKind, float]] = {
     "head": {"chat": 4.73, "code": 5.90, "arithmetic": 4.71, "instruction": 4.62},
     "model": {"chat": 4.89, "code": 5.70, "arithmetic": 4.38, "instruction": 4.57},
 }
 # Prompt lookup has no such table. This is an assumption on the careful side: it finds something in a tenth of the
 # rounds, in code more often, and a long draft then brings two tokens.
-_LOOKUP_FINDS: dict[Kind, float] = {"chat": 0.05, "code": 0.2, "arithmetic": 0.1, "instruction": 0.1}
+_LOOKUP_FINDS: dict[PromptKind, float] = {"chat": 0.05, "code": 0.2, "arithmetic": 0.1, "instruction": 0.1}
 _LOOKUP_GAIN = 2.0
 
 
@@ -56,7 +57,7 @@ class Expectation:
         measured: Whether any of it was measured with these models.
     """
 
-    kinds: Mapping[Kind, TokenYield] = field(default_factory=dict)
+    kinds: Mapping[PromptKind, TokenYield] = field(default_factory=dict)
     measured: bool = False
 
 

@@ -16,7 +16,7 @@ from engine.planning.cost_model import (
     plain_round,
     streamed_round,
 )
-from engine.planning.expected_tokens import Expectation, published_expectation
+from engine.planning.expected_tokens import published_expectation
 from engine.planning.hardware_report import HardwareReport
 from engine.planning.machine_speeds import MachineSpeeds, machine_speeds
 from engine.planning.mode_plan import MachinePlan, ModePlan
@@ -30,9 +30,9 @@ from engine.planning.placing import (
     least_streaming_bytes,
     read_room,
 )
-from engine.planning.profile import Profile
+from engine.planning.profile import Profile, drafter_key
 
-ORDER = ("plain", "lookup", "dovetail", "offload", "layer-offload", "llmcad")
+ORDER = ("plain", "lookup", "llmcad", "dovetail", "offload", "layer-offload")
 """The modes that can be planned; of equal predictions the earlier one is taken."""
 
 _AUTO = "auto"
@@ -78,7 +78,7 @@ def plan_machine(
     target: TargetFacts,
     draft: DraftFacts | None = None,
     wishes: Wishes | None = None,
-    profile: Profile | None = None,
+    profiles: Callable[[str], Profile] = lambda weights: Profile(),
     runnable: Collection[str] = ORDER,
 ) -> MachinePlan:
     """Every mode for a model on a machine.
@@ -88,7 +88,7 @@ def plan_machine(
         target: The model.
         draft: What may guess for it.
         wishes: What is settled.
-        profile: What was measured with these models on this machine.
+        profiles: What was measured with these models on this machine, by the name of a weight format.
         runnable: The modes that ``auto`` may take.
 
     Raises:
@@ -101,11 +101,17 @@ def plan_machine(
             f"The context is {wishes.context:,} tokens, but this model takes 16 to {config.context_length:,}."
         )
     room = read_room(report, wishes.ram_budget_bytes, wishes.vram_budget_bytes)
-    plans = [
-        _FormatPlanner(report, target, draft, wishes, profile, room, weight_format(name)).plan(runnable)
-        for name in _formats(target, wishes.weights, room)
-    ]
-    return max(plans, key=_worth)
+
+    def plan(name: str) -> MachinePlan:
+        weights = weight_format(name)
+        planner = _FormatPlanner(report, target, draft, wishes, profiles(name), room, weights)
+        return planner.plan(runnable)
+
+    best = max(map(plan, _formats(target, wishes.weights, room)), key=_worth)
+    if wishes.weights == _AUTO and not _worth(best)[1]:
+        # 4 bits lose more than can be answered for unasked, so they are for models that fit no other way.
+        return max(best, plan("int4"), key=_worth)
+    return best
 
 
 def _worth(plan: MachinePlan) -> tuple[bool, bool, float]:
@@ -127,14 +133,11 @@ def _formats(target: TargetFacts, wanted: str, room: Room) -> tuple[str, ...]:
     exact_bytes = weight_bytes(target.config, weight_format("fp32"))
     if exact_bytes <= min(_SMALL_MODEL_BYTES, room.host_bytes // 2):
         return ("fp32",)
-    # 4 bits lose more than can be answered for unasked, so they are for models that fit no other way.
     device = 0 if room.gpu is None or room.gpu.unified else room.gpu_bytes
-    roomy = tuple(
-        name
-        for name in ("fp32", "bf16", "int8")
-        if weight_bytes(target.config, weight_format(name)) <= room.host_bytes + device
-    )
-    return roomy or ("int4",)
+    formats = ("fp32", "bf16", "int8")
+    room_bytes = room.host_bytes + device
+    roomy = [name for name in formats if weight_bytes(target.config, weight_format(name)) <= room_bytes]
+    return tuple(roomy) or ("int4",)
 
 
 class _FormatPlanner:
@@ -146,7 +149,7 @@ class _FormatPlanner:
         target: TargetFacts,
         draft: DraftFacts | None,
         wishes: Wishes,
-        profile: Profile | None,
+        profile: Profile,
         room: Room,
         weights: WeightFormat,
     ) -> None:
@@ -154,7 +157,7 @@ class _FormatPlanner:
         self._target = target
         self._draft = draft
         self._wishes = wishes
-        self._profile = profile or Profile()
+        self._profile = profile
         self._room = room
         self._weights = weights
         self._speeds: MachineSpeeds = machine_speeds(report, room.gpu)
@@ -190,6 +193,7 @@ class _FormatPlanner:
             reason=_reason(chosen, plans[0]),
             measured=self._speeds.measured,
             profiled=self._profile.known,
+            draft_profiled=self._draft is not None and self._profile.knows_draft(self._draft.digest),
         )
 
     def _plain(self) -> ModePlan:
@@ -204,7 +208,7 @@ class _FormatPlanner:
         if placing is None:
             return ModePlan("lookup", refusal=self._no_room())
         cost = self._cost(placing)
-        expected = self._profile.expectation("lookup", published_expectation("lookup"))
+        expected = self._profile.expectation(drafter_key("lookup"), published_expectation("lookup"))
         return self._mode("lookup", placing, cost, drafted_round(cost, None, expected))
 
     def _dovetail(self) -> ModePlan:
@@ -215,8 +219,10 @@ class _FormatPlanner:
         if placed is None:
             return ModePlan("dovetail", refusal=self._no_room(" beside its draft"))
         placing, on_gpu = placed
-        cost, draft = self._cost(placing), self._draft_cost(self._draft, on_gpu)
-        best = drafted_round(cost, draft, self._expected(self._draft))
+        drafter = drafter_key("dovetail", self._draft.digest)
+        cost, draft = self._cost(placing), self._draft_cost(self._draft, on_gpu, drafter)
+        expected = self._profile.expectation(drafter, published_expectation(self._draft.kind))
+        best = drafted_round(cost, draft, expected)
         return self._mode("dovetail", placing, cost, best, draft, on_gpu)
 
     def _offload(self) -> ModePlan:
@@ -251,8 +257,10 @@ class _FormatPlanner:
         if placed is None:
             return ModePlan("llmcad", refusal=self._no_room(" beside its draft"))
         placing, on_gpu = placed
-        cost, draft = self._cost(placing), self._draft_cost(self._draft, on_gpu)
-        best = streamed_round(cost, draft, self._expected(self._draft))
+        drafter = drafter_key("llmcad", self._draft.digest)
+        cost, draft = self._cost(placing), self._draft_cost(self._draft, on_gpu, drafter)
+        expected = self._profile.expectation(drafter, published_expectation(self._draft.kind))
+        best = streamed_round(cost, draft, expected)
         return self._mode("llmcad", placing, cost, best, draft, on_gpu)
 
     def _in_memory_or_streamed(self, draft: DraftRoom) -> Placing | None:
@@ -265,18 +273,15 @@ class _FormatPlanner:
         factors = {width: seconds / cost.forward_s(width) for width, seconds in measured.items()}
         return TargetCost(self._target, self._weights, placing.plan, self._speeds, position, factors)
 
-    def _draft_cost(self, draft: DraftFacts, on_gpu: bool) -> DraftCost:
+    def _draft_cost(self, draft: DraftFacts, on_gpu: bool, drafter: str) -> DraftCost:
         assert self._draft_format is not None
         cost = DraftCost(draft, self._draft_format, self._speeds, on_gpu)
-        measured = self._profile.draft_seconds(draft.digest)
+        measured = self._profile.draft_seconds(drafter)
         if not measured:
             return cost
         # One factor: what was measured is whole trees, whose time hardly depends on their nodes.
         factor = sum(seconds / cost.tree_s(nodes) for nodes, seconds in measured.items()) / len(measured)
         return DraftCost(draft, self._draft_format, self._speeds, on_gpu, factor)
-
-    def _expected(self, draft: DraftFacts) -> Expectation:
-        return self._profile.expectation(draft.digest, published_expectation(draft.kind))
 
     def _beside(
         self, draft: DraftFacts, place: Callable[[DraftRoom], Placing | None]

@@ -55,6 +55,7 @@ class MachinePlan:
         reason: Why, in one sentence.
         measured: Whether the machine's speeds were measured; else figures are guesses.
         profiled: Whether replies of this model on this machine went into them.
+        draft_profiled: Whether some of these replies were drafted by this draft.
     """
 
     model: str
@@ -66,6 +67,7 @@ class MachinePlan:
     reason: str
     measured: bool
     profiled: bool = False
+    draft_profiled: bool = False
 
     def mode(self, name: str) -> ModePlan:
         """One of the modes by its name; KeyError where there is none."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -107,7 +108,7 @@ def draft_facts(name: str, folder: Path, target: ModelConfig) -> DraftFacts:
     """
     if draft_kind(folder) == "head":
         checkpoint = HeadCheckpoint(folder)
-        return head_facts(name, read_layout(checkpoint), target)
+        return head_facts(name, read_layout(checkpoint), target, _head_digest(checkpoint))
     return model_draft_facts(target_facts(name, folder))
 
 
@@ -127,7 +128,7 @@ def model_draft_facts(facts: TargetFacts) -> DraftFacts:
     )
 
 
-def head_facts(name: str, layout: HeadLayout, target: ModelConfig) -> DraftFacts:
+def head_facts(name: str, layout: HeadLayout, target: ModelConfig, digest: str = "") -> DraftFacts:
     """A head for a target of this config."""
     slots = (*layout.outer, *(slot for slots in layout.layers for slot in slots))
     matrices = [slot for slot in slots if len(slot.shape) == 2]
@@ -145,5 +146,11 @@ def head_facts(name: str, layout: HeadLayout, target: ModelConfig) -> DraftFacts
         shared_elements=table * (1 if target.tied else 2),
         cache_elements=2 * layout.blocks.layers * layout.blocks.kv_size,
         context_length=target.context_length,
-        digest=name,
+        digest=digest,
     )
+
+
+def _head_digest(checkpoint: HeadCheckpoint) -> str:
+    """Names a head by its config, its tensors and where it lies: heads of one layout differ in nothing else."""
+    facts = (checkpoint.config, sorted(checkpoint.shapes.items()), str(checkpoint.folder.resolve()))
+    return hashlib.sha256(repr(facts).encode()).hexdigest()

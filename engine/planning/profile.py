@@ -15,8 +15,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from engine.messages import RoundRecord
-from engine.planning.expected_tokens import KINDS, Expectation, Kind, TokenYield, fit_yield
+from engine.messages import PromptKind, RoundRecord
+from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
 from engine.planning.placement_plan import PlacementPlan
 from engine.planning.plain_data import from_plain
 
@@ -54,7 +54,7 @@ class Profile:
 
     Attributes:
         forwards: By placement and then by width (as text, JSON's keys): seconds of a target's forward.
-        drafts: By the draft's digest and then by nodes: seconds of a draft.
+        drafts: By drafter (`drafter_key`) and then by nodes: seconds of a draft.
         yields: By drafter and then by kind of prompt.
     """
 
@@ -67,13 +67,17 @@ class Profile:
         """Whether anything was measured."""
         return bool(self.forwards)
 
+    def knows_draft(self, digest: str) -> bool:
+        """Whether a draft has drafted in any mode."""
+        return any(drafter.endswith(f" {digest[:16]}") for drafter in self.yields)
+
     def forward_seconds(self, plan: PlacementPlan) -> dict[int, float]:
         """Seconds of a forward by its width, in one placement."""
         return {int(width): seconds for width, seconds in self.forwards.get(_placement(plan), {}).items()}
 
-    def draft_seconds(self, digest: str) -> dict[int, float]:
+    def draft_seconds(self, drafter: str) -> dict[int, float]:
         """Seconds of a draft by its nodes."""
-        return {int(nodes): seconds for nodes, seconds in self.drafts.get(digest, {}).items()}
+        return {int(nodes): seconds for nodes, seconds in self.drafts.get(drafter, {}).items()}
 
     def expectation(self, drafter: str, published: Expectation) -> Expectation:
         """What a drafter gives: as measured where it was, weighed against what is published.
@@ -81,13 +85,13 @@ class Profile:
         Replies of which the kind is not known (``any``) speak for the kinds of which none is.
 
         Args:
-            drafter: A draft's digest, or ``lookup``.
+            drafter: From `drafter_key`.
             published: What stands in.
         """
         own = self.yields.get(drafter, {})
         if not own:
             return published
-        kinds: dict[Kind, TokenYield] = {}
+        kinds: dict[PromptKind, TokenYield] = {}
         for kind in KINDS:
             known = own.get(kind) or own.get("any")
             kinds[kind] = published.kinds[kind] if known is None else _weighed(known, published.kinds[kind])
@@ -98,14 +102,14 @@ class Profile:
         rounds: Iterable[RoundRecord],
         plan: PlacementPlan,
         drafter: str | None,
-        kind: Kind | None = None,
+        kind: PromptKind | None = None,
     ) -> Profile:
         """This profile with what another reply has measured.
 
         Args:
             rounds: Of the reply, in order.
             plan: Where the target's layers lived.
-            drafter: A draft's digest, ``lookup``, or None for none.
+            drafter: From `drafter_key`, None for none.
             kind: Of the prompt, None where it is not known.
         """
         warm = list(rounds)[_WARMING:]
@@ -120,6 +124,16 @@ class Profile:
         before = self.yields.get(drafter, {}).get(name, Yielded())
         own = {**self.yields.get(drafter, {}), name: _added(before, warm)}
         return Profile(merged, drafts, {**self.yields, drafter: own})
+
+
+def drafter_key(mode: str, digest: str = "") -> str:
+    """What a drafter is known by: the same draft drafts otherwise in another mode.
+
+    Args:
+        mode: The mode's name.
+        digest: Of the loaded draft's checkpoint, empty where the mode needs none.
+    """
+    return f"{mode} {digest[:16]}".strip()
 
 
 def profile_path(cache_folder: Path, hardware: str, digest: str, weights: str) -> Path:
