@@ -20,9 +20,12 @@ from engine.planning.model_facts import DraftFacts, TargetFacts
 from engine.planning.placement_plan import PlacementPlan
 from engine.planning.probes.host_speed import FormatSpeed
 
-# Operators' worth of time beside the products: of a layer on torch's operators, of one in the kernel library, and of a
-# round outside the layers (embedding, norm, sampling, the loop). Counted on the machine of BENCHMARKS.md.
-_LAYER_OPERATORS, _FUSED_OPERATORS, _ROUND_OPERATORS = 35, 25, 250
+# Time beside the products, in operators on hardly any data (`HostSpeed.operator_s`): of a layer on torch's operators, of
+# one in the kernel library, of a forward outside the layers (embedding, norm, sampling), of the loop around it, and
+# of a layer's launches on a GPU. The first four are from the guide and its inflations on the machine of BENCHMARKS.md,
+# the last one is counted.
+_LAYER_OPERATORS, _FUSED_OPERATORS, _FORWARD_OPERATORS, _LOOP_OPERATORS = 100, 50, 400, 150
+_LAUNCHES = 35
 # What computing with int8 or int4 moves on a GPU, which dequantizes a piece at a time: bytes for each weight, counted
 # from the operators. 16 bits are computed with as they are.
 _DEQUANTIZING_TRAFFIC = 20
@@ -93,8 +96,13 @@ class TargetCost:
 
     def predicted_s(self, width: int) -> float:
         """T_V(width) without anything measured of this model."""
-        rounds = _ROUND_OPERATORS * self._speeds.host.operator_s
-        return max(self._computing_s(width), self._crossing_s()) + rounds
+        outside = _FORWARD_OPERATORS * self._speeds.host.operator_s
+        return max(self._computing_s(width), self._crossing_s()) + outside
+
+    @property
+    def loop_s(self) -> float:
+        """What a round takes beside forward and draft."""
+        return _LOOP_OPERATORS * self._speeds.host.operator_s
 
     def waiting_s(self, width: int) -> float:
         """Of a forward, the time in which nothing is computed: weights are on their way."""
@@ -103,7 +111,8 @@ class TargetCost:
     def prefill_s(self, tokens: int, chunk: int) -> float:
         """Reading a prompt, in chunks."""
         whole, rest = divmod(tokens, chunk)
-        return whole * self.forward_s(chunk) + (self.forward_s(rest) if rest else 0.0)
+        # What was measured are narrow forwards, which say little of wide ones.
+        return whole * self.predicted_s(chunk) + (self.predicted_s(rest) if rest else 0.0)
 
     @property
     def crossing_bytes(self) -> int:
@@ -147,10 +156,7 @@ class TargetCost:
             _DEQUANTIZING_TRAFFIC * self._layer_elements if self._dequantized else 0
         )
         reading = (traffic + self._cache_bytes) / gpu.memory_bytes_per_s
-        return (
-            max(reading, width * self._layer_elements / gpu.products_per_s)
-            + _LAYER_OPERATORS * gpu.operator_s
-        )
+        return max(reading, width * self._layer_elements / gpu.products_per_s) + _LAUNCHES * gpu.operator_s
 
 
 class DraftCost:
@@ -188,12 +194,13 @@ class DraftCost:
         if self._on_gpu and gpu is not None:
             speed = FormatSpeed(gpu.memory_bytes_per_s, gpu.products_per_s, 0.0)
             computing = speed.seconds(elements * _HALF_BYTES, width * elements)
-            operators = self._draft.layers * _LAYER_OPERATORS * gpu.operator_s
+            operators = self._draft.layers * _LAUNCHES * gpu.operator_s
         else:
             computing = self._format.seconds(elements * self._bytes_each, width * elements)
             each = _FUSED_OPERATORS if self._packed else _LAYER_OPERATORS
             operators = self._draft.layers * each * self._speeds.host.operator_s
-        return (computing + operators) * self._factor
+        outside = _FORWARD_OPERATORS * self._speeds.host.operator_s
+        return (computing + operators + outside) * self._factor
 
     def tree_s(self, nodes: int, paced: bool = False) -> float:
         """Drafting a tree: depth * T_D(width).
@@ -205,12 +212,12 @@ class DraftCost:
         deeper = max(1.0, (nodes / _DRAFT_NODES[-1]) ** 0.5) if paced else 1.0
         depth = min(round(_TREE_DEPTH * deeper), nodes)
         width = max(1, min(_TREE_WIDTH, nodes // depth))
-        return depth * (self.forward_s(width) + _ROUND_OPERATORS / 2 * self._speeds.host.operator_s)
+        return depth * self.forward_s(width)
 
 
 def plain_round(target: TargetCost) -> Round:
     """One token for each forward."""
-    return Round(1.0 / target.forward_s(1), 1.0, 0)
+    return Round(1.0 / (target.forward_s(1) + target.loop_s), 1.0, 0)
 
 
 def drafted_round(target: TargetCost, draft: DraftCost | None, expected: Expectation) -> Round:
@@ -248,7 +255,7 @@ def _mean(target: TargetCost, expected: Expectation, nodes: int, drafting_s: flo
     for each in expected.kinds.values():
         given = each.finds * each.tokens(nodes) + (1.0 - each.finds)
         verifying = each.finds * target.forward_s(nodes + 1) + (1.0 - each.finds) * target.forward_s(1)
-        seconds += (verifying + drafting_s) / given
+        seconds += (verifying + drafting_s + target.loop_s) / given
         tokens += given
     count = len(expected.kinds)
     return Round(count / seconds, tokens / count, nodes)

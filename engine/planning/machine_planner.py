@@ -247,10 +247,11 @@ class _FormatPlanner:
         return self._mode("layer-offload", placing, cost, plain_round(cost))
 
     def _llmcad(self) -> ModePlan:
-        if self._places.resident(DraftRoom()) is not None:
-            return ModePlan("llmcad", refusal=_FITS)
         if self._draft is None:
-            return ModePlan("llmcad", refusal=_NO_DRAFT)
+            fits = self._places.resident(DraftRoom()) is not None
+            return ModePlan("llmcad", refusal=_FITS if fits else _NO_DRAFT)
+        if self._beside(self._draft, self._places.resident) is not None:
+            return ModePlan("llmcad", refusal=_FITS)
         if self._draft.kind == "head":
             return ModePlan("llmcad", refusal=_HEAD_CANNOT)
         placed = self._beside(self._draft, self._places.streamed)
