@@ -13,9 +13,7 @@ import pytest
 from engine.cli import main
 from engine.cli.parser import size
 from engine.kernels import library
-from engine.planning import kernel_table
 from engine.planning.hardware_report import report_from_json
-from engine.planning.probes import disk_speed, host_speed
 from tests.support.checkpoints import write_checkpoint
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,21 +105,6 @@ def test_a_missing_chat_template_is_said_on_standard_error(
     captured = capsys.readouterr()
     assert json.loads(captured.out)["text"] is not None
     assert "no chat template" in captured.err
-
-
-@pytest.fixture
-def small_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the doctor measure with hardly any data."""
-    for module, name, value in (
-        (kernel_table, "_ROWS", 64),
-        (kernel_table, "_COLUMNS", 64),
-        (kernel_table, "_COPIES_BYTES", 0),
-        (kernel_table, "_RUNS_S", 0.0),
-        (host_speed, "_BUFFER_BYTES", 1 << 20),
-        (host_speed, "_OPERATOR_RUNS", 2),
-        (disk_speed, "_FILE_BYTES", 8 << 20),
-    ):
-        monkeypatch.setattr(module, name, value)
 
 
 @pytest.mark.usefixtures("small_measurements")
