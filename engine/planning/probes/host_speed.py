@@ -75,13 +75,19 @@ def measure_host(
         free_bytes: Memory that is free now; a buffer takes a quarter of it at most.
     """
     progress("memory")
-    bandwidth = memory_bytes_per_s(min(_BUFFER_BYTES, max(_FEWEST_BUFFER_BYTES, free_bytes // 4)), check)
+    buffer_bytes = min(_BUFFER_BYTES, max(_FEWEST_BUFFER_BYTES, free_bytes // 4))
+    bandwidth = memory_bytes_per_s(buffer_bytes, check)
     operator = operator_seconds(torch.device("cpu"))
-    formats = {}
+    fitted = {}
     for name in FORMAT_NAMES:
         progress(f"{name} products")
-        speed = fit_speed(name, measured_rows(cache_folder, (name,), check)[name])
-        formats[name] = replace(speed, bytes_per_s=min(speed.bytes_per_s, _SUSTAINED * bandwidth))
+        fitted[name] = fit_speed(name, measured_rows(cache_folder, (name,), check)[name])
+    # What other programs, or a host's other guests, take of the memory changes from second to second.
+    bandwidth = max(bandwidth, memory_bytes_per_s(buffer_bytes, check))
+    formats = {
+        name: replace(speed, bytes_per_s=min(speed.bytes_per_s, _SUSTAINED * bandwidth))
+        for name, speed in fitted.items()
+    }
     return HostSpeed(bandwidth, operator, formats)
 
 
