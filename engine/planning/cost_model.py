@@ -10,6 +10,7 @@ with the draft's time added, and PPD's maximum of tau(n) / L_fp(n) (section 4).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from engine.model.footprint import stored_layer_bytes
@@ -35,7 +36,7 @@ _COMPARING = 1.03
 # A draft is one of these sizes, as the adaptive schedule has them.
 _DRAFT_NODES = (1, 3, 7, 15)
 _STREAMED_DRAFT_NODES = (1, 3, 7, 15, 31, 63)
-_TREE_DEPTH, _TREE_WIDTH = 7, 10
+_TREE_DEPTH, _PACED_DEPTH, _TREE_WIDTH = 7, 16, 10
 # The share of rounds in which what LLMCad drafted ahead still holds: the whole best branch must have been accepted.
 _AHEAD_HOLDS = 0.3
 
@@ -209,8 +210,9 @@ class DraftCost:
             nodes: Of the tree.
             paced: Whether branches grow step by step (LLMCad), so that a larger tree is deeper too.
         """
-        deeper = max(1.0, (nodes / _DRAFT_NODES[-1]) ** 0.5) if paced else 1.0
-        depth = min(round(_TREE_DEPTH * deeper), nodes)
+        deepest = _PACED_DEPTH if paced else _TREE_DEPTH
+        # The nodes that are kept grow in depth and in width: 3 nodes take 3 levels, 7 take 5 and 15 take 7.
+        depth = min(deepest, nodes, round(1 + 1.6 * math.sqrt(nodes)))
         width = max(1, min(_TREE_WIDTH, nodes // depth))
         return depth * self.forward_s(width)
 
