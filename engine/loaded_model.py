@@ -116,14 +116,15 @@ class LoadedModel:
         decoder = Decoder(config, self.placement)
         self.target = Target(decoder, fit.context)
         self.target_devices = placed.devices
-        if options.threads is None and fit.weight_bytes < _LARGE_BYTES:
+        if options.threads is None and fit.weight_bytes < _LARGE_BYTES and fit.plan.kind == "resident":
             torch.set_num_threads(_faster_thread_count(self.target))
         self.notes = (*placed.notes, *_slow_kernels(fit.weights))
         self.draft: LoadedDraft | None = None
         if draft is not None:
             self.draft = LoadedDraft(draft, decoder, checkpoint, fit.context, self.link, check)
             self.notes += self.draft.notes
-        self.round_costs: defaultdict[str, RoundCost] = defaultdict(RoundCost)
+        streamed = self.placement.streamed_bytes > 0
+        self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(flat=streamed))
         self.options = options
         self.folder = folder
         self._generation_config = _read_generation_config(folder)
@@ -139,7 +140,7 @@ class LoadedModel:
         )
 
     def serves(self, options: LoadOptions) -> bool:
-        """Whether a request with these options needs no new load: mode and tree settings may differ."""
+        """Whether a request with these options needs no new load: mode and drafting may differ."""
         own = self.options
         same = replace(
             options,
@@ -147,6 +148,10 @@ class LoadedModel:
             draft_width=own.draft_width,
             draft_depth=own.draft_depth,
             draft_nodes=own.draft_nodes,
+            fallback_threshold=own.fallback_threshold,
+            branching=own.branching,
+            adaptive_fallback=own.adaptive_fallback,
+            draft_ahead=own.draft_ahead,
         )
         return same == own and (self.draft is not None or choose_draft(options) is None)
 

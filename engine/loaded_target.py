@@ -19,6 +19,7 @@ from engine.placement.placement import Placement
 from engine.placement.resident import Resident
 from engine.placement.split import Split
 from engine.placement.streamed import Streamed
+from engine.planning.disk import DiskKind, disk_kind
 from engine.planning.hardware import half_type
 from engine.planning.placement_plan import PlacementPlan
 from engine.weights.checkpoint import Checkpoint
@@ -28,6 +29,9 @@ _STREAMED = (
     "The model is larger than the memory it may take, so {layers} of its {all} layers ({size:.2g} GB) are read from "
     "the disk for each token or draft, which takes about {seconds:.2g} s."
 )
+_SLOW_DISKS: dict[DiskKind | None, str] = {"network": "a network drive", "spinning": "a spinning disk"}
+# Virtual disks say that they turn; no single disk that does reads as fast as this, nor does a usual network.
+_SLOW_BYTES_S = 400e6
 _CPU = torch.device("cpu")
 
 
@@ -111,6 +115,11 @@ def _stream(
             size=placement.streamed_bytes / 1e9,
             seconds=placement.streamed_bytes / speed,
         )
+        kind = disk_kind(packed.path)
+        if kind in _SLOW_DISKS and speed < _SLOW_BYTES_S:
+            note += (
+                f" Its file lies on {_SLOW_DISKS[kind]}: a solid-state drive in this machine would be faster."
+            )
         return PlacedTarget(placement, layout.parameters, "cpu, disk", (note, *layout.notes))
 
     return open_packed(

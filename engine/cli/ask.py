@@ -29,7 +29,12 @@ from engine.messages import (
 
 _WIDTH = "guesses that are followed at each level of the draft's tree; 1 is a chain (default: %(default)s)"
 _DEPTH = "the longest run of guesses (default: %(default)s)"
-_NODES = "guesses that the model checks in one pass, beside the token before them (default: %(default)s)"
+_NODES = "guesses that the model checks in one pass, beside the token before them (default: 15; llmcad: 63)"
+_MODE = "auto, plain, lookup, dovetail or llmcad (default: %(default)s)"
+_FALLBACK = (
+    "llmcad: check the guesses once none of their branches is likelier than this, above 0 and at most 1, to begin with "
+    "(default: %(default)s)"
+)
 _VERIFY = (
     "how guesses are checked: sample-and-match, residual, or typical, which is lossy (default: %(default)s)"
 )
@@ -53,8 +58,9 @@ def add_to(commands: Any) -> None:
     )
     ask.add_argument("--draft-width", metavar="N", type=int, default=LoadOptions.draft_width, help=_WIDTH)
     ask.add_argument("--draft-depth", metavar="N", type=int, default=LoadOptions.draft_depth, help=_DEPTH)
-    ask.add_argument("--draft-nodes", metavar="N", type=int, default=LoadOptions.draft_nodes, help=_NODES)
-    ask.add_argument("--mode", default="auto", help="auto, plain, lookup or dovetail (default: %(default)s)")
+    ask.add_argument("--draft-nodes", metavar="N", type=int, help=_NODES)
+    ask.add_argument("--mode", default="auto", help=_MODE)
+    _add_llmcad(ask)
     ask.add_argument("--verify", default="sample-and-match", metavar="RULE", help=_VERIFY)
     ask.add_argument(
         "--weights", default="auto", help="auto, fp32, bf16, int8 or int4 (default: %(default)s)"
@@ -86,6 +92,22 @@ def add_to(commands: Any) -> None:
     ask.add_argument("--system", metavar="TEXT", help="the system prompt")
     ask.add_argument("--raw", action="store_true", help="continue PROMPT as it is, without a chat template")
     ask.add_argument("--json", action="store_true", help="print one JSON object at the end and nothing else")
+
+
+def _add_llmcad(ask: argparse.ArgumentParser) -> None:
+    ask.add_argument(
+        "--fallback-threshold",
+        metavar="A",
+        type=float,
+        default=LoadOptions.fallback_threshold,
+        help=_FALLBACK,
+    )
+    for name, help_ in (
+        ("branching", "llmcad: guess one chain of tokens and no tree"),
+        ("adaptive-fallback", "llmcad: check after --draft-depth guesses, however sure the draft is"),
+        ("draft-ahead", "llmcad: let the draft wait while the model is read"),
+    ):
+        ask.add_argument(f"--no-{name}", dest=name.replace("-", "_"), action="store_false", help=help_)
 
 
 def _ask(options: argparse.Namespace) -> int:
@@ -143,6 +165,10 @@ def _request(options: argparse.Namespace) -> Generate:
             draft_width=options.draft_width,
             draft_depth=options.draft_depth,
             draft_nodes=options.draft_nodes,
+            fallback_threshold=options.fallback_threshold,
+            branching=options.branching,
+            adaptive_fallback=options.adaptive_fallback,
+            draft_ahead=options.draft_ahead,
             mode=options.mode,
             weights=options.weights,
             threads=options.threads,

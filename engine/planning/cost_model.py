@@ -21,10 +21,10 @@ from engine.planning.model_facts import DraftFacts, TargetFacts
 from engine.planning.placement_plan import PlacementPlan
 from engine.planning.probes.host_speed import FormatSpeed
 
-# Time beside the products, in operators on hardly any data (`HostSpeed.operator_s`): of a layer on torch's operators, of
-# one in the kernel library, of a forward outside the layers (embedding, norm, sampling), of the loop around it, and
-# of a layer's launches on a GPU. The first four are from the guide and its inflations on the machine of BENCHMARKS.md,
-# the last one is counted.
+# Time beside the products, in operators on hardly any data (`HostSpeed.operator_s`): of a layer on torch's operators,
+# of one in the kernel library, of a forward outside the layers (embedding, norm, sampling), of the loop around it,
+# and of a layer's launches on a GPU. The first four are from the guide and its inflations on the machine of
+# BENCHMARKS.md, the last one is counted.
 _LAYER_OPERATORS, _FUSED_OPERATORS, _FORWARD_OPERATORS, _LOOP_OPERATORS = 100, 50, 400, 150
 _LAUNCHES = 35
 # What computing with int8 or int4 moves on a GPU, which dequantizes a piece at a time: bytes for each weight, counted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from engine.errors import InvalidOption, OutOfMemory
@@ -70,18 +71,18 @@ def fit_model(config: ModelConfig, options: LoadOptions, taken_bytes: int = 0) -
     budget = available
     if options.ram_budget_bytes is not None:
         budget = min(available, options.ram_budget_bytes - baseline)
-    weights = _choose_weights(config, options.weights, budget - taken_bytes)
     wanted = options.context or min(_DEFAULT_CONTEXT, config.context_length)
     smallest = wanted if options.context else min(_SMALLEST_CONTEXT, wanted)
-    whole = weight_bytes(config, weights)
 
-    def needed(context: int) -> int:
+    def needed(context: int, weights: WeightFormat) -> int:
         return host_footprint(config, _RESIDENT, weights, context, taken_bytes, baseline_bytes=0).total
 
+    weights = _choose_weights(config, options.weights, lambda weights: budget - needed(smallest, weights))
+    whole = weight_bytes(config, weights)
     context = wanted
-    while context > smallest and needed(context) > budget:
+    while context > smallest and needed(context, weights) > budget:
         context = max(context // 2, smallest)
-    if needed(context) <= budget:
+    if needed(context, weights) <= budget:
         return Fit(weights, context, whole, cache_bytes(config, context, weights))
     context = streaming_context(config, weights, wanted, smallest, budget - taken_bytes)
     plan = plan_streaming(config, weights, context, budget, taken_bytes)
@@ -89,13 +90,14 @@ def fit_model(config: ModelConfig, options: LoadOptions, taken_bytes: int = 0) -
         context = smallest
         plan = plan_streaming(config, weights, context, budget, taken_bytes)
     if plan is None:
-        least = least_bytes(config, weights, context, taken_bytes)
-        raise OutOfMemory(_refusal(weights, context, needed(context), least, budget, available, baseline))
+        resident = needed(context, weights)
+        least = min(resident, least_bytes(config, weights, context, taken_bytes))
+        raise OutOfMemory(_refusal(weights, context, resident, least, budget, available, baseline))
     return Fit(weights, context, whole, cache_bytes(config, context, weights), plan)
 
 
 def _refusal(
-    weights: WeightFormat, context: int, whole: int, least: int, budget: int, available: int, baseline: int
+    weights: WeightFormat, context: int, resident: int, least: int, budget: int, available: int, baseline: int
 ) -> str:
     """What to say when not even streaming fits."""
     if budget < available:
@@ -103,10 +105,12 @@ def _refusal(
         remedy = f"give it a budget of {_readable(least + baseline)} or more"
     else:
         given, remedy = f"free are {_readable(max(budget, 0))}", "close other programs"
+    streamed = ""
+    if least < resident:
+        streamed = f", or {_readable(least)} when its layers are read from the disk for each token"
     return (
-        f"The model needs {_readable(whole)} for {weights.name} weights and {context:,} tokens of context, or "
-        f"{_readable(least)} when its layers are read from the disk for each token, but {given}: {remedy}, or choose "
-        "a smaller model, smaller weights or a smaller context."
+        f"The model needs {_readable(resident)} for {weights.name} weights and {context:,} tokens of context"
+        f"{streamed}, but {given}: {remedy}, or choose a smaller model, smaller weights or a smaller context."
     )
 
 
@@ -148,7 +152,10 @@ def layers_that_fit(config: ModelConfig, settled: Fit, budget_bytes: int) -> int
     return max(0, min(config.layers, budget_bytes // each))
 
 
-def _choose_weights(config: ModelConfig, wanted: str, budget: int) -> WeightFormat:
+def _choose_weights(
+    config: ModelConfig, wanted: str, left_bytes: Callable[[WeightFormat], int]
+) -> WeightFormat:
+    """The format asked for, else the fastest that fits; ``left_bytes`` says what a resident model leaves of memory."""
     if wanted in FORMAT_NAMES:
         return weight_format(wanted)
     if wanted != "auto":
@@ -156,11 +163,12 @@ def _choose_weights(config: ModelConfig, wanted: str, budget: int) -> WeightForm
             f"There is no weight format {wanted!r}: choose auto, {' or '.join(FORMAT_NAMES)}."
         )
     exact = weight_format("fp32")
-    if weight_bytes(config, exact) <= min(_SMALL_MODEL_BYTES, budget // 2):
+    size = weight_bytes(config, exact)
+    if size <= min(_SMALL_MODEL_BYTES, left_bytes(exact)):
         return exact
     # 4 bits lose more than can be answered for unasked, so they are for models that fit no other way.
     candidates = (exact, weight_format("bf16"), weight_format("int8"))
-    roomy = [candidate for candidate in candidates if weight_bytes(config, candidate) <= budget]
+    roomy = [candidate for candidate in candidates if left_bytes(candidate) >= 0]
     if not roomy:
         return weight_format("int4")
     seconds = format_seconds(cache_folder())

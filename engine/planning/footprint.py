@@ -22,6 +22,8 @@ Planning inside the engine asks the system instead."""
 # The widest forwards: a chunk of the prompt, and a tree of 64 nodes with its root, of which every row has logits.
 _CHUNK_ROWS = 512
 _TREE_ROWS = 65
+# What torch's own products take beside their operands: code that is paged in with the first of them, and workspaces.
+_DENSE_PRODUCT_BYTES = 24 << 20
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,8 @@ def host_footprint(
         baseline=baseline_bytes,
         weights=weight_bytes(replace(config, layers=layers), weights),
         cache=cache_bytes(replace(config, layers=layers), context, weights),
-        activations=activation_bytes(config, min(_CHUNK_ROWS, context), min(_TREE_ROWS, context)),
+        activations=activation_bytes(config, min(_CHUNK_ROWS, context), min(_TREE_ROWS, context))
+        + (_DENSE_PRODUCT_BYTES if weights.packing is None else 0),
         draft=draft_bytes,
     )
     if plan.kind == "layer-offload":

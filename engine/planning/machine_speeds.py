@@ -14,7 +14,7 @@ _ASSUMED_BYTES_PER_S = 25e9
 _ASSUMED_PRODUCTS_PER_S = {"fp32": 20e9, "bf16": 30e9, "int8": 50e9, "int4": 50e9}
 _ASSUMED_OPERATOR_S = 4e-6
 _ASSUMED_GPU = GpuSpeed(200e9, 2e12, 10e-6, 6e9)
-_ASSUMED_DISK_BYTES_PER_S = {"spinning": 120e6, "network": 100e6, "memory": 5e9}
+_ASSUMED_DISK_BYTES_PER_S = {"spinning": 120e6, "network": 100e6}
 _ASSUMED_SSD_BYTES_PER_S = 1e9
 
 

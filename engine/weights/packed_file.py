@@ -39,6 +39,7 @@ ALIGNMENT_BYTES = 4096
 _MAGIC = b"TENONPAK"
 _TRAILER = struct.Struct("<QQQ8s")
 _WRITE_BYTES = 16 << 20
+_DROP_BYTES = 64 << 20
 
 
 class PackedFileUnusable(Exception):
@@ -182,6 +183,7 @@ def write_packed_file(
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         with unfinished.open("wb") as handle:
+            dropped = 0
             index: dict[str, Any] = {"version": VERSION, "source": source, "format": weights, "sections": []}
             for name, tensor, layout in sections:
                 handle.write(b"\0" * (-handle.tell() % ALIGNMENT_BYTES))
@@ -191,8 +193,9 @@ def write_packed_file(
                 index["sections"].append(asdict(entry))
                 for start in range(0, len(data), _WRITE_BYTES):
                     handle.write(data[start : start + _WRITE_BYTES])
-                    if not keep_cached:
+                    if not keep_cached and handle.tell() - dropped >= _DROP_BYTES:
                         _drop_pages(handle)
+                        dropped = handle.tell()
             encoded = json.dumps(index).encode()
             trailer = _TRAILER.pack(handle.tell(), len(encoded), zlib.crc32(encoded), _MAGIC)
             handle.write(encoded + trailer)

@@ -1,8 +1,8 @@
-"""Tiny checkpoints, written once per session."""
+"""Tiny checkpoints, written once per session, and an engine to run them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ import torch
 from engine.planning import kernel_table
 from engine.planning.probes import disk_speed, host_speed
 from tests.support.checkpoints import write_checkpoint
+from tests.support.engine_client import EngineClient, engine_client
 
 torch.set_num_threads(1)  # tiny models gain nothing from a second thread, and lose to whatever else runs
 
@@ -47,3 +48,16 @@ def small_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
         (disk_speed, "_FILE_BYTES", 8 << 20),
     ):
         monkeypatch.setattr(module, name, value)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[EngineClient]:
+    """An engine that lives as long as a file's tests."""
+    with engine_client() as opened:
+        yield opened
+
+
+@pytest.fixture
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine without a GPU, whatever this one has."""
+    monkeypatch.setattr("engine.loaded_model.find_gpu", lambda: None)

@@ -72,6 +72,7 @@ def test_standard_input_raw_and_system_prompts(
         (["ask", "--model", "/no/such/folder", "x"], "no model '/no/such/folder'"),
         (["ask", "--model", "{model}", "--temperature", "-2", "x"], "temperature is -2"),
         (["ask", "--model", "{model}", "--mode", "fast", "x"], "no mode 'fast'"),
+        (["ask", "--model", "{model}", "--fallback-threshold", "1.5", "x"], "above 0 and at most 1, not 1.5"),
         (["ask", "--model", "{model}", "  "], "message is empty"),
         (["ask", "--raw", "--system", "a", "x"], "--system"),
         (["dance"], "dance"),
@@ -191,3 +192,17 @@ def test_a_draft_and_its_tree_settings(llama_folder: Path, capsys: pytest.Captur
     assert "the draft runs on the CPU" in captured.err
     assert main([*arguments, "--draft", str(llama_folder), "--draft-depth", "17"]) == 2
     assert capsys.readouterr().err == "tenon: The draft tree's depth must be between 1 and 16, not 17.\n"
+
+
+def test_techniques_of_llmcad_can_be_switched_off(
+    llama_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "12", "--json", "--raw", "Hello"]
+    arguments += ["--draft", str(llama_folder), "--vram-budget", "0"]
+    assert main([*arguments, "--mode", "plain"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    off = ["--no-branching", "--no-adaptive-fallback", "--no-draft-ahead", "--draft-depth", "3"]
+    assert main([*arguments, "--mode", "llmcad", *off]) == 0
+    reply = json.loads(capsys.readouterr().out)
+    assert (reply["mode"], reply["token_ids"]) == ("llmcad", plain["token_ids"])
+    assert reply["timings"]["acceptance_rate"] == 1.0

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.planning.probes.disks import nearest_folder
+from engine.weights.direct_reader import DirectReader, PageMemory
 
-_BLOCK_BYTES = 4 << 20
-# Two requests in flight keep a disk busy; more gain nothing.
-_READERS = 2
+_RANGE_BYTES = 8 << 20
 _MOST_BYTES, _MOST_S = 512 << 20, 1.0
 # A file of this size says enough; a written one is of this size.
 _FILE_BYTES = 128 << 20
@@ -53,50 +51,33 @@ def file_bytes_per_s(path: Path, check: Callable[[], None]) -> float:
     Raises:
         OSError: the file cannot be read.
     """
-    size = path.stat().st_size // _BLOCK_BYTES * _BLOCK_BYTES
+    size = path.stat().st_size // _RANGE_BYTES * _RANGE_BYTES
     if size == 0:
         raise OSError(f"{path} is too small to measure with")
-    descriptor = _open_direct(path)
+    reader = DirectReader(path)
     try:
-        buffers = [mmap.mmap(-1, _BLOCK_BYTES) for _ in range(_READERS)]
+        # One range is always on its way while another one is waited for.
+        memories = [PageMemory(_RANGE_BYTES) for _ in range(2)]
         begun = time.perf_counter()
-        done = 0
-        with ThreadPoolExecutor(_READERS) as readers:
-            while done < _MOST_BYTES and time.perf_counter() - begun < _MOST_S:
-                check()
-                reads = [
-                    readers.submit(_read, descriptor, buffer, (done + at * _BLOCK_BYTES) % size)
-                    for at, buffer in enumerate(buffers)
-                ]
-                done += sum(read.result() for read in reads)
-                if done >= size:
-                    break  # what was read once may be in a cache of the disk's own
+        pending = deque(
+            reader.submit(at * _RANGE_BYTES, _RANGE_BYTES, memory)
+            for at, memory in enumerate(memories[: size // _RANGE_BYTES])
+        )
+        asked, done = len(pending) * _RANGE_BYTES, 0
+        while pending:
+            check()
+            read = pending.popleft()
+            read.wait()
+            if read.error is not None:
+                raise read.error
+            done += _RANGE_BYTES
+            # What was read once may be in a cache of the disk's own, so the file's end is the end.
+            if asked < min(size, _MOST_BYTES) and time.perf_counter() - begun < _MOST_S:
+                pending.append(reader.submit(asked, _RANGE_BYTES, memories[asked // _RANGE_BYTES % 2]))
+                asked += _RANGE_BYTES
         return done / (time.perf_counter() - begun)
     finally:
-        os.close(descriptor)
-
-
-def _read(descriptor: int, buffer: mmap.mmap, offset: int) -> int:
-    if hasattr(os, "preadv"):
-        return os.preadv(descriptor, [buffer], offset)
-    os.lseek(descriptor, offset, os.SEEK_SET)
-    return len(os.read(descriptor, len(buffer)))
-
-
-def _open_direct(path: Path) -> int:
-    """Open a file so that reads come from the disk: past the page cache, or with the file dropped from it."""
-    if hasattr(os, "O_DIRECT"):
-        with suppress(OSError):  # not every file system can
-            return os.open(path, os.O_RDONLY | os.O_DIRECT)
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
-    if hasattr(os, "posix_fadvise"):
-        os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-    else:
-        with suppress(ImportError, OSError):
-            import fcntl
-
-            fcntl.fcntl(descriptor, 48, 1)  # F_NOCACHE, macOS
-    return descriptor
+        reader.close()
 
 
 def _large_file(folder: Path) -> Path | None:
@@ -121,8 +102,8 @@ def _temporary_file(folder: Path, check: Callable[[], None]) -> Iterator[Path]:
     if status is not None and status.f_bavail * status.f_frsize < _RESERVE_BYTES + _FILE_BYTES:
         raise OSError("no room to measure")
     with tempfile.NamedTemporaryFile(dir=folder, prefix=".tenon-disk-") as file:
-        block = os.urandom(_BLOCK_BYTES)  # a disk that compresses must not be flattered
-        for _ in range(_FILE_BYTES // _BLOCK_BYTES):
+        block = os.urandom(_RANGE_BYTES)  # a disk that compresses must not be flattered
+        for _ in range(_FILE_BYTES // _RANGE_BYTES):
             check()
             file.write(block)
         file.flush()

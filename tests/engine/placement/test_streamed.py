@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import shutil
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ import torch
 from engine.errors import Cancelled
 from engine.kernels import library
 from engine.model.decoder import Decoder
+from engine.model.fused_layer import FusedLayer
 from engine.model.weight_format import DENSE_BF16, FORMAT_NAMES, WeightFormat, weight_format
 from engine.placement.streamed import Streamed, pinned_layers
 from tests.support.checkpoints import write_checkpoint
@@ -103,12 +105,10 @@ def test_a_forward_that_was_cancelled_anywhere_leaves_the_next_one_right(
             return False
 
         cache = decoder.new_cache(64)
-        try:
+        with contextlib.suppress(Cancelled):
             decoder.forward(
                 PROMPT, torch.arange(len(PROMPT)), cache, check=stop, meanwhile=stop_while_waiting
             )
-        except Cancelled:
-            pass
     assert same(decoder, expected)
     decoder.source.release()  # type: ignore[attr-defined]
 
@@ -159,3 +159,23 @@ def test_layers_that_stay_are_spread_and_the_last_is_one_of_them() -> None:
             assert kept[-1] == layers - 1
             gaps = [after - before for before, after in zip([-1, *kept[:-1]], kept, strict=True)]
             assert max(gaps) - min(gaps) <= 1
+
+
+@pytest.mark.skipif(library.available() is None, reason=library.reason())
+def test_what_the_kernels_need_of_a_layer_is_made_once_for_each_buffer(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = 0
+    made_of = FusedLayer.made_of
+
+    def counted(*arguments: object) -> FusedLayer | None:
+        nonlocal made
+        made += 1
+        return made_of(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(FusedLayer, "made_of", counted)
+    decoder = streamed_decoder(folder, weight_format("int8"), 0, 2)
+    for _ in range(6):
+        decoder.forward(PROMPT, torch.arange(len(PROMPT)), decoder.new_cache(64))
+    assert made == 2 * LAYERS
+    decoder.source.release()  # type: ignore[attr-defined]
