@@ -1,4 +1,4 @@
-"""What planning answers: every mode with what it is predicted to do, or why it cannot."""
+"""What planning is asked and what it answers: every mode with what it is predicted to do, or why it cannot."""
 
 from __future__ import annotations
 
@@ -6,6 +6,28 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from engine.planning.placement_plan import PlacementPlan
+
+ORDER = ("plain", "lookup", "llmcad", "dovetail", "offload", "layer-offload")
+"""The modes that can be planned; of equal predictions the earlier one is taken."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the person has settled.
+
+    Attributes:
+        weights: A format's name, or ``auto``.
+        context: Tokens; None for the usual.
+        ram_budget_bytes: For the engine's whole process; None for what is free.
+        vram_budget_bytes: Of the GPU; 0 leaves it alone.
+        prompt_tokens: The prompt to predict the first token for.
+    """
+
+    weights: str = "auto"
+    context: int | None = None
+    ram_budget_bytes: int | None = None
+    vram_budget_bytes: int | None = None
+    prompt_tokens: int = 512
 
 
 @dataclass(frozen=True)

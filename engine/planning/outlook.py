@@ -9,8 +9,8 @@ from engine.hub.installed import cache_folder, find_model, models_folder, paired
 from engine.messages import LoadOptions, PromptKind, RoundRecord
 from engine.modes import MODES
 from engine.planning.hardware_report import HardwareReport, hardware_hash, read_report
-from engine.planning.machine_planner import Wishes, plan_machine
-from engine.planning.mode_plan import MachinePlan
+from engine.planning.machine_planner import plan_machine
+from engine.planning.mode_plan import MachinePlan, Wishes
 from engine.planning.model_facts import DraftFacts, TargetFacts, draft_facts, target_facts
 from engine.planning.placement_plan import PlacementPlan
 from engine.planning.profile import Profile, drafter_key, keep_profile, profile_path, read_profile

@@ -9,8 +9,8 @@ import pytest
 from engine.errors import InvalidOption
 from engine.planning.expected_tokens import KINDS, published_expectation
 from engine.planning.hardware_report import HardwareReport
-from engine.planning.machine_planner import ORDER, Wishes, plan_machine
-from engine.planning.mode_plan import MachinePlan
+from engine.planning.machine_planner import plan_machine
+from engine.planning.mode_plan import ORDER, MachinePlan, Wishes
 from engine.planning.profile import Profile, Yielded, drafter_key
 from tests.support.machines import dovetail_head, machine, machine_names, small_draft, target
 
