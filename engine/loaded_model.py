@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -127,7 +125,7 @@ class LoadedModel:
         self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(flat=streamed))
         self.options = options
         self.folder = folder
-        self._generation_config = _read_generation_config(folder)
+        self._generation_config = checkpoint.generation_config
         self.report = ModelReport(
             name=model_name(options.model, folder),
             folder=str(folder),
@@ -230,12 +228,3 @@ def _read_gate(folder: Path) -> Gate | None:
         raise ConfigInvalid(
             f"The guide's topics in {folder} cannot be read: install Tenon again.", details=str(error)
         ) from error
-
-
-def _read_generation_config(folder: Path) -> dict[str, Any]:
-    """generation_config.json, or nothing where it is missing or unreadable: it only holds defaults."""
-    try:
-        value = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.parser import size
-from engine.errors import InvalidOption
+from engine.errors import InvalidOption, ModelNotFound
 from engine.messages import LoadOptions
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def add_to(commands: Any) -> None:
         "plan",
         help="say what each mode would do here",
         description="Predict every mode for a model on this machine, or say why it cannot run. A folder with the "
-        "model's config.json is enough, and its index for the size of a download.",
+        "model's config.json is enough, or a name of the catalogue, or a repository of the hub.",
     )
     plan.set_defaults(run=_plan)
     plan.add_argument(
@@ -64,12 +64,23 @@ def _plan(options: argparse.Namespace) -> int:
         measure_report(models_folder(), cache_folder())
         if sys.stderr.isatty():
             print("\r\033[K", end="", file=sys.stderr)
-    plan = look_ahead(wanted, report).plan
+    plan = look_ahead(wanted, report, _find).plan
     if options.json:
         print(json.dumps(plan.as_json(), ensure_ascii=False))
     else:
         print("\n".join(_lines(plan)))
     return 0
+
+
+def _find(reference: str) -> Path:
+    """What is installed or in the catalogue, and only for anything else the hub."""
+    from engine.hub.connection import Hub
+    from engine.hub.outline import find_or_outline
+
+    try:
+        return find_or_outline(reference)
+    except ModelNotFound:
+        return find_or_outline(reference, Hub())
 
 
 def _read_machine(path: Path) -> HardwareReport:

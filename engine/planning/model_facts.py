@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Literal
 
 from engine.drafting.head_layout import HeadLayout, read_layout
-from engine.errors import TenonError
+from engine.errors import WeightsMissing
 from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import weight_bytes
-from engine.model.weight_format import weight_format
+from engine.model.weight_format import FORMAT_NAMES, weight_format
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.checkpoint_outline import CheckpointOutline
 from engine.weights.draft_kind import draft_kind
@@ -82,22 +82,23 @@ class DraftFacts:
     digest: str = ""
 
 
-def target_facts(name: str, folder: Path) -> TargetFacts:
-    """A model by its folder, of which config.json is enough.
+def target_facts(name: str, path: Path) -> TargetFacts:
+    """A model by its folder or file; of a folder config.json is enough.
 
     Raises:
-        CheckpointError: the folder is not usable.
+        CheckpointError: it is not usable.
     """
-    outline = CheckpointOutline(folder)
-    config = read_config(outline)
     try:
-        digest = Checkpoint(folder).digest()
-        packed = tuple(path.stem.removeprefix("tenon-") for path in folder.glob("tenon-*.packed"))
-        return TargetFacts(name, config, packed=packed, digest=digest)
-    except TenonError:
+        checkpoint = Checkpoint(path)
+    except WeightsMissing:
         # Not here, or not all of it. Published weights are in 16 bits mostly.
-        guess = weight_bytes(config, _EXACT) // 2
-        return TargetFacts(name, config, missing_bytes=outline.size_bytes or guess)
+        outline = CheckpointOutline(path)
+        config = read_config(outline)
+        return TargetFacts(
+            name, config, missing_bytes=outline.size_bytes or weight_bytes(config, _EXACT) // 2
+        )
+    packed = tuple(one for one in FORMAT_NAMES if checkpoint.packed_path(one).is_file())
+    return TargetFacts(name, read_config(checkpoint), packed=packed, digest=checkpoint.digest())
 
 
 def draft_facts(name: str, folder: Path, target: ModelConfig) -> DraftFacts:

@@ -20,6 +20,8 @@ class CheckpointOutline:
         folder: As given.
         config: config.json as it is.
         architecture: ``architectures[0]`` of it.
+        config_source: Where that stands, for people.
+        quantization: None: an outline says nothing of it.
         names: The names of all tensors as the index lists them; empty without one.
         size_bytes: Size of all weights files: of those that are there, else what the index says; None where neither
             says.
@@ -34,6 +36,8 @@ class CheckpointOutline:
             raise ModelNotFound(f"There is no model folder at {folder}; check the path or install the model.")
         self.folder = folder
         self.config = read_config_file(folder)
+        self.config_source = "config.json"
+        self.quantization: str | None = None
         self.architecture = architecture_of(self.config)
         index = _read_index(folder)
         weights = index.get("weight_map")

@@ -112,6 +112,17 @@ def test_auto_takes_the_fastest_that_fits_and_four_bits_only_when_nothing_else_d
     assert int4.plan.kind == "resident"
 
 
+@pytest.mark.parametrize(("stored", "expected"), [("Q4_0", "int4"), ("Q4_K", "int8"), (None, "int8")])
+def test_four_bits_are_for_files_that_lose_nothing_in_them(
+    stored: str | None, expected: str, config: ModelConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fit, "_SMALL_MODEL_BYTES", 0)
+    seconds = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "int4": 0.5}
+    monkeypatch.setattr(fit, "format_seconds", lambda folder: seconds)
+    quantized = replace(config, quantization=stored)
+    assert fit_model(quantized, LoadOptions(context=16)).weights.name == expected
+
+
 @pytest.mark.parametrize(
     "options", [LoadOptions(weights="int2"), LoadOptions(context=4), LoadOptions(context=10**7)]
 )
