@@ -53,6 +53,7 @@ class LoadedModel:
         draft: The draft that was loaded with it, None for none.
         link: The way to the GPU, or to the CPU's own memory where none is used.
         placement: Where the target's weights are.
+        placement_plan: Where its layers live.
         target_devices: Where the target computes, in words.
         gate: The bundled guide's confidence gate, None for every other model.
         round_costs: By mode, what the rounds of earlier replies cost: a reply need not measure it again first.
@@ -99,11 +100,12 @@ class LoadedModel:
         leading = 0
         if draft is not None and draft.device == gpu and fit.plan.kind == "resident":
             leading = layers_that_fit(config, fit, _vram_budget(options, gpu) - draft.size_bytes)
+        self.placement_plan = replace(fit.plan, device_layers=leading)
         placed = place_target(
             checkpoint,
             config,
             fit.weights,
-            replace(fit.plan, device_layers=leading),
+            self.placement_plan,
             self.link,
             progress,
             check,

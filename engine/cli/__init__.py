@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from engine.cli import ask, doctor, models, train
+from engine.cli import ask, bench, doctor, models, plan, train
 from engine.cli.parser import Parser
 from engine.errors import TenonError
 
@@ -47,6 +47,6 @@ def _parser() -> argparse.ArgumentParser:
         epilog="`tenon --version` prints the version.",
     )
     commands = parser.add_subparsers(title="subcommands", metavar="COMMAND", required=True)
-    for subcommand in (ask, models, train, doctor):
+    for subcommand in (ask, models, plan, bench, train, doctor):
         subcommand.add_to(commands)
     return parser

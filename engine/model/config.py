@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Set
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 # Every config class of transformers needs what this imports, most of a second's worth: better while the engine starts
 # than while a model loads.
@@ -14,9 +16,36 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.model.families import SUPPORTED, Family
 from engine.model.rope import Rope, read_rope
-from engine.weights.checkpoint import Checkpoint
 
 ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu"}
+
+
+class ConfigSource(Protocol):
+    """What a config is read from: a checkpoint, or the outline of one."""
+
+    @property
+    def folder(self) -> Path:
+        """Where config.json lies."""
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """config.json as it is."""
+
+    @property
+    def config_source(self) -> str:
+        """Where that stands, for people."""
+
+    @property
+    def quantization(self) -> str | None:
+        """What its weights are quantized with; None where they are not."""
+
+    @property
+    def architecture(self) -> str:
+        """``architectures[0]`` of it."""
+
+    @property
+    def names(self) -> Set[str]:
+        """The names of all tensors, as far as they are known."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +122,7 @@ class ModelConfig:
         return self.heads // self.kv_heads
 
 
-def read_config(checkpoint: Checkpoint) -> ModelConfig:
+def read_config(checkpoint: ConfigSource) -> ModelConfig:
     """Read a checkpoint's config; transformers supplies defaults and understands the older spellings.
 
     Raises:
@@ -127,7 +156,7 @@ def _refuse_quantized(raw: dict[str, Any]) -> None:
         )
 
 
-def _transformers_config(checkpoint: Checkpoint, family: Family) -> Any:
+def _transformers_config(checkpoint: ConfigSource, family: Family) -> Any:
     try:
         config = CONFIG_MAPPING[checkpoint.config["model_type"]].from_dict(copy.deepcopy(checkpoint.config))
         return getattr(config, family.text_config) if family.text_config else config
@@ -167,7 +196,7 @@ def _activation_name(config: Any) -> str:
     return str(getattr(config, "hidden_activation", None) or config.hidden_act)
 
 
-def _translate(checkpoint: Checkpoint, config: Any, family: Family) -> ModelConfig:
+def _translate(checkpoint: ConfigSource, config: Any, family: Family) -> ModelConfig:
     heads = int(config.num_attention_heads)
     kv_heads = int(getattr(config, "num_key_value_heads", None) or heads)
     head_dim = int(getattr(config, "head_dim", None) or config.hidden_size // heads)
@@ -232,7 +261,7 @@ def _ropes(
     return (rope,), tuple(0 if rotates[layer] else None for layer in range(layers))
 
 
-def _tensor_prefix(checkpoint: Checkpoint, family: Family) -> str:
+def _tensor_prefix(checkpoint: ConfigSource, family: Family) -> str:
     for prefix in family.tensor_prefixes:
         if f"{prefix}embed_tokens.weight" in checkpoint.names:
             return prefix

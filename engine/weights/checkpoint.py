@@ -107,7 +107,7 @@ class Checkpoint:
             self.quantization = None
             self._files = [SafetensorsFile(file) for file in weight_files(path)]
             self._packed_name = "tenon"
-        self.architecture = _architecture(self.config)
+        self.architecture = architecture_of(self.config)
         self._file_of: dict[str, WeightsFile] = {}
         for file in self._files:
             self._file_of.update(dict.fromkeys(file.names, file))
@@ -204,7 +204,12 @@ def _read_generation_config(folder: Path) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _architecture(config: dict[str, Any]) -> str:
+def architecture_of(config: dict[str, Any]) -> str:
+    """``architectures[0]`` of a config.json.
+
+    Raises:
+        ConfigInvalid: It names none.
+    """
     names = config.get("architectures")
     if not isinstance(names, list) or not names or not isinstance(names[0], str):
         raise ConfigInvalid("config.json names no architecture; download the model's own config.json again.")

@@ -14,7 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Inside the engine imports go down only. Packages of one rank know nothing of each other.
 RANKS = {
-    "engine.cli": 10,
+    "engine.cli": 11,
+    "engine.benchmark": 10,
+    "engine.benchmark_prompts": 9,
     "engine.process": 10,
     "engine.engine": 9,
     "engine.reply": 8,
