@@ -11,6 +11,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from engine.decoding.adaptive_budget import AdaptiveBudget
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.small_model import SmallModel
 from engine.kernels import library
@@ -107,7 +108,11 @@ def test_a_machine_without_a_gpu_is_told_once(client: EngineClient, llama_folder
     ]
 
 
-def test_the_next_reply_reuses_both_caches(client: EngineClient, llama_folder: Path) -> None:
+def test_the_next_reply_reuses_both_caches(
+    client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The draft runs in 16 bits, so of a few nodes the one that the target says may be missing.
+    monkeypatch.setattr(AdaptiveBudget, "budget", lambda self: 15)
     options = {"draft": str(llama_folder), "mode": "dovetail", "weights": "fp32"}
     first = client.answer(PROMPT, llama_folder, max_tokens=20, **options)
     again = client.answer(PROMPT + first.text, llama_folder, max_tokens=20, **options)
