@@ -26,7 +26,8 @@ from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.weight_format import WeightFormat
 from engine.placement.link import Link
-from engine.planning.fit import fit_model, layers_that_fit
+from engine.planning.device_fit import layers_that_fit
+from engine.planning.fit import fit_model
 from engine.planning.hardware import find_gpu, free_device_bytes, usable_cores
 from engine.planning.kernel_table import prefer_fastest
 from engine.planning.placement_plan import PlacementPlan

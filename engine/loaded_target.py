@@ -13,6 +13,7 @@ from engine.model.layer import ModelWeights, Side
 from engine.model.loader import load_layers, load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import WeightFormat
+from engine.placement.device_layer import device_layer, layer_tensors
 from engine.placement.link import Link
 from engine.placement.placement import Placement
 from engine.placement.resident import Resident
@@ -87,10 +88,17 @@ def _split(
     link: Link,
     check: Callable[[], None],
 ) -> Split:
-    """Put the first layers on the GPU: 16 bits for packed formats, the model's own type otherwise."""
-    dtype = weight_format.dense if weight_format.packing is None else half_type(link.device)
-    layers = load_layers(checkpoint, config, range(leading), dtype, link.device, check=check)
-    if weight_format.packing is not None:
+    """Put the first layers on the GPU, in their own format."""
+    packing = weight_format.packing
+    if packing is None:
+        dtype = weight_format.dense
+        layers = load_layers(checkpoint, config, range(leading), dtype, link.device, check=check)
+    else:
+        dtype = half_type(link.device)
+        layers = tuple(
+            device_layer(layer, packing, map(link.to_device, layer_tensors(layer, dtype)))
+            for layer in weights.layers[:leading]
+        )
         # A packed file is mapped: layers that nobody reads take no memory.
         weights = replace(weights, layers=weights.layers[leading:])
     return Split(weights, layers, Side(str(link.device), link.device, dtype, dtype), link)

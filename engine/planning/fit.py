@@ -9,8 +9,8 @@ from engine.hub.installed import cache_folder
 from engine.kernels import library
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
-from engine.model.footprint import cache_bytes, layer_bytes, weight_bytes
-from engine.model.weight_format import DENSE_BF16, FORMAT_NAMES, WeightFormat, weight_format
+from engine.model.footprint import cache_bytes, weight_bytes
+from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
 from engine.planning.hardware import available_memory_bytes
 from engine.planning.kernel_table import format_seconds
 
@@ -96,23 +96,6 @@ def fit_draft(config: ModelConfig, options: LoadOptions) -> Fit:
     weights = draft_format(weight_bytes(config, weight_format("fp32")))
     context = draft_context(config, options)
     return Fit(weights, context, weight_bytes(config, weights), cache_bytes(config, context, weights))
-
-
-def layers_that_fit(config: ModelConfig, settled: Fit, budget_bytes: int) -> int:
-    """How many of the first layers, with their keys and values, a GPU takes beside the draft.
-
-    Args:
-        config: Of the target.
-        settled: What was chosen for it.
-        budget_bytes: What the draft leaves of the GPU's memory.
-    """
-    each = layer_bytes(config, device_format(settled.weights), settled.context)
-    return max(0, min(config.layers, budget_bytes // each))
-
-
-def device_format(weights: WeightFormat) -> WeightFormat:
-    """What layers are on a GPU whose model has this format on the CPU: packed ones are in 16 bits there."""
-    return weights if weights.packing is None else DENSE_BF16
 
 
 def _choose_weights(config: ModelConfig, wanted: str, budget: int) -> WeightFormat:

@@ -85,16 +85,6 @@ def test_a_control_group_caps_memory_and_cores(tmp_path: Path, monkeypatch: pyte
     assert hardware.usable_cores() == 1
 
 
-def test_a_gpu_takes_as_many_layers_as_its_budget_holds(config: ModelConfig) -> None:
-    settled = fit_model(config, LoadOptions(weights="fp32", context=100))
-    each = 4 * (64 * 128 + 64 * 64 + 3 * 64 * 96 + 2 * 64) + 2 * 2 * 16 * 4 * 100
-    found = [fit.layers_that_fit(config, settled, budget) for budget in (-1, each - 1, each, 2 * each, 10**9)]
-    assert found == [0, 0, 1, 2, 3]
-    packed = fit_model(config, LoadOptions(weights="int8", context=100))
-    assert fit.layers_that_fit(config, packed, each) == 1
-    assert fit.device_format(packed.weights).name == "bf16"
-
-
 def test_a_large_draft_takes_the_fastest_format(config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     small = fit.fit_draft(config, LoadOptions(weights="int4")).weights
     assert small.name == ("fp32" if library.available() is None else "bf16")
