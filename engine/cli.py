@@ -46,7 +46,8 @@ _WIDTH = "guesses that are followed at each level of the draft's tree; 1 is a ch
 _DEPTH = "the longest run of guesses (default: %(default)s)"
 _NODES = "guesses that the model checks in one pass, beside the token before them (default: %(default)s)"
 _VERIFY = (
-    "how guesses are checked: sample-and-match, residual, or typical, which is lossy (default: %(default)s)"
+    "how guesses are checked: sample-and-match, residual (the draft then draws its guesses), residual-replacement (its "
+    "guesses for one place may repeat), or typical, which is lossy (default: %(default)s)"
 )
 
 

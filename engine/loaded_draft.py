@@ -13,6 +13,7 @@ from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.guarded import Guarded
 from engine.drafting.head_layout import head_bytes, read_layout
 from engine.drafting.head_loader import check_target, load_feature_network, read_shared, share
+from engine.drafting.sampled_tree import DraftSampling
 from engine.drafting.small_model import SmallModel
 from engine.hub.installed import cache_folder, find_model
 from engine.messages import LoadOptions
@@ -184,14 +185,18 @@ class LoadedDraft:
         vocabulary_size = target.config.vocabulary_size
         self._drafter = SmallModel(decoder, vocabulary_size, TreeShape(), context, link, check)
 
-    def drafter(self, shape: TreeShape, failed: Callable[[str], None]) -> Drafter:
+    def drafter(
+        self, shape: TreeShape, sampling: DraftSampling | None, failed: Callable[[str], None]
+    ) -> Drafter:
         """The drafter of one reply.
 
         Args:
             shape: How large its trees may get.
+            sampling: How its drafts are drawn; None for the likeliest tokens.
             failed: Called once with a sentence if the draft fails; the reply goes on without it.
         """
         self._drafter.shape = shape
+        self._drafter.sampling = sampling
         return Guarded(self._drafter, self._link, failed)
 
 

@@ -14,6 +14,7 @@ from engine.decoding.loop import Hooks, decode
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.sampled_tree import DraftSampling
 from engine.errors import Cancelled, EmptyPrompt, InvalidOption
 from engine.loaded_model import LoadedModel
 from engine.messages import (
@@ -100,9 +101,8 @@ class ReplyRun:
         self._plan = choose_plan(request.options)
         self._draft = model.draft if MODES[self._plan.mode].needs_draft else None
         self._crossed_before = model.link.to_device_bytes
-        self._rule: Verifier = RULES[request.verify].verifier(
-            model.sampler(request.sampling, secrets.randbits(32))
-        )
+        self._sampler = model.sampler(request.sampling, secrets.randbits(32))
+        self._rule: Verifier = RULES[request.verify].verifier(self._sampler)
         self._reply = ReplyText(
             model.tokenizer.decode, model.tokenizer.end_ids, request.stop, request.max_tokens
         )
@@ -147,8 +147,13 @@ class ReplyRun:
             return None
         options = self._request.options
         shape = TreeShape(options.draft_width, options.draft_depth, options.draft_nodes)
+        drafts = RULES[self._request.verify].drafts
+        sampling = None
+        # At temperature 0 there is nothing to draw.
+        if drafts != "likeliest" and self._sampler.temperature > 0.0:
+            sampling = DraftSampling(self._sampler, drafts == "with replacement")
         return self._draft.drafter(
-            shape, lambda sentence: self._emit(Notice(self._request.request_id, sentence))
+            shape, sampling, lambda sentence: self._emit(Notice(self._request.request_id, sentence))
         )
 
     def _prefilled(self, done: int, total: int) -> None:

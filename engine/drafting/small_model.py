@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from engine.drafting.dynamic_tree import LARGEST_TREE, Level, TreeShape, grow_tree
+from engine.drafting.sampled_tree import DraftSampling, sampled_draft
 from engine.model.decoder import Decoder
 from engine.model.token_tree import ROOT, Draft
 from engine.placement.link import Link
@@ -37,6 +39,7 @@ class SmallModel:
 
     Attributes:
         shape: May be changed between replies.
+        sampling: How drafts are drawn; None: they hold the likeliest tokens. May be changed between replies.
     """
 
     hidden_layers: tuple[int, ...] = ()
@@ -53,6 +56,7 @@ class SmallModel:
         self._decoder = decoder
         self._vocabulary_size = vocabulary_size
         self.shape = shape
+        self.sampling: DraftSampling | None = None
         self._link = link
         self._check = check
         # What the draft was made for; beyond it the target goes on alone.
@@ -88,7 +92,10 @@ class SmallModel:
                 self._read(len(self._text) - 1)
 
     def propose(self, budget: int) -> Draft:
-        """A dynamic tree of what the draft holds most likely; nothing where the text outgrew the draft's context."""
+        """A dynamic tree of what the draft holds most likely, or a drawn one where drafts are sampled.
+
+        Nothing where the text outgrew the draft's context.
+        """
         if budget < 1 or len(self._text) + self.shape.depth > self._context:
             return Draft()
         self._begin_text()
@@ -104,7 +111,15 @@ class SmallModel:
             rows += len(level.tokens)
             return following
 
-        return grow_tree(self.shape, budget, first, expand)
+        if self.sampling is None:
+            log_probabilities = first.log_softmax(-1)
+            return grow_tree(
+                self.shape, budget, log_probabilities, lambda level: expand(level).log_softmax(-1)
+            )
+        host = self._link.to_host
+        return sampled_draft(
+            self.shape, budget, host(first), lambda level: host(expand(level)), self.sampling, self._text
+        )
 
     def draft_ahead(self) -> bool:
         """This drafter waits for the verdict."""
@@ -115,7 +130,7 @@ class SmallModel:
         del self._cached[self._cache.begin(len(self._text)) :]
 
     def _read_root(self) -> Tensor:
-        """(V,) log-probabilities after the root, read together with the few tokens that are missing before it."""
+        """(V,) logits after the root, read together with the few tokens that are missing before it."""
         if len(self._cached) == len(self._text):
             # The root's row is there, but its logits are gone.
             self._cache.truncate(len(self._text) - 1)
@@ -160,7 +175,7 @@ class SmallModel:
         behind: int = 0,
         logit_rows: slice | None = None,
     ) -> Tensor:
-        """(rows asked for, V) log-probabilities of what follows these tokens."""
+        """(rows asked for, V) logits of what follows these tokens, V being the target's."""
         link = self._link
         # A target with more padding may say a token that the draft has no row for: any other will do, it guesses.
         known = torch.tensor(tokens, dtype=torch.long).clamp_(max=self._decoder.config.vocabulary_size - 1)
@@ -173,4 +188,6 @@ class SmallModel:
             check=self._check,
             behind=behind,
         )
-        return output.logits[:, : self._vocabulary_size].log_softmax(-1)
+        # Negative where the draft has padding that the target lacks; the other way round it is never drafted.
+        missing = self._vocabulary_size - output.logits.shape[1]
+        return functional.pad(output.logits, (0, missing), value=-torch.inf) if missing else output.logits
