@@ -48,11 +48,11 @@ def test_nothing_is_drawn_that_has_no_probability() -> None:
 def test_a_planned_tree_is_the_likeliest_one() -> None:
     assert plan_tree(TreeShape(1, 4, 9), 9).parents == (ROOT, 0, 1, 2)
     assert plan_tree(TreeShape(4, 4, 9), 0).parents == ()
-    # Chances .6, .36, .24 (a second draw), .216, .144 (below it, and beside the second level's), .13, ...
-    assert plan_tree(TreeShape(4, 4, 9), 3).parents == (ROOT, ROOT, 0)
+    # Chances .8, .64, .51, .41, then .16 for a second draw below the root.
+    assert plan_tree(TreeShape(4, 4, 9), 5).parents == (ROOT, ROOT, 0, 2, 3)
     whole = plan_tree(TreeShape(10, 7, 15), 15)
     assert len(whole.parents) == 15
-    assert whole.scores[0] == pytest.approx(math.log(0.6))
+    assert whole.scores[0] == pytest.approx(math.log(0.8))
     depths = [0] * 15
     for node, parent in enumerate(whole.parents):
         depths[node] = 1 if parent == ROOT else depths[parent] + 1
