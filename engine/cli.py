@@ -111,7 +111,11 @@ def _parser() -> argparse.ArgumentParser:
     ask.add_argument("--draft-width", metavar="N", type=int, default=LoadOptions.draft_width, help=_WIDTH)
     ask.add_argument("--draft-depth", metavar="N", type=int, default=LoadOptions.draft_depth, help=_DEPTH)
     ask.add_argument("--draft-nodes", metavar="N", type=int, default=LoadOptions.draft_nodes, help=_NODES)
-    ask.add_argument("--mode", default="auto", help="auto, plain, lookup or dovetail (default: %(default)s)")
+    ask.add_argument(
+        "--mode",
+        default="auto",
+        help="auto, plain, lookup, dovetail, offload or layer-offload (default: %(default)s)",
+    )
     ask.add_argument("--verify", default="sample-and-match", metavar="RULE", help=_VERIFY)
     ask.add_argument(
         "--weights", default="auto", help="auto, fp32, bf16, int8 or int4 (default: %(default)s)"
@@ -141,6 +145,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     ask.add_argument(
         "--vram-budget", metavar="SIZE", type=_size, help="the same for a GPU; 0 leaves it alone"
+    )
+    ask.add_argument(
+        "--gpu-layers",
+        metavar="N",
+        type=int,
+        help="most layers of the model in the GPU's memory (default: all that its budget takes)",
     )
     ask.add_argument("--system", metavar="TEXT", help="the system prompt")
     ask.add_argument("--raw", action="store_true", help="continue PROMPT as it is, without a chat template")
@@ -302,6 +312,7 @@ def _request(options: argparse.Namespace) -> Generate:
             context=options.context,
             ram_budget_bytes=options.ram_budget,
             vram_budget_bytes=options.vram_budget,
+            gpu_layers=options.gpu_layers,
         ),
         messages=() if options.raw else (*turns, ChatMessage("user", prompt)),
         raw_prompt=prompt if options.raw else None,

@@ -25,12 +25,12 @@ from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.sampling import Sampler
 from engine.model.weight_format import WeightFormat
+from engine.modes import MODES
 from engine.placement.link import Link
-from engine.planning.device_fit import layers_that_fit
+from engine.planning.device_fit import plan_device
 from engine.planning.fit import fit_model
 from engine.planning.hardware import find_gpu, free_device_bytes, usable_cores
 from engine.planning.kernel_table import prefer_fastest
-from engine.planning.placement_plan import PlacementPlan
 from engine.planning.planner import choose_draft
 from engine.text.gate import Gate
 from engine.text.tokenizer import Tokenizer, read_end_ids
@@ -98,22 +98,25 @@ class LoadedModel:
             prefer_fastest(fit.weights, cache_folder(), check)
         self.gate = _read_gate(folder)
         check()
-        self.link = Link(_CPU if draft is None else draft.device)
-        leading = 0
-        if draft is not None and draft.device == gpu:
-            leading = layers_that_fit(config, fit, _vram_budget(options, gpu) - draft.size_bytes)
+        draft_there = draft is not None and draft.device == gpu
+        left = None if gpu is None else _vram_budget(options, gpu)
+        if left is not None and draft is not None and draft_there:
+            left -= draft.size_bytes
+        device_plan = plan_device(config, fit, options, left, draft_there)
+        self.link = Link(gpu if gpu is not None and (draft_there or device_plan.size_bytes) else _CPU)
         placed = place_target(
-            checkpoint, config, fit.weights, PlacementPlan(device_layers=leading), self.link, progress, check
+            checkpoint, config, fit.weights, device_plan.placement, self.link, progress, check
         )
         decoder = Decoder(config, placed.placement)
         self.target = Target(decoder, fit.context)
         self.target_devices = placed.devices
         if options.threads is None and fit.weight_bytes < _LARGE_BYTES:
             torch.set_num_threads(_faster_thread_count(self.target))
-        self.notes = (*placed.notes, *_slow_kernels(fit.weights))
+        self.notes = (*device_plan.notes, *placed.notes, *_slow_kernels(fit.weights))
         self.draft: LoadedDraft | None = None
         if draft is not None:
-            self.draft = LoadedDraft(draft, decoder, checkpoint, fit.context, self.link, check)
+            link = self.link if draft_there else Link(_CPU)
+            self.draft = LoadedDraft(draft, decoder, checkpoint, fit.context, link, check)
             self.notes += self.draft.notes
         self.round_costs: defaultdict[str, RoundCost] = defaultdict(RoundCost)
         self.options = options
@@ -131,7 +134,10 @@ class LoadedModel:
         )
 
     def serves(self, options: LoadOptions) -> bool:
-        """Whether a request with these options needs no new load: mode and tree settings may differ."""
+        """Whether a request with these options needs no new load.
+
+        Tree settings may differ, and the mode where it is not about another placement.
+        """
         own = self.options
         same = replace(
             options,
@@ -140,7 +146,12 @@ class LoadedModel:
             draft_depth=own.draft_depth,
             draft_nodes=own.draft_nodes,
         )
-        return same == own and (self.draft is not None or choose_draft(options) is None)
+        placement = _placement(options)
+        return (
+            same == own
+            and (placement is None or placement == _placement(own))
+            and (self.draft is not None or choose_draft(options) is None)
+        )
 
     def sampler(self, options: SamplingOptions, fresh_seed: int) -> Sampler:
         """How this reply samples: what was asked for, then generation_config.json, then greedy.
@@ -172,6 +183,12 @@ class LoadedModel:
             repetition_penalty=setting(options.repetition_penalty, "repetition_penalty", 1.0),
             seed=fresh_seed if options.seed is None else options.seed,
         )
+
+
+def _placement(options: LoadOptions) -> str | None:
+    """The kind of placement that the mode is about."""
+    mode = MODES.get(options.mode)
+    return None if mode is None else mode.placement
 
 
 def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:

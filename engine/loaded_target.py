@@ -9,15 +9,17 @@ import torch
 
 from engine.hub.installed import cache_folder
 from engine.model.config import ModelConfig
-from engine.model.layer import ModelWeights, Side
+from engine.model.layer import LayerWeights, Side
 from engine.model.loader import load_layers, load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import WeightFormat
+from engine.placement.copies import copies_to
 from engine.placement.device_layer import device_layer, layer_tensors
+from engine.placement.layer_offload import LayerOffload
 from engine.placement.link import Link
 from engine.placement.placement import Placement
 from engine.placement.resident import Resident
-from engine.placement.split import Split
+from engine.placement.split import DeviceLayers, HeldLayers, Split
 from engine.planning.hardware import half_type
 from engine.planning.placement_plan import PlacementPlan
 from engine.weights.checkpoint import Checkpoint
@@ -65,40 +67,51 @@ def place_target(
     Raises:
         TenonError: what is wrong with the checkpoint, or that it cannot be read or packed.
     """
-    leading = plan.device_layers
-    if weight_format.packing is None:
+    packing = weight_format.packing
+    elsewhere = config.layers if plan.kind == "layer-offload" else plan.device_layers
+    if packing is None:
         weights = load_weights(
-            checkpoint, config, weight_format.dense, _CPU, progress, check, first_layer=leading
+            checkpoint, config, weight_format.dense, _CPU, progress, check, first_layer=elsewhere
         )
     else:
         weights = load_packed(checkpoint, config, weight_format, cache_folder() / "packed", progress, check)
-    if not leading:
+    if not elsewhere:
         return PlacedTarget(Resident(weights), weights.parameters, "cpu", weights.notes)
-    placement = _split(checkpoint, config, weight_format, weights, leading, link, check)
-    devices = f"{link.device} ({leading} of {config.layers} layers), cpu"
-    return PlacedTarget(placement, weights.parameters, devices, weights.notes)
 
+    def host_layer(index: int) -> LayerWeights:
+        if packing is not None:
+            return weights.layers[index]
+        check()
+        return load_layers(
+            checkpoint, config, range(index, index + 1), weight_format.dense, _CPU, check=check
+        )[0]
 
-def _split(
-    checkpoint: Checkpoint,
-    config: ModelConfig,
-    weight_format: WeightFormat,
-    weights: ModelWeights,
-    leading: int,
-    link: Link,
-    check: Callable[[], None],
-) -> Split:
-    """Put the first layers on the GPU, in their own format."""
-    packing = weight_format.packing
-    if packing is None:
-        dtype = weight_format.dense
-        layers = load_layers(checkpoint, config, range(leading), dtype, link.device, check=check)
-    else:
-        dtype = half_type(link.device)
-        layers = tuple(
-            device_layer(layer, packing, map(link.to_device, layer_tensors(layer, dtype)))
-            for layer in weights.layers[:leading]
+    # A packed file is mapped: layers that nobody reads take no memory.
+    host = weights if packing is None else replace(weights, layers=weights.layers[elsewhere:])
+    dtype = weight_format.dense if packing is None else half_type(link.device)
+    leading: DeviceLayers
+    if plan.kind == "layer-offload":
+        copies = copies_to(link.device)
+        leading = LayerOffload(
+            host_layer, config.layers, plan.device_layers, plan.buffers, packing, dtype, link, copies
         )
-        # A packed file is mapped: layers that nobody reads take no memory.
-        weights = replace(weights, layers=weights.layers[leading:])
-    return Split(weights, layers, Side(str(link.device), link.device, dtype, dtype), link)
+    elif packing is None:
+        leading = HeldLayers(
+            load_layers(checkpoint, config, range(elsewhere), dtype, link.device, check=check)
+        )
+    else:
+        leading = HeldLayers(
+            tuple(
+                device_layer(layer, packing, map(link.to_device, layer_tensors(layer, dtype)))
+                for layer in weights.layers[:elsewhere]
+            )
+        )
+    placement = Split(host, leading, Side(str(link.device), link.device, dtype, dtype), link)
+    return PlacedTarget(placement, weights.parameters, _devices(plan, config, link), weights.notes)
+
+
+def _devices(plan: PlacementPlan, config: ModelConfig, link: Link) -> str:
+    """Where the layers compute, in words."""
+    if plan.kind == "layer-offload":
+        return f"{link.device} ({plan.device_layers} of {config.layers} layers stay there), cpu"
+    return f"{link.device} ({plan.device_layers} of {config.layers} layers), cpu"

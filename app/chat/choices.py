@@ -40,6 +40,12 @@ MODES = (
     ModeChoice(
         "dovetail", "Dovetail", "A small draft model guesses a tree of tokens, the model checks it at once."
     ),
+    ModeChoice("offload", "Offload", "Computes the first layers on the GPU, the others on the processor."),
+    ModeChoice(
+        "layer-offload",
+        "Layer offload",
+        "Computes all layers on the GPU and copies there those that do not fit.",
+    ),
 )
 
 

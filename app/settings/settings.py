@@ -21,7 +21,11 @@ class Settings:
     """
 
     model = text("guide", "The model that answers: guide, or a checkpoint folder.")
-    mode = choice("auto", ("auto", "plain", "lookup", "dovetail"), "How replies are generated.")
+    mode = choice(
+        "auto",
+        ("auto", "plain", "lookup", "dovetail", "offload", "layer-offload"),
+        "How replies are generated.",
+    )
     weights = choice(
         "auto", ("auto", "fp32", "bf16", "int8", "int4"), "Number format of the weights in memory."
     )

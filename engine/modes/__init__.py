@@ -1,10 +1,12 @@
 """Modes: each a recipe of parts for the one loop, one file per mode. ``MODES`` is the table of them."""
 
 from engine.modes.dovetail import DOVETAIL
+from engine.modes.layer_offload import LAYER_OFFLOAD
 from engine.modes.lookup import LOOKUP
 from engine.modes.mode import Mode
+from engine.modes.offload import OFFLOAD
 from engine.modes.plain import PLAIN
 
-MODES: dict[str, Mode] = {mode.name: mode for mode in (PLAIN, LOOKUP, DOVETAIL)}
+MODES: dict[str, Mode] = {mode.name: mode for mode in (PLAIN, LOOKUP, DOVETAIL, OFFLOAD, LAYER_OFFLOAD)}
 
 __all__ = ["MODES", "Mode"]

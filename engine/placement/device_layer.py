@@ -30,8 +30,8 @@ def layer_tensors(layer: LayerWeights, dtype: torch.dtype) -> Iterator[Tensor]:
         if isinstance(part, Norm):
             yield part.gain
             continue
-        assert isinstance(part, Linear | PackedLinear), "a layer of the host"
-        yield part.matrix.data if isinstance(part, PackedLinear) else part.weight.to(dtype)
+        assert isinstance(part, Linear | PackedLinear | DequantizedLinear), "a matrix that can be moved"
+        yield part.weight.to(dtype) if isinstance(part, Linear) else part.matrix.data
         if part.bias is not None:
             yield part.bias.to(dtype)
 
@@ -51,9 +51,9 @@ def device_layer(layer: LayerWeights, packing: Packing | None, tensors: Iterator
         first = next(tensors)
         if isinstance(part, Norm):
             return part.elsewhere(first)
-        assert isinstance(part, Linear | PackedLinear), "a layer of the host"
+        assert isinstance(part, Linear | PackedLinear | DequantizedLinear), "a matrix that can be moved"
         bias = None if part.bias is None else next(tensors)
-        if not isinstance(part, PackedLinear):
+        if isinstance(part, Linear):
             return Linear(first, bias)
         assert packing is not None
         return DequantizedLinear(Packed(first, part.matrix.rows, part.matrix.columns), packing.unpack, bias)

@@ -1,29 +1,90 @@
-"""How much of a target a GPU's memory takes."""
+"""How much of a target a GPU's memory takes, and how its layers are placed there."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import torch
 
+from engine.errors import InvalidOption
+from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
-from engine.model.footprint import layer_bytes
+from engine.model.footprint import cache_bytes, layer_bytes
 from engine.model.linear import DEQUANTIZING_BYTES
 from engine.model.weight_format import WeightFormat
+from engine.modes import MODES
 from engine.planning.fit import Fit
+from engine.planning.placement_plan import PlacementPlan
+
+# One layer computes while the next one comes.
+_RING = 2
+_ROWS = 512
+_NO_GPU = "There is no GPU that Tenon may use here, so the model runs on the CPU alone."
+_TOO_SMALL = (
+    "The least part of the model would need {least:.3g} GB of the GPU's memory and may take {budget:.3g} GB, so the "
+    "model runs on the CPU alone."
+)
+_FEWER = "The GPU's memory takes {taken} of the {wanted} layers that were to be there."
 
 
-def layers_that_fit(config: ModelConfig, settled: Fit, budget_bytes: int) -> int:
-    """How many of the first layers, with their keys and values, a GPU takes beside the draft.
+@dataclass(frozen=True)
+class DevicePlan:
+    """A target's part of a GPU.
+
+    Attributes:
+        placement: What goes where.
+        size_bytes: What it takes of the GPU's memory.
+        notes: Sentences for the person about what could not be done as asked.
+    """
+
+    placement: PlacementPlan
+    size_bytes: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def plan_device(
+    config: ModelConfig, settled: Fit, options: LoadOptions, budget_bytes: int | None, beside_draft: bool
+) -> DevicePlan:
+    """Decide which layers of a target are on the GPU.
+
+    A mode that is about the GPU runs without one too, and says so: the reply matters more than where it is computed.
 
     Args:
         config: Of the target.
         settled: What was chosen for it.
-        budget_bytes: What the draft leaves of the GPU's memory.
+        options: Its mode, and how many layers are wanted there.
+        budget_bytes: What may be taken of the GPU's memory beside a draft; None where there is no GPU.
+        beside_draft: Whether a draft is there, so that layers may be too without the mode being about it.
+
+    Raises:
+        InvalidOption: a negative number of layers is wanted.
+    """
+    wanted = options.gpu_layers
+    if wanted is not None and wanted < 0:
+        raise InvalidOption(f"The number of layers on the GPU is {wanted}, but it must be at least 0.")
+    mode = MODES.get(options.mode)
+    kind = None if mode is None else mode.placement
+    if kind not in ("offload", "layer-offload") and (not beside_draft or kind == "stream"):
+        return DevicePlan(PlacementPlan())
+    if budget_bytes is None:
+        return DevicePlan(PlacementPlan(), notes=(_NO_GPU,))
+    if kind == "layer-offload":
+        return _layer_offload(config, settled, wanted, budget_bytes)
+    plan = _offload(config, settled, wanted, budget_bytes)
+    return plan if kind == "offload" else replace(plan, notes=())
+
+
+def layers_that_fit(config: ModelConfig, settled: Fit, budget_bytes: int) -> int:
+    """How many of the first layers, with their keys and values, a GPU takes.
+
+    Args:
+        config: Of the target.
+        settled: What was chosen for it.
+        budget_bytes: What a draft leaves of the GPU's memory.
     """
     weights = device_format(settled.weights)
     each = layer_bytes(config, weights, settled.context)
-    return max(0, min(config.layers, (budget_bytes - dequantizing_bytes(weights)) // each))
+    return max(0, min(config.layers, (budget_bytes - computing_bytes(config, settled)) // each))
 
 
 def device_format(weights: WeightFormat) -> WeightFormat:
@@ -33,6 +94,46 @@ def device_format(weights: WeightFormat) -> WeightFormat:
     return replace(weights, activations=torch.bfloat16, cache=torch.bfloat16)
 
 
-def dequantizing_bytes(weights: WeightFormat) -> int:
-    """What a GPU needs beside packed layers to compute with them."""
-    return 0 if weights.packing is None else DEQUANTIZING_BYTES
+def computing_bytes(config: ModelConfig, settled: Fit) -> int:
+    """What a GPU needs beside layers and their cache: a chunk's rows between matrices, and pieces of packed ones."""
+    widest = max(config.query_size + 2 * config.kv_size, 2 * config.intermediate_size)
+    inner = max(config.query_size, config.intermediate_size)
+    rows = min(_ROWS, settled.context) * (widest + inner + 4 * config.hidden_size)
+    weights = device_format(settled.weights)
+    return rows * weights.activations.itemsize + (0 if weights.packing is None else DEQUANTIZING_BYTES)
+
+
+def _offload(config: ModelConfig, settled: Fit, wanted: int | None, budget_bytes: int) -> DevicePlan:
+    """The first layers on the GPU, the others on the CPU."""
+    each = layer_bytes(config, device_format(settled.weights), settled.context)
+    computing = computing_bytes(config, settled)
+    asked = config.layers if wanted is None else min(wanted, config.layers)
+    taken = min(asked, layers_that_fit(config, settled, budget_bytes))
+    if taken == 0:
+        note = _TOO_SMALL.format(budget=budget_bytes / 1e9, least=(computing + each) / 1e9)
+        return DevicePlan(PlacementPlan(), notes=(note,) if asked else ())
+    plan = PlacementPlan("offload", device_layers=taken)
+    return DevicePlan(plan, computing + taken * each, _fewer(wanted, asked, taken))
+
+
+def _layer_offload(config: ModelConfig, settled: Fit, wanted: int | None, budget_bytes: int) -> DevicePlan:
+    """All layers computed on the GPU; there is room for some, and for the ring that the others pass through."""
+    weights = device_format(settled.weights)
+    each = layer_bytes(config, weights, 0)
+    fixed = cache_bytes(config, settled.context, weights) + computing_bytes(config, settled)
+    asked = config.layers if wanted is None else min(wanted, config.layers)
+    if asked == config.layers and fixed + asked * each <= budget_bytes:
+        return DevicePlan(PlacementPlan("layer-offload", device_layers=asked), fixed + asked * each)
+    least = fixed + min(_RING, config.layers) * each
+    if least > budget_bytes:
+        note = _TOO_SMALL.format(budget=budget_bytes / 1e9, least=least / 1e9)
+        return DevicePlan(PlacementPlan(), notes=(note,))
+    # What the ring leaves, and never so many that less than the ring would have to pass through it.
+    taken = min(asked, (budget_bytes - fixed) // each - _RING, max(0, config.layers - _RING))
+    plan = PlacementPlan("layer-offload", device_layers=taken, buffers=_RING)
+    return DevicePlan(plan, fixed + (taken + _RING) * each, _fewer(wanted, asked, taken))
+
+
+def _fewer(wanted: int | None, asked: int, taken: int) -> tuple[str, ...]:
+    """What to say where a number of layers was asked for and not all of them fit."""
+    return () if wanted is None or taken == asked else (_FEWER.format(taken=taken, wanted=asked),)

@@ -255,7 +255,7 @@ def test_layers_move_to_the_device_by_budget(
     alone = client.answer(PROMPT, llama_folder, mode="plain", vram_budget_bytes=0, **options)
     assert alone.memory.host_to_device_bytes == 0
     devices = []
-    for budget in (300_000, 600_000, None):
+    for budget in (300_000, 1_150_000, None):
         reply = client.answer(PROMPT, llama_folder, mode="dovetail", vram_budget_bytes=budget, **options)
         assert reply.token_ids == alone.token_ids
         assert reply.memory.host_to_device_bytes > 0

@@ -8,7 +8,14 @@ from app.chat.conversation import Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
 
-_MODES = {"plain": "Plain", "lookup": "Lookup", "dovetail": "Dovetail", "auto": "Auto"}
+_MODES = {
+    "plain": "Plain",
+    "lookup": "Lookup",
+    "dovetail": "Dovetail",
+    "offload": "Offload",
+    "layer-offload": "Layer offload",
+    "auto": "Auto",
+}
 
 
 @dataclass(frozen=True)

@@ -42,4 +42,11 @@ def test_choices(tmp_path: object) -> None:
     assert [choice.ref for choice in choices] == ["guide", str(tmp_path), "/no/such/folder"]
     assert choices[2].name == "folder"
     assert choices[2].detail.startswith("Not found")
-    assert [mode.name for mode in MODES] == ["auto", "plain", "lookup", "dovetail"]
+    assert [mode.name for mode in MODES] == [
+        "auto",
+        "plain",
+        "lookup",
+        "dovetail",
+        "offload",
+        "layer-offload",
+    ]

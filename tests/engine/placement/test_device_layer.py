@@ -19,7 +19,7 @@ from engine.model.norm import Norm
 from engine.model.weight_format import weight_format
 from engine.placement.device_layer import device_layer, layer_tensors
 from engine.placement.resident import Resident
-from engine.placement.split import Split
+from engine.placement.split import HeldLayers, Split
 from engine.weights.checkpoint import Checkpoint
 from tests.support.packed_models import KERNELS, PACKED, TOKENS, dequantized, load
 from tests.support.sides import DEVICE, HOST, GuardedLink, Sides
@@ -69,7 +69,8 @@ def test_packed_layers_on_the_device_compute_what_they_stand_for(
     assert sum(layer.size_bytes for layer in layers) == link.to_device_bytes
     assert any(isinstance(part, DequantizedLinear) for part in layers[0].parts())
     split = Decoder(
-        config, Split(weights, tuple(layers), Side("device", CPU, torch.float32, torch.float32), link)
+        config,
+        Split(weights, HeldLayers(tuple(layers)), Side("device", CPU, torch.float32, torch.float32), link),
     )
     split.forward(TOKENS, torch.arange(len(TOKENS)), split.new_cache(64))  # tables of rotations grow once
     with sides:
