@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import statistics
 import time
@@ -58,6 +59,7 @@ class LoadedModel:
         link: The way to the GPU, or to the CPU's own memory where none is used.
         target_devices: Where the target computes, in words.
         gate: The bundled guide's confidence gate, None for every other model.
+        tell: Takes a sentence for the person about something that happens in mid-reply; set for each reply.
         round_costs: By mode, what the rounds of earlier replies cost: a reply need not measure it again first.
         notes: Sentences for the person about what could not be done as asked.
     """
@@ -107,12 +109,18 @@ class LoadedModel:
         placed = place_target(
             checkpoint, config, fit.weights, device_plan.placement, self.link, progress, check
         )
+        self._placed = placed
+        # False where the layers left the GPU and did not reach the host.
+        self._whole = True
+        self._weights = fit.weights
+        early: list[str] = []
+        self.tell: Callable[[str], None] = early.append
         decoder = Decoder(config, placed.placement)
-        self.target = Target(decoder, fit.context)
+        self.target = Target(decoder, fit.context, None if placed.at_home is None else self._leave_gpu)
         self.target_devices = placed.devices
         if options.threads is None and fit.weight_bytes < _LARGE_BYTES:
             torch.set_num_threads(_faster_thread_count(self.target))
-        self.notes = (*device_plan.notes, *placed.notes, *_slow_kernels(fit.weights))
+        self.notes = (*device_plan.notes, *placed.notes, *early, *_slow_kernels(fit.weights))
         self.draft: LoadedDraft | None = None
         if draft is not None:
             link = self.link if draft_there else Link(_CPU)
@@ -136,7 +144,8 @@ class LoadedModel:
     def serves(self, options: LoadOptions) -> bool:
         """Whether a request with these options needs no new load.
 
-        Tree settings may differ, and the mode where it is not about another placement.
+        Tree settings may differ, and the mode where it is not about another placement. A target that had to leave the
+        GPU stays away from it until something else is asked for.
         """
         own = self.options
         same = replace(
@@ -148,10 +157,31 @@ class LoadedModel:
         )
         placement = _placement(options)
         return (
-            same == own
+            self._whole
+            and same == own
             and (placement is None or placement == _placement(own))
             and (self.draft is not None or choose_draft(options) is None)
         )
+
+    def _leave_gpu(self, error: RuntimeError) -> Decoder:
+        """The target with all of its layers on the host, after the GPU failed with some of them."""
+        at_home = self._placed.at_home
+        assert at_home is not None, "layers are on the GPU"
+        if isinstance(error, torch.OutOfMemoryError):
+            what = "The GPU ran out of memory"
+        else:
+            what = f"The GPU stopped working ({str(error).strip().splitlines()[0][:120]})"
+        self.tell(
+            f"{what}, so the model's layers move to the CPU and the reply goes on there in "
+            f"{self._weights.name} weights."
+        )
+        with contextlib.suppress(RuntimeError):  # a device that is lost cannot be waited for either
+            self._placed.placement.release()
+        self._whole = False
+        self._placed = replace(self._placed, placement=at_home(), at_home=None)
+        self._whole = True
+        self.target_devices = "cpu"
+        return Decoder(self.target.config, self._placed.placement)
 
     def sampler(self, options: SamplingOptions, fresh_seed: int) -> Sampler:
         """How this reply samples: what was asked for, then generation_config.json, then greedy.

@@ -36,12 +36,15 @@ class PlacedTarget:
         parameters: Number of weights, shared ones counted once.
         devices: Where the layers compute, in words.
         notes: Sentences for the person about what could not be done as asked.
+        at_home: Brings layers that compute on a GPU back to the host, should the GPU fail; None where there are none.
+            Embedding and head are the same ones. Raises what reading the checkpoint raises.
     """
 
     placement: Placement
     parameters: int
     devices: str
     notes: tuple[str, ...]
+    at_home: Callable[[], Placement] | None = None
 
 
 def place_target(
@@ -107,7 +110,11 @@ def place_target(
             )
         )
     placement = Split(host, leading, Side(str(link.device), link.device, dtype, dtype), link)
-    return PlacedTarget(placement, weights.parameters, _devices(plan, config, link), weights.notes)
+
+    def at_home() -> Placement:
+        return Resident(replace(host, layers=(*map(host_layer, range(elsewhere)), *host.layers)))
+
+    return PlacedTarget(placement, weights.parameters, _devices(plan, config, link), weights.notes, at_home)
 
 
 def _devices(plan: PlacementPlan, config: ModelConfig, link: Link) -> str:

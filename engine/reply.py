@@ -126,6 +126,7 @@ class ReplyRun:
         self._emit(PlanChosen(self._request.request_id, self._plan))
         if not RULES[self._request.verify].lossless:
             self._emit(Notice(self._request.request_id, _LOSSY))
+        self._model.tell = self._notice
         options = self._request.options
         mode = MODES[self._plan.mode]
         cost = self._model.round_costs[mode.name]
@@ -152,9 +153,10 @@ class ReplyRun:
         # At temperature 0 there is nothing to draw.
         if drafts != "likeliest" and self._sampler.temperature > 0.0:
             sampling = DraftSampling(self._sampler, drafts == "with replacement")
-        return self._draft.drafter(
-            shape, sampling, lambda sentence: self._emit(Notice(self._request.request_id, sentence))
-        )
+        return self._draft.drafter(shape, sampling, self._notice)
+
+    def _notice(self, sentence: str) -> None:
+        self._emit(Notice(self._request.request_id, sentence))
 
     def _prefilled(self, done: int, total: int) -> None:
         self._emit(PrefillProgress(self._request.request_id, done, total))

@@ -124,14 +124,16 @@ def _layer_offload(config: ModelConfig, settled: Fit, wanted: int | None, budget
     asked = config.layers if wanted is None else min(wanted, config.layers)
     if asked == config.layers and fixed + asked * each <= budget_bytes:
         return DevicePlan(PlacementPlan("layer-offload", device_layers=asked), fixed + asked * each)
-    least = fixed + min(_RING, config.layers) * each
+    ring = min(_RING, config.layers)
+    least = fixed + ring * each
     if least > budget_bytes:
         note = _TOO_SMALL.format(budget=budget_bytes / 1e9, least=least / 1e9)
         return DevicePlan(PlacementPlan(), notes=(note,))
-    # What the ring leaves, and never so many that less than the ring would have to pass through it.
-    taken = min(asked, (budget_bytes - fixed) // each - _RING, max(0, config.layers - _RING))
-    plan = PlacementPlan("layer-offload", device_layers=taken, buffers=_RING)
-    return DevicePlan(plan, fixed + (taken + _RING) * each, _fewer(wanted, asked, taken))
+    # Were more to stay than the ring leaves of the layers, all of them could.
+    asked = min(asked, config.layers - ring)
+    taken = min(asked, (budget_bytes - least) // each)
+    plan = PlacementPlan("layer-offload", device_layers=taken, buffers=ring)
+    return DevicePlan(plan, least + taken * each, _fewer(wanted, asked, taken))
 
 
 def _fewer(wanted: int | None, asked: int, taken: int) -> tuple[str, ...]:

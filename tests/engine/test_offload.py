@@ -96,12 +96,12 @@ def test_both_modes_compute_the_same_with_packed_layers(
 def test_what_could_not_be_done_is_said(client: EngineClient, folder: Path) -> None:
     for mode in MODES:
         before = len(client.seen(Notice))
-        tight = ask(client, folder, mode, gpu_layers=4, vram_budget_bytes=room_for(folder, mode, 2))
+        tight = ask(client, folder, mode, gpu_layers=3, vram_budget_bytes=room_for(folder, mode, 2))
         assert f"(2 of {LAYERS} layers" in str(tight.devices["target"])
         small = ask(client, folder, mode, vram_budget_bytes=100_000)
         assert small.devices["target"] == "cpu"
         fewer, none = (notice.text for notice in client.seen(Notice)[before:])
-        assert "takes 2 of the 4 layers" in fewer
+        assert "takes 2 of the 3 layers" in fewer
         assert "so the model runs on the CPU alone" in none
     failed = client.failure(PROMPT, folder, mode="offload", gpu_layers=-1)
     assert "at least 0" in failed.error.message
