@@ -82,9 +82,9 @@ def place_target(
         return PlacedTarget(Resident(weights), weights.parameters, "cpu", weights.notes)
 
     def host_layer(index: int) -> LayerWeights:
+        check()
         if packing is not None:
             return weights.layers[index]
-        check()
         return load_layers(
             checkpoint, config, range(index, index + 1), weight_format.dense, _CPU, check=check
         )[0]

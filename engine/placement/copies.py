@@ -7,6 +7,8 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
+from engine.errors import OutOfMemory
+
 Mark = Any
 """A moment in the work of the device: a copy that is done, or everything computed so far."""
 
@@ -52,8 +54,19 @@ class StreamCopies:
         self._stream = self._module.Stream(device)
 
     def host_buffer(self, size_bytes: int) -> Tensor:
-        """Pinned: the device reads it without the processor's help."""
-        return torch.empty(size_bytes, dtype=torch.uint8, pin_memory=True)
+        """Pinned: the device reads it without the processor's help.
+
+        Raises:
+            OutOfMemory: the system pins no more.
+        """
+        try:
+            return torch.empty(size_bytes, dtype=torch.uint8, pin_memory=True)
+        except RuntimeError as error:
+            raise OutOfMemory(
+                f"The system does not let Tenon pin {size_bytes / 1e6:.3g} MB more of the host's memory for copies to "
+                "the GPU: raise the limit (ulimit -l), or choose the mode offload.",
+                details=str(error),
+            ) from error
 
     def device_buffer(self, size_bytes: int) -> Tensor:
         """(size,) uint8 in the device's memory."""

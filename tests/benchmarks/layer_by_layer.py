@@ -23,7 +23,7 @@ import torch
 from engine.messages import ChatMessage
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
-from engine.model.layer import LayerWeights, Meanwhile, nothing_meanwhile
+from engine.model.layer import LayerWeights, Meanwhile, Side, nothing_meanwhile
 from engine.model.loader import load_layers, load_weights
 from engine.placement.resident import Resident
 from engine.text.tokenizer import Tokenizer, read_end_ids
@@ -54,6 +54,13 @@ class LayerByLayer(Resident):
         return layer
 
 
+class ForgettingDecoder(Decoder):
+    """A decoder that keeps nothing of a layer that it has computed."""
+
+    def _fused_layer(self, index: int, weights: LayerWeights, side: Side) -> None:
+        return None
+
+
 def naive(folder: Path) -> Callable[[list[int], int], tuple[list[int], float]]:
     """A model that reads its layers from the checkpoint.
 
@@ -61,7 +68,7 @@ def naive(folder: Path) -> Callable[[list[int], int], tuple[list[int], float]]:
         From a prompt and most tokens of the reply to the reply, and the seconds of all its tokens but the first.
     """
     checkpoint = Checkpoint(folder)
-    decoder = Decoder(read_config(checkpoint), LayerByLayer(checkpoint))
+    decoder = ForgettingDecoder(read_config(checkpoint), LayerByLayer(checkpoint))
     ends = read_end_ids(folder)
 
     def generate(prompt: list[int], count: int) -> tuple[list[int], float]:

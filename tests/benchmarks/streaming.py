@@ -59,7 +59,7 @@ _TOLERANCE = 1.05
 _LEFT_BYTES = 300_000_000
 _MIN_PEER_BYTES = 50_000_000
 # What transformers and torch take before a model is loaded, left out of what accelerate may keep in memory.
-_PEER_BASELINE_BYTES = 700_000_000
+_PEER_BASELINE_BYTES = 400_000_000
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from tests.support.checkpoints import write_checkpoint
 from tests.support.copies import LateCopies
 from tests.support.decoders import greedy, load_decoder
 from tests.support.packed_models import PACKED, load
+from tests.support.sides import DEVICE, HOST, GuardedLink, Sides, weights_of
 
 CPU = torch.device("cpu")
 LAYERS = 7
@@ -108,6 +109,44 @@ def test_the_stand_in_notices_what_comes_too_early() -> None:
     assert torch.equal(buffer, source)
     with pytest.raises(AssertionError, match="while it is computed from"):
         copies.start(buffer, source, early)
+
+
+class SidedCopies(LateCopies):
+    """The same on the far side of a stand-in for a device."""
+
+    def __init__(self, sides: Sides) -> None:
+        super().__init__()
+        self._sides = sides
+
+    def device_buffer(self, size_bytes: int) -> torch.Tensor:
+        """Garbage there."""
+        buffer = super().device_buffer(size_bytes)
+        self._sides.mark(iter([buffer]), DEVICE)
+        return buffer
+
+
+def test_rows_and_layers_alone_cross(folder: Path) -> None:
+    sides = Sides()
+    link, copies = GuardedLink(sides), SidedCopies(sides)
+    decoder, layers = offloaded(folder, 3, 2, copies, link)
+    source, count = decoder.source, 9
+    assert isinstance(source, Split)
+    decoder.forward(PROMPT, torch.arange(len(PROMPT)), decoder.new_cache(64))  # tables of rotations grow once
+    sides.mark(weights_of(source._host), HOST)
+    link.to_device_bytes = link.to_host_bytes = 0
+    before = copies.started
+    tokens, cache = torch.arange(5, 5 + count), decoder.new_cache(64)
+    with sides:
+        found = decoder.forward(tokens, torch.arange(count), cache).logits
+        cache.commit(torch.arange(count))
+    whole = load_decoder(folder)
+    expected = whole.forward(torch.arange(5, 5 + count), torch.arange(count), whole.new_cache(64)).logits
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-4)
+    rows = count * whole.config.hidden_size * 4
+    each = layers.host_bytes // (LAYERS - 3)
+    assert link.to_host_bytes == rows
+    assert link.to_device_bytes == rows + 8 * count + (copies.started - before) * each
+    assert sides.operations[DEVICE] > 100
 
 
 @pytest.mark.parametrize("name", PACKED)
