@@ -161,7 +161,7 @@ class Target:
             if self._fallback is None:
                 raise
             # The next forward begins by reading the text again elsewhere.
-            self._failure = error
+            self._failure = error.with_traceback(None)
         unwanted = max(0, self._hidden_from - len(self.token_ids))
         if self._last_hidden is not None and unwanted < len(rows):
             # A copy, so that the rows of a large forward are not held on to for the few that were kept.
@@ -247,16 +247,19 @@ class Target:
                 meanwhile=meanwhile,
             )
 
-        try:
-            if self._failure is not None:
-                raise self._failure
-            output = run()
-        except (
-            RuntimeError
-        ) as error:  # what torch raises when a device is lost, full, or a kernel fails there
-            if self._fallback is None:
-                raise
-            self._fall_back(self._fallback(error), check)
+        failure = self._failure
+        if failure is None:
+            try:
+                output = run()
+            except RuntimeError as error:
+                # What torch raises when a device is lost, when it is full, or when a kernel fails there.
+                if self._fallback is None:
+                    raise
+                # Its traceback would hold on to the memory of that device.
+                failure = error.with_traceback(None)
+        if failure is not None:
+            assert self._fallback is not None, "a device failed"
+            self._fall_back(self._fallback(failure), check)
             output = run()
         if self._hidden_layers:
             self._last_hidden = torch.cat([output.layer_inputs[layer] for layer in self._hidden_layers], 1)
