@@ -112,10 +112,7 @@ class SmallModel:
             return following
 
         if self.sampling is None:
-            log_probabilities = first.log_softmax(-1)
-            return grow_tree(
-                self.shape, budget, log_probabilities, lambda level: expand(level).log_softmax(-1)
-            )
+            return grow_tree(self.shape, budget, first, expand)
         host = self._link.to_host
         return sampled_draft(
             self.shape, budget, host(first), lambda level: host(expand(level)), self.sampling, self._text
@@ -130,7 +127,7 @@ class SmallModel:
         del self._cached[self._cache.begin(len(self._text)) :]
 
     def _read_root(self) -> Tensor:
-        """(V,) logits after the root, read together with the few tokens that are missing before it."""
+        """(V,) log-probabilities after the root, read together with the few tokens that are missing before it."""
         if len(self._cached) == len(self._text):
             # The root's row is there, but its logits are gone.
             self._cache.truncate(len(self._text) - 1)
@@ -175,7 +172,7 @@ class SmallModel:
         behind: int = 0,
         logit_rows: slice | None = None,
     ) -> Tensor:
-        """(rows asked for, V) logits of what follows these tokens, V being the target's."""
+        """(rows asked for, V) log-probabilities of what follows these tokens, V being the target's."""
         link = self._link
         # A target with more padding may say a token that the draft has no row for: any other will do, it guesses.
         known = torch.tensor(tokens, dtype=torch.long).clamp_(max=self._decoder.config.vocabulary_size - 1)
@@ -188,6 +185,7 @@ class SmallModel:
             check=self._check,
             behind=behind,
         )
-        # Negative where the draft has padding that the target lacks; the other way round it is never drafted.
-        missing = self._vocabulary_size - output.logits.shape[1]
-        return functional.pad(output.logits, (0, missing), value=-torch.inf) if missing else output.logits
+        following = output.logits[:, : self._vocabulary_size].log_softmax(-1)
+        missing = self._vocabulary_size - following.shape[1]
+        # Padding that the target alone has is never drafted.
+        return functional.pad(following, (0, missing), value=-torch.inf) if missing else following

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -74,7 +75,8 @@ def test_what_was_drawn_is_said_to_be_drawn_from_the_draft(
     assert len(asked) > 1
     for node in asked:
         found = draft.proposal.distributions[node + 1]
-        expected = sampler.distribution(row(path(draft, node)) / 4, [*PROMPT, *path(draft, node)])
+        own = (row(path(draft, node)) / 4).log_softmax(-1)
+        expected = sampler.distribution(own, [*PROMPT, *path(draft, node)])
         assert found is not None
         torch.testing.assert_close(found, expected, atol=1e-6, rtol=1e-4)
 
@@ -91,12 +93,10 @@ def test_a_target_with_more_padding_gets_distributions_over_its_vocabulary(draft
     assert first.sum() == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(
-    ("rounds", "limit"), [(1500, 0.05), pytest.param(30_000, 0.012, marks=pytest.mark.slow)]
-)
+@pytest.mark.parametrize("rounds", [1500, pytest.param(6_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("replacement", [True, False])
 def test_what_is_emitted_follows_the_target(
-    replacement: bool, rounds: int, limit: float, llama_folder: Path, draft_decoder: Decoder
+    replacement: bool, rounds: int, llama_folder: Path, draft_decoder: Decoder
 ) -> None:
     """Pairs of tokens after one prompt, over many seeds: the real drafter, the real rule, one small vocabulary."""
     target = rows_of(load_decoder(llama_folder))
@@ -116,8 +116,10 @@ def test_what_is_emitted_follows_the_target(
         pairs[tokens[:2]] += 1
     assert accepted > rounds / 2
     sampler = Sampler(1.0)
-    distance = 0.0
+    distance = by_chance = 0.0
     for one, two in itertools.product(range(VOCABULARY), repeat=2):
         expected = float(sampler.distribution(target(()))[one] * sampler.distribution(target((one,)))[two])
-        distance += abs(pairs[one, two] / rounds - expected)
-    assert distance / 2 < limit
+        distance += abs(pairs[one, two] / rounds - expected) / 2
+        # The mean deviation of a frequency that is right.
+        by_chance += math.sqrt(2 * expected * (1 - expected) / (math.pi * rounds)) / 2
+    assert distance < 1.5 * by_chance
