@@ -18,6 +18,7 @@
     │   └── NewerDatabase          written by a later version of Tenon
     ├── OutOfMemory                refused before loading, with the numbers
     ├── OutOfDisk                  no room for a file that Tenon has to write
+    ├── WeightsUnreadable          the disk failed, or brought damaged weights, in the middle of a reply
     ├── EngineStopped              the engine's process ended by itself
     └── Cancelled                  control flow: the person pressed Stop; never shown
 
@@ -113,6 +114,10 @@ class OutOfMemory(TenonError):
 
 class OutOfDisk(TenonError):
     """There is no room, or no permission, for a file that Tenon has to write."""
+
+
+class WeightsUnreadable(TenonError):
+    """Weights that are read as they are needed did not come from the disk, or came damaged."""
 
 
 class EngineStopped(TenonError):

@@ -28,7 +28,7 @@ from engine.model.sampling import Sampler
 from engine.model.weight_format import WeightFormat
 from engine.modes import MODES
 from engine.placement.link import Link
-from engine.planning.device_fit import plan_device
+from engine.planning.device_fit import DevicePlan, plan_device
 from engine.planning.fit import fit_model
 from engine.planning.hardware import find_gpu, free_device_bytes, usable_cores
 from engine.planning.kernel_table import prefer_fastest
@@ -57,6 +57,7 @@ class LoadedModel:
         target: Its decoder and cache.
         draft: The draft that was loaded with it, None for none.
         link: The way to the GPU, or to the CPU's own memory where none is used.
+        placement: Where the target's weights are.
         target_devices: Where the target computes, in words.
         gate: The bundled guide's confidence gate, None for every other model.
         tell: Takes a sentence for the person about something that happens in mid-reply; set for each reply.
@@ -104,21 +105,24 @@ class LoadedModel:
         left = None if gpu is None else _vram_budget(options, gpu)
         if left is not None and draft is not None and draft_there:
             left -= draft.size_bytes
-        device_plan = plan_device(config, fit, options, left, draft_there)
+        device_plan = DevicePlan(fit.plan)
+        if fit.plan.kind == "resident":
+            device_plan = plan_device(config, fit, options, left, draft_there)
         self.link = Link(gpu if gpu is not None and (draft_there or device_plan.size_bytes) else _CPU)
         placed = place_target(
             checkpoint, config, fit.weights, device_plan.placement, self.link, progress, check
         )
-        self._placed = placed
+        self.placement = placed.placement
+        self._at_home = placed.at_home
         # False where the layers left the GPU and did not reach the host.
         self._whole = True
         self._weights = fit.weights
         early: list[str] = []
         self.tell: Callable[[str], None] = early.append
-        decoder = Decoder(config, placed.placement)
+        decoder = Decoder(config, self.placement)
         self.target = Target(decoder, fit.context, None if placed.at_home is None else self._leave_gpu)
         self.target_devices = placed.devices
-        if options.threads is None and fit.weight_bytes < _LARGE_BYTES:
+        if options.threads is None and fit.weight_bytes < _LARGE_BYTES and fit.plan.kind == "resident":
             torch.set_num_threads(_faster_thread_count(self.target))
         self.notes = (*device_plan.notes, *placed.notes, *early, *_slow_kernels(fit.weights))
         self.draft: LoadedDraft | None = None
@@ -126,7 +130,8 @@ class LoadedModel:
             link = self.link if draft_there else Link(_CPU)
             self.draft = LoadedDraft(draft, decoder, checkpoint, fit.context, link, check)
             self.notes += self.draft.notes
-        self.round_costs: defaultdict[str, RoundCost] = defaultdict(RoundCost)
+        streamed = self.placement.streamed_bytes > 0
+        self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(flat=streamed))
         self.options = options
         self.folder = folder
         self._generation_config = _read_generation_config(folder)
@@ -144,7 +149,7 @@ class LoadedModel:
     def serves(self, options: LoadOptions) -> bool:
         """Whether a request with these options needs no new load.
 
-        Tree settings may differ, and the mode where it is not about another placement. A target that had to leave the
+        Drafting may differ, and the mode where it is not about another part of a GPU. A target that had to leave the
         GPU stays away from it until something else is asked for.
         """
         own = self.options
@@ -154,18 +159,22 @@ class LoadedModel:
             draft_width=own.draft_width,
             draft_depth=own.draft_depth,
             draft_nodes=own.draft_nodes,
+            fallback_threshold=own.fallback_threshold,
+            branching=own.branching,
+            adaptive_fallback=own.adaptive_fallback,
+            draft_ahead=own.draft_ahead,
         )
-        placement = _placement(options)
+        part = _gpu_part(options)
         return (
             self._whole
             and same == own
-            and (placement is None or placement == _placement(own))
+            and (part is None or part == _gpu_part(own))
             and (self.draft is not None or choose_draft(options) is None)
         )
 
     def _leave_gpu(self, error: RuntimeError) -> Decoder:
         """The target with all of its layers on the host, after the GPU failed with some of them."""
-        at_home = self._placed.at_home
+        at_home, self._at_home = self._at_home, None
         assert at_home is not None, "layers are on the GPU"
         if isinstance(error, torch.OutOfMemoryError):
             what = "The GPU ran out of memory"
@@ -175,13 +184,17 @@ class LoadedModel:
             f"{what}, so the model's layers move to the CPU and the reply goes on there in "
             f"{self._weights.name} weights."
         )
-        with contextlib.suppress(RuntimeError):  # a device that is lost cannot be waited for either
-            self._placed.placement.release()
+        self.release()
         self._whole = False
-        self._placed = replace(self._placed, placement=at_home(), at_home=None)
+        self.placement = at_home()
         self._whole = True
         self.target_devices = "cpu"
-        return Decoder(self.target.config, self._placed.placement)
+        return Decoder(self.target.config, self.placement)
+
+    def release(self) -> None:
+        """Free the weights, and end what reads them; nothing can be asked of the model after it."""
+        with contextlib.suppress(RuntimeError):  # a GPU that is lost cannot be waited for either
+            self.placement.release()
 
     def sampler(self, options: SamplingOptions, fresh_seed: int) -> Sampler:
         """How this reply samples: what was asked for, then generation_config.json, then greedy.
@@ -215,10 +228,10 @@ class LoadedModel:
         )
 
 
-def _placement(options: LoadOptions) -> str | None:
-    """The kind of placement that the mode is about."""
+def _gpu_part(options: LoadOptions) -> str | None:
+    """The part of a GPU that the mode is about; None where any will do, as streaming goes by memory alone."""
     mode = MODES.get(options.mode)
-    return None if mode is None else mode.placement
+    return None if mode is None or mode.placement == "stream" else mode.placement
 
 
 def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:

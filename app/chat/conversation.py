@@ -41,6 +41,7 @@ class ReplyStatistics:
         resident_bytes: Memory that the engine's process holds.
         context_used: Tokens of the context in use, prompt and reply.
         context_limit: Tokens of context there are; 0 when not known.
+        disk_bytes_per_second: Weights read from the disk, in the middle over the reply; 0 for a model in memory.
     """
 
     mode: str
@@ -52,6 +53,7 @@ class ReplyStatistics:
     resident_bytes: int
     context_used: int
     context_limit: int
+    disk_bytes_per_second: float = 0.0
 
     def to_json(self) -> str:
         """One JSON object."""
@@ -62,7 +64,9 @@ class ReplyStatistics:
         """Read `to_json`'s text; None when it is not that (statistics are not worth losing a chat over)."""
         try:
             values: Any = json.loads(text)
-            return cls(**{field.name: values[field.name] for field in fields(cls)})
+            # A figure that came later is missing in older replies, and has a default.
+            known = {field.name for field in fields(cls) if field.name in values}
+            return cls(**{name: values[name] for name in known})
         except (ValueError, TypeError, KeyError):
             return None
 

@@ -65,7 +65,7 @@ def decode(
     hidden_from = recipe.drafter.reset(prompt)
     clock.cache_n = target.reuse(prompt, recipe.drafter.hidden_layers, hidden_from)
     clock.prompt_n = len(prompt) - clock.cache_n
-    first_logits = target.prefill(prompt, hooks.check, hooks.prefill)
+    first_logits = target.prefill(prompt, hooks.check, hooks.prefill, recipe.drafter.draft_ahead)
     clock.prompt_done()
 
     seen = list(prompt)
@@ -80,7 +80,7 @@ def decode(
         begun = time.perf_counter()
         recipe.drafter.observe(verdict.tokens, target.take_hidden())
         draft = recipe.drafter.propose(_budget(recipe.schedule, reply, target))
-        drafted = time.perf_counter()
+        drafted, waited_s = time.perf_counter(), target.waited_s
         logits = target.verify(root, draft, hooks.check, recipe.drafter.draft_ahead)
         verdict = recipe.verifier.verify(draft, logits, len(seen), seen)
         verified = time.perf_counter()
@@ -95,6 +95,7 @@ def decode(
             emitted=tuple(emitted),
             draft_ms=(drafted - begun) * 1e3,
             verify_ms=(verified - drafted) * 1e3,
+            waited_ms=(target.waited_s - waited_s) * 1e3,
         )
         clock.round_done(record)
         recipe.schedule.observe(record)

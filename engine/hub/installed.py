@@ -14,6 +14,7 @@ GUIDE = "guide"
 # What ships with Tenon, and the draft that was made for it.
 _BUNDLED = (GUIDE, "guide-draft", "guide-gated-fusion")
 _PAIRS = {GUIDE: "guide-draft"}
+_DRAFTS = {GUIDE: ("guide-draft", "guide-gated-fusion")}
 
 
 def assets_folder() -> Path:
@@ -65,6 +66,19 @@ def find_model(reference: str) -> Path:
 def paired_draft(reference: str) -> str | None:
     """The draft that ships for a model, None where there is none."""
     return _PAIRS.get(reference)
+
+
+def bundled_drafts(reference: str) -> tuple[str, ...]:
+    """Every draft that ships for a model."""
+    return _DRAFTS.get(reference, ())
+
+
+def installed_models() -> list[Path]:
+    """The folders of installed models and draft heads, by name; none where nothing was installed."""
+    folder = models_folder()
+    if not folder.is_dir():
+        return []
+    return sorted(place for place in folder.iterdir() if (place / "config.json").is_file())
 
 
 def model_name(reference: str, folder: Path) -> str:

@@ -9,16 +9,15 @@ import torch
 from engine.errors import InvalidOption
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
-from engine.model.footprint import cache_bytes, layer_bytes
-from engine.model.linear import DEQUANTIZING_BYTES
+from engine.model.footprint import layer_bytes
 from engine.model.weight_format import WeightFormat
 from engine.modes import MODES
 from engine.planning.fit import Fit
+from engine.planning.footprint import device_footprint
 from engine.planning.placement_plan import PlacementPlan
 
 # One layer computes while the next one comes.
 _RING = 2
-_ROWS = 512
 _NO_GPU = "There is no GPU that Tenon may use here, so the model runs on the CPU alone."
 _TOO_SMALL = (
     "The least part of the model would need {least:.3g} GB of the GPU's memory and may take {budget:.3g} GB, so the "
@@ -64,7 +63,7 @@ def plan_device(
         raise InvalidOption(f"The number of layers on the GPU is {wanted}, but it must be at least 0.")
     mode = MODES.get(options.mode)
     kind = None if mode is None else mode.placement
-    if kind not in ("offload", "layer-offload") and (not beside_draft or kind == "stream"):
+    if kind not in ("offload", "layer-offload") and not beside_draft:
         return DevicePlan(PlacementPlan())
     if budget_bytes is None:
         return DevicePlan(PlacementPlan(), notes=(_NO_GPU,))
@@ -82,9 +81,9 @@ def layers_that_fit(config: ModelConfig, settled: Fit, budget_bytes: int) -> int
         settled: What was chosen for it.
         budget_bytes: What a draft leaves of the GPU's memory.
     """
-    weights = device_format(settled.weights)
-    each = layer_bytes(config, weights, settled.context)
-    return max(0, min(config.layers, (budget_bytes - computing_bytes(config, settled)) // each))
+    each = layer_bytes(config, device_format(settled.weights), settled.context)
+    computing = _taken_bytes(config, settled, PlacementPlan("offload"))
+    return max(0, min(config.layers, (budget_bytes - computing) // each))
 
 
 def device_format(weights: WeightFormat) -> WeightFormat:
@@ -94,48 +93,43 @@ def device_format(weights: WeightFormat) -> WeightFormat:
     return replace(weights, activations=torch.bfloat16, cache=torch.bfloat16)
 
 
-def computing_bytes(config: ModelConfig, settled: Fit) -> int:
-    """What a GPU needs beside layers and their cache: a chunk's rows between matrices, and pieces of packed ones."""
-    widest = max(config.query_size + 2 * config.kv_size, 2 * config.intermediate_size)
-    inner = max(config.query_size, config.intermediate_size)
-    rows = min(_ROWS, settled.context) * (widest + inner + 4 * config.hidden_size)
-    weights = device_format(settled.weights)
-    return rows * weights.activations.itemsize + (0 if weights.packing is None else DEQUANTIZING_BYTES)
-
-
 def _offload(config: ModelConfig, settled: Fit, wanted: int | None, budget_bytes: int) -> DevicePlan:
     """The first layers on the GPU, the others on the CPU."""
-    each = layer_bytes(config, device_format(settled.weights), settled.context)
-    computing = computing_bytes(config, settled)
     asked = config.layers if wanted is None else min(wanted, config.layers)
     taken = min(asked, layers_that_fit(config, settled, budget_bytes))
     if taken == 0:
-        note = _TOO_SMALL.format(budget=budget_bytes / 1e9, least=(computing + each) / 1e9)
+        least = _taken_bytes(config, settled, PlacementPlan("offload", device_layers=1))
+        note = _TOO_SMALL.format(budget=budget_bytes / 1e9, least=least / 1e9)
         return DevicePlan(PlacementPlan(), notes=(note,) if asked else ())
     plan = PlacementPlan("offload", device_layers=taken)
-    return DevicePlan(plan, computing + taken * each, _fewer(wanted, asked, taken))
+    return DevicePlan(plan, _taken_bytes(config, settled, plan), _fewer(wanted, asked, taken))
 
 
 def _layer_offload(config: ModelConfig, settled: Fit, wanted: int | None, budget_bytes: int) -> DevicePlan:
     """All layers computed on the GPU; there is room for some, and for the ring that the others pass through."""
-    weights = device_format(settled.weights)
-    each = layer_bytes(config, weights, 0)
-    fixed = cache_bytes(config, settled.context, weights) + computing_bytes(config, settled)
     asked = config.layers if wanted is None else min(wanted, config.layers)
-    if asked == config.layers and fixed + asked * each <= budget_bytes:
-        return DevicePlan(PlacementPlan("layer-offload", device_layers=asked), fixed + asked * each)
+    if asked == config.layers:
+        all_stay = PlacementPlan("layer-offload", device_layers=asked)
+        taken_bytes = _taken_bytes(config, settled, all_stay)
+        if taken_bytes <= budget_bytes:
+            return DevicePlan(all_stay, taken_bytes)
     ring = min(_RING, config.layers)
-    least = fixed + ring * each
+    least = _taken_bytes(config, settled, PlacementPlan("layer-offload", buffers=ring))
     if least > budget_bytes:
         note = _TOO_SMALL.format(budget=budget_bytes / 1e9, least=least / 1e9)
         return DevicePlan(PlacementPlan(), notes=(note,))
     # Were more to stay than the ring leaves of the layers, all of them could.
     asked = min(asked, config.layers - ring)
-    taken = min(asked, (budget_bytes - least) // each)
+    taken = min(asked, (budget_bytes - least) // layer_bytes(config, device_format(settled.weights), 0))
     plan = PlacementPlan("layer-offload", device_layers=taken, buffers=ring)
-    return DevicePlan(plan, least + taken * each, _fewer(wanted, asked, taken))
+    return DevicePlan(plan, _taken_bytes(config, settled, plan), _fewer(wanted, asked, taken))
 
 
 def _fewer(wanted: int | None, asked: int, taken: int) -> tuple[str, ...]:
     """What to say where a number of layers was asked for and not all of them fit."""
     return () if wanted is None or taken == asked else (_FEWER.format(taken=taken, wanted=asked),)
+
+
+def _taken_bytes(config: ModelConfig, settled: Fit, plan: PlacementPlan) -> int:
+    """What a plan takes of the GPU's memory."""
+    return device_footprint(config, plan, device_format(settled.weights), settled.context).total

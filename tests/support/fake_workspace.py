@@ -7,7 +7,15 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from app.chat.choices import MODES, ModeChoice, ModelChoice, model_choices
+from app.chat.choices import (
+    DraftChoice,
+    ModeChoice,
+    ModelChoice,
+    draft_choices,
+    draft_name,
+    mode_choices,
+    model_choices,
+)
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
 from app.settings.settings import Settings
@@ -23,6 +31,48 @@ def statistics(tokens: int = 120, **changes: object) -> ReplyStatistics:
     return replace(usual, **changes)  # type: ignore[arg-type]
 
 
+class FakeDrafts(QObject):
+    """The interface of `app.bridge.drafts.Drafts`; a test says what is there and what is wrong with it."""
+
+    changed = Signal()
+    chosen = Signal()
+    refused = Signal(str)
+
+    def __init__(self, settings: Settings) -> None:
+        super().__init__()
+        self._settings = settings
+        self.refs: list[str] = ["guide-draft", "guide-gated-fusion"]
+        self.problems: dict[str, str] = {}
+        self.usual = "guide-draft"
+        self.looks = False
+
+    @property
+    def in_use(self) -> str:
+        return self.chosen_name or self.usual
+
+    @property
+    def chosen_name(self) -> str:
+        return draft_name(self._settings.draft_of(self._settings.model))
+
+    def choices(self) -> list[DraftChoice]:
+        chosen = self._settings.draft_of(self._settings.model)
+        bundled = ("guide-draft", "guide-gated-fusion")
+        return draft_choices(self.refs, bundled, chosen, self.usual, self.problems)
+
+    def look_through(self) -> None:
+        self.looks = True
+
+    def stop_looking(self) -> None:
+        self.looks = False
+
+    def choose(self, ref: str) -> None:
+        if self.problems.get(ref):
+            self.refused.emit(self.problems[ref])
+            return
+        self._settings.remember_draft(self._settings.model, ref)
+        self.chosen.emit()
+
+
 class FakeWorkspace(QObject):
     """The interface of `app.bridge.workspace.Workspace`, kept in memory."""
 
@@ -31,6 +81,7 @@ class FakeWorkspace(QObject):
     message_added = Signal(object)
     message_changed = Signal(object)
     reply_text_added = Signal(int, int, str)
+    unconfirmed_changed = Signal(int, int, str)
     prefill_progress = Signal(int, int, float)
     engine_changed = Signal(object)
     notice = Signal(str)
@@ -38,6 +89,8 @@ class FakeWorkspace(QObject):
     def __init__(self, engine: EngineState = READY) -> None:
         super().__init__()
         self.settings = Settings()
+        self.drafts = FakeDrafts(self.settings)
+        self.drafts.refused.connect(self.notice)
         self.calls: list[tuple[object, ...]] = []
         self.send_error: TenonError | None = None
         self._engine = engine
@@ -84,6 +137,10 @@ class FakeWorkspace(QObject):
         grown = replace(message, content=message.content + text)
         rows[:] = [grown if row.id == grown.id else row for row in rows]
         self.reply_text_added.emit(conversation_id, message.id, text)
+
+    def guess(self, conversation_id: int, text: str) -> None:
+        """Unconfirmed text behind the last reply."""
+        self.unconfirmed_changed.emit(conversation_id, self.reply(conversation_id).id, text)
 
     def finish(self, conversation_id: int, figures: ReplyStatistics | None = None) -> None:
         """The last reply is complete."""
@@ -169,6 +226,9 @@ class FakeWorkspace(QObject):
     def choose_model(self, ref: str) -> None:
         self.calls.append(("choose_model", ref))
 
+    def settings_applied(self) -> None:
+        self.calls.append(("settings_applied",))
+
     def mode(self) -> str:
         return self._mode
 
@@ -177,7 +237,7 @@ class FakeWorkspace(QObject):
         self.calls.append(("choose_mode", mode))
 
     def modes(self) -> list[ModeChoice]:
-        return list(MODES)
+        return mode_choices(self.drafts.in_use, self._engine.gpu, self.settings.vram_budget_bytes)
 
     def active_conversation(self) -> int | None:
         return self._active

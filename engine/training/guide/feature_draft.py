@@ -57,8 +57,8 @@ class Variant:
 SHIPPED = Variant("guide-gated-fusion", 2, "gated", 300)
 #: Dovetail's table III: more blocks, and plain concatenation beside the gate.
 ABLATION = (
-    Variant("concatenation-1", 1, "concat", 60),
-    *(Variant(f"gated-fusion-{blocks}", blocks, "gated", 60) for blocks in range(1, 6)),
+    Variant("concatenation-1", 1, "concat", 240),
+    *(Variant(f"gated-fusion-{blocks}", blocks, "gated", 240) for blocks in range(1, 6)),
 )
 
 

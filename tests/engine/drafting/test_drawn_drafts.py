@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from engine.drafting.draft_model import DraftModel
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.sampled_tree import DraftSampling
 from engine.drafting.small_model import SmallModel
@@ -53,12 +54,10 @@ def draft_decoder(tmp_path_factory: pytest.TempPathFactory) -> Decoder:
     )
 
 
-def drafter_with(decoder: Decoder, sampling: DraftSampling, vocabulary: int = VOCABULARY) -> SmallModel:
-    drafter = SmallModel(decoder, vocabulary, SHAPE, 64, Link(torch.device("cpu")), lambda: None)
-    drafter.sampling = sampling
-    drafter.reset(PROMPT[:-1])
-    drafter.observe(PROMPT[-1:], None)
-    return drafter
+def after_prompt(decoder: Decoder, vocabulary: int = VOCABULARY) -> DraftModel:
+    model = DraftModel(decoder, vocabulary, 64, Link(torch.device("cpu")), lambda: None)
+    model.reset(PROMPT)
+    return model
 
 
 @pytest.mark.parametrize("replacement", [True, False])
@@ -66,7 +65,7 @@ def drafter_with(decoder: Decoder, sampling: DraftSampling, vocabulary: int = VO
 def test_what_was_drawn_is_said_to_be_drawn_from_the_draft(
     sampler: Sampler, replacement: bool, draft_decoder: Decoder
 ) -> None:
-    drafter = drafter_with(draft_decoder, DraftSampling(sampler, replacement))
+    drafter = SmallModel(after_prompt(draft_decoder), SHAPE, DraftSampling(sampler, replacement))
     row = rows_of(draft_decoder)
     draft = drafter.propose(6)
     assert draft.proposal is not None
@@ -83,7 +82,8 @@ def test_what_was_drawn_is_said_to_be_drawn_from_the_draft(
 
 def test_a_target_with_more_padding_gets_distributions_over_its_vocabulary(draft_decoder: Decoder) -> None:
     own = draft_decoder.config.vocabulary_size
-    drafter = drafter_with(draft_decoder, DraftSampling(Sampler(1.0, seed=1), False), own + 8)
+    model = after_prompt(draft_decoder, own + 8)
+    drafter = SmallModel(model, SHAPE, DraftSampling(Sampler(1.0, seed=1), False))
     draft = drafter.propose(4)
     assert draft.proposal is not None
     first = draft.proposal.distributions[0]
@@ -100,13 +100,12 @@ def test_what_is_emitted_follows_the_target(
 ) -> None:
     """Pairs of tokens after one prompt, over many seeds: the real drafter, the real rule, one small vocabulary."""
     target = rows_of(load_decoder(llama_folder))
-    drafter = drafter_with(draft_decoder, DraftSampling(Sampler(1.0), replacement))
+    model = after_prompt(draft_decoder)
     pairs: Counter[tuple[int, ...]] = Counter()
     accepted = 0
     for seed in range(rounds):
         sampler = Sampler(1.0, seed=seed)
-        drafter.sampling = DraftSampling(sampler, replacement)
-        draft = drafter.propose(6)
+        draft = SmallModel(model, SHAPE, DraftSampling(sampler, replacement)).propose(6)
         rows = torch.stack([target(path(draft, node)) for node in range(ROOT, len(draft))])
         verdict = ResidualSampling(sampler).verify(draft, rows, len(PROMPT), PROMPT)
         accepted += len(verdict.nodes)

@@ -8,8 +8,10 @@ import torch
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
 from engine.model.linear import DEQUANTIZING_BYTES
-from engine.planning.device_fit import computing_bytes, device_format, layers_that_fit, plan_device
+from engine.planning.device_fit import device_format, layers_that_fit, plan_device
 from engine.planning.fit import fit_model
+from engine.planning.footprint import device_footprint
+from engine.planning.placement_plan import PlacementPlan
 from engine.weights.checkpoint import Checkpoint
 from tests.support.packed_models import PACKED
 
@@ -34,8 +36,8 @@ def test_packed_layers_stay_packed_there_and_a_piece_is_dequantized(config: Mode
     there = device_format(settled.weights)
     shapes = ((128, 64), (64, 64), (192, 64), (64, 96))
     each = sum(settled.weights.matrix_bytes(*shape) for shape in shapes) + 2 * 64 * 4 + 2 * 2 * 16 * 2 * 100
-    computing = DEQUANTIZING_BYTES + 2 * 100 * (2 * 96 + 96 + 4 * 64)
-    assert computing_bytes(config, settled) == computing
+    computing = DEQUANTIZING_BYTES + 4 * 100 * (2 * 96 + 96 + 4 * 64)
+    assert device_footprint(config, PlacementPlan("offload"), there, 100).total == computing
     budgets = (each, computing + each - 1, computing + each, computing + 2 * each)
     assert [layers_that_fit(config, settled, budget) for budget in budgets] == [0, 0, 1, 2]
     assert (there.activations, there.packing) == (torch.bfloat16, settled.weights.packing)
@@ -44,11 +46,13 @@ def test_packed_layers_stay_packed_there_and_a_piece_is_dequantized(config: Mode
 def test_layer_offload_keeps_room_for_its_ring_and_all_keys_and_values(config: ModelConfig) -> None:
     settled = fit_model(config, LoadOptions(weights="fp32", context=100))
     each, cache = 4 * (64 * 128 + 64 * 64 + 3 * 64 * 96 + 2 * 64), 3 * 2 * 2 * 16 * 4 * 100
-    fixed = cache + computing_bytes(config, settled)
+    fixed = cache + 4 * 100 * (2 * 96 + 96 + 4 * 64)
 
     def planned(budget: int, gpu_layers: int | None = None) -> tuple[str, int, int]:
         options = LoadOptions(mode="layer-offload", gpu_layers=gpu_layers)
         plan = plan_device(config, settled, options, budget, False)
+        there = device_footprint(config, plan.placement, device_format(settled.weights), settled.context)
+        assert plan.size_bytes == there.total
         return plan.placement.kind, plan.placement.device_layers, plan.placement.buffers
 
     assert planned(fixed + 2 * each - 1) == ("resident", 0, 0)

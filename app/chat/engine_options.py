@@ -1,0 +1,56 @@
+"""What the settings ask of the engine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from app.chat.choices import MODES
+from app.settings.settings import Settings
+from engine.messages import LoadOptions
+
+
+def load_options(settings: Settings) -> LoadOptions:
+    """Which model to run and how, as the settings are now."""
+    return LoadOptions(
+        model=settings.model,
+        draft=settings.draft_of(settings.model) or None,
+        mode=settings.mode,
+        weights=settings.weights,
+        threads=settings.threads or None,
+        context=settings.context or None,
+        ram_budget_bytes=settings.ram_budget_bytes,
+        vram_budget_bytes=settings.vram_budget_bytes,
+        gpu_layers=settings.gpu_layers,
+        draft_width=settings.draft_width,
+        draft_depth=settings.draft_depth,
+        draft_nodes=settings.draft_nodes or LoadOptions.draft_nodes,
+        fallback_threshold=settings.fallback_threshold,
+        branching=settings.branching,
+        adaptive_fallback=settings.adaptive_fallback,
+        draft_ahead=settings.draft_ahead,
+    )
+
+
+def same_in_memory(held: LoadOptions, wanted: LoadOptions) -> bool:
+    """Whether a request is served by the weights that another one loaded: what else differs is a matter of each reply.
+
+    A mode that needs a GPU wants its layers there; the other modes take them from where they are.
+    """
+    usual = LoadOptions()
+
+    def loaded(options: LoadOptions) -> LoadOptions:
+        return replace(
+            usual,
+            model=options.model,
+            draft=options.draft,
+            weights=options.weights,
+            threads=options.threads,
+            context=options.context,
+            ram_budget_bytes=options.ram_budget_bytes,
+            vram_budget_bytes=options.vram_budget_bytes,
+            gpu_layers=options.gpu_layers,
+        )
+
+    gpu_modes = [mode.name for mode in MODES if mode.needs == "gpu"]
+    placed = wanted.mode not in gpu_modes or wanted.mode == held.mode
+    return placed and loaded(held) == loaded(wanted)
