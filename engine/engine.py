@@ -37,7 +37,8 @@ from engine.messages import (
     Unload,
 )
 from engine.planning.hardware import find_gpu
-from engine.planning.planner import choose_plan
+from engine.planning.outlook import Outlook, look_ahead
+from engine.planning.planner import check_mode, settle
 from engine.reply import ReplyRun, check_request
 
 _PROGRESS_EVERY_S = 0.05
@@ -61,6 +62,7 @@ class Engine:
         self._closing = threading.Event()
         self._running = ""
         self._model: LoadedModel | None = None
+        self._outlook: Outlook | None = None
         self._thread = threading.Thread(target=self._run, name="tenon-engine")
         self._thread.start()
 
@@ -109,7 +111,7 @@ class Engine:
                 model, load_ms = self._load(command.request_id, command.options)
                 if load_ms is not None:
                     self._on_event(ModelLoaded(command.request_id, model.report))
-                ReplyRun(model, command, load_ms, self._on_event, self._check).run()
+                ReplyRun(model, command, self._outlook, load_ms, self._on_event, self._check).run()
         except TenonError as error:
             self._fail(
                 command.request_id, type(error).__name__, error.message, error.details, error.exit_code
@@ -149,13 +151,14 @@ class Engine:
 
     def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, float | None]:
         """The model that serves these options, and the time it took where it had to be loaded."""
-        choose_plan(options)
+        check_mode(options)
         tree_shape(options)
         pacing(options)
-        if self._model is not None and self._model.serves(options):
+        if self._model is not None and self._model.serves(settle(options, self._outlook)):
             return self._model, None
         # Two models may not fit at once, so the old one goes before the new one comes.
         self._unload()
+        self._outlook = _outlook(options)
         last = 0.0
 
         def progress(done: int, total: int) -> None:
@@ -165,7 +168,7 @@ class Engine:
                 last = now
                 self._on_event(LoadProgress(request_id, done, total))
 
-        self._model = LoadedModel(options, progress, self._check)
+        self._model = LoadedModel(settle(options, self._outlook), progress, self._check)
         for note in self._model.notes:
             self._on_event(Notice(request_id, note))
         return self._model, self._model.report.load_ms
@@ -179,6 +182,14 @@ class Engine:
 
     def _fail(self, request_id: str, kind: str, message: str, details: str, exit_code: int = 1) -> None:
         self._on_event(Failed(request_id, ErrorReport(kind, message, details, exit_code)))
+
+
+def _outlook(options: LoadOptions) -> Outlook | None:
+    """What is predicted for a model; None where it cannot be told, as loading it will say better."""
+    try:
+        return look_ahead(options)
+    except TenonError:
+        return None
 
 
 def _traceback(error: Exception) -> str:

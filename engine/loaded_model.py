@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import statistics
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -32,6 +30,7 @@ from engine.planning.device_fit import DevicePlan, plan_device
 from engine.planning.fit import fit_model
 from engine.planning.hardware import find_gpu, free_device_bytes, usable_cores
 from engine.planning.kernel_table import prefer_fastest
+from engine.planning.placement_plan import PlacementPlan
 from engine.planning.planner import choose_draft
 from engine.text.gate import Gate
 from engine.text.tokenizer import Tokenizer, read_end_ids
@@ -58,6 +57,7 @@ class LoadedModel:
         draft: The draft that was loaded with it, None for none.
         link: The way to the GPU, or to the CPU's own memory where none is used.
         placement: Where the target's weights are.
+        placement_plan: Where its layers live.
         target_devices: Where the target computes, in words.
         gate: The bundled guide's confidence gate, None for every other model.
         tell: Takes a sentence for the person about something that happens in mid-reply; set for each reply.
@@ -109,8 +109,9 @@ class LoadedModel:
         if fit.plan.kind == "resident":
             device_plan = plan_device(config, fit, options, left, draft_there)
         self.link = Link(gpu if gpu is not None and (draft_there or device_plan.size_bytes) else _CPU)
+        self.placement_plan = device_plan.placement
         placed = place_target(
-            checkpoint, config, fit.weights, device_plan.placement, self.link, progress, check
+            checkpoint, config, fit.weights, self.placement_plan, self.link, progress, check
         )
         self.placement = placed.placement
         self._at_home = placed.at_home
@@ -134,7 +135,7 @@ class LoadedModel:
         self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(flat=streamed))
         self.options = options
         self.folder = folder
-        self._generation_config = _read_generation_config(folder)
+        self._generation_config = checkpoint.generation_config
         self.report = ModelReport(
             name=model_name(options.model, folder),
             folder=str(folder),
@@ -186,7 +187,7 @@ class LoadedModel:
         )
         self.release()
         self._whole = False
-        self.placement = at_home()
+        self.placement, self.placement_plan = at_home(), PlacementPlan()
         self._whole = True
         self.target_devices = "cpu"
         return Decoder(self.target.config, self.placement)
@@ -273,12 +274,3 @@ def _read_gate(folder: Path) -> Gate | None:
         raise ConfigInvalid(
             f"The guide's topics in {folder} cannot be read: install Tenon again.", details=str(error)
         ) from error
-
-
-def _read_generation_config(folder: Path) -> dict[str, Any]:
-    """generation_config.json, or nothing where it is missing or unreadable: it only holds defaults."""
-    try:
-        value = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}

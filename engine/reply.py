@@ -11,6 +11,7 @@ from dataclasses import replace
 import psutil
 
 from engine.decoding.loop import Hooks, decode
+from engine.decoding.schedule import Recorded
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
 from engine.drafting.sampled_tree import DraftSampling
@@ -26,6 +27,7 @@ from engine.messages import (
     PlanChosen,
     PrefillProgress,
     Reply,
+    RoundRecord,
     StatisticsUpdated,
     TextDrafted,
     TokensAdded,
@@ -33,6 +35,7 @@ from engine.messages import (
 from engine.model.sampling import Sampler
 from engine.modes import MODES
 from engine.planning.hardware import device_peak_bytes
+from engine.planning.outlook import Outlook
 from engine.planning.planner import choose_plan
 from engine.text.context_window import check_length, fit_conversation
 from engine.text.gate import HeldReply
@@ -81,6 +84,7 @@ class ReplyRun:
     Args:
         model: The loaded model; its cache keeps what this reply adds.
         request: The conversation or raw prompt, and how to sample.
+        outlook: What is predicted for the model, and learns from the reply; None where nothing is.
         load_ms: Time the load took, None when the model was in memory already.
         emit: Takes events.
         check: Raises `Cancelled` when the request is to stop.
@@ -90,6 +94,7 @@ class ReplyRun:
         self,
         model: LoadedModel,
         request: Generate,
+        outlook: Outlook | None,
         load_ms: float | None,
         emit: Callable[[Event], None],
         check: Callable[[], None],
@@ -99,7 +104,8 @@ class ReplyRun:
         self._emit = emit
         self._check = check
         self._clock = ReplyClock(load_ms=load_ms)
-        self._plan = choose_plan(request.options)
+        self._outlook = outlook
+        self._plan = choose_plan(request.options, outlook)
         self._draft = model.draft if MODES[self._plan.mode].needs_draft else None
         self._crossed_before = model.link.to_device_bytes
         self._read_before = model.placement.disk_read_bytes
@@ -134,6 +140,8 @@ class ReplyRun:
         mode = MODES[self._plan.mode]
         cost = self._model.round_costs[mode.name]
         recipe = mode.recipe(self._rule, self._drafter(), options.draft_nodes, cost)
+        recorded = Recorded(recipe.schedule)
+        recipe = replace(recipe, schedule=recorded)
         hooks = Hooks(self._check, self._prefilled, self._emitted)
         try:
             decode(self._model.target, recipe, self._prompt, self._reply, self._clock, hooks)
@@ -143,7 +151,14 @@ class ReplyRun:
         if self._held is not None:
             self._release(self._held)
         self._update_statistics()
+        self._learn(recorded.rounds)
         self._emit(Finished(self._request.request_id, self._finished()))
+
+    def _learn(self, rounds: list[RoundRecord]) -> None:
+        """Refine what is predicted for the model's next replies."""
+        if self._outlook is not None:
+            model, kind = self._model, self._request.prompt_kind
+            self._outlook.learn(rounds, model.report.weights, model.placement_plan, self._plan.mode, kind)
 
     def _drafter(self) -> Drafter | None:
         """The loaded draft's drafter, where the mode uses it; if it fails, the person is told once."""

@@ -128,7 +128,7 @@ def model_name(ref: str) -> str:
 
 
 def model_choices(recent_refs: Sequence[str]) -> list[ModelChoice]:
-    """The bundled guide, then the folders used lately; a folder that is gone says so."""
+    """The bundled guide, then the folders and GGUF files used lately; one that is gone says so."""
     choices = [ModelChoice(GUIDE_REF, model_name(GUIDE_REF), "Built in: answers questions about Tenon")]
     choices += [ModelChoice(ref, model_name(ref), _place(ref)) for ref in recent_refs]
     return choices
@@ -161,4 +161,4 @@ def draft_choices(
 
 def _place(ref: str) -> str:
     folder = Path(ref)
-    return str(folder.parent) if folder.is_dir() else f"Not found: {folder}"
+    return str(folder.parent) if folder.exists() else f"Not found: {folder}"

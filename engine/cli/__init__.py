@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from engine.cli import ask, doctor, train
+from engine.cli import ask, bench, doctor, models, plan, train
 from engine.cli.parser import Parser
 from engine.errors import TenonError
 
@@ -32,6 +32,8 @@ def main(arguments: list[str]) -> int:
     except TenonError as error:
         print(f"tenon: {error.message}", file=sys.stderr)
         return error.exit_code
+    except KeyboardInterrupt:
+        return 130
     except BrokenPipeError:
         # The reader (head, say) has seen enough.
         sys.stderr.close()
@@ -45,6 +47,6 @@ def _parser() -> argparse.ArgumentParser:
         epilog="`tenon --version` prints the version.",
     )
     commands = parser.add_subparsers(title="subcommands", metavar="COMMAND", required=True)
-    for subcommand in (ask, train, doctor):
+    for subcommand in (ask, models, plan, bench, train, doctor):
         subcommand.add_to(commands)
     return parser

@@ -49,7 +49,10 @@ def add_to(commands: Any) -> None:
     ask.set_defaults(run=_ask)
     ask.add_argument("prompt", metavar="PROMPT", help="the question; - reads standard input")
     ask.add_argument(
-        "--model", metavar="REF", default="guide", help="a folder, an installed model's name, or guide"
+        "--model",
+        metavar="REF",
+        default="guide",
+        help="a folder, a GGUF file, an installed model's name, or guide",
     )
     ask.add_argument(
         "--draft",

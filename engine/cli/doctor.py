@@ -3,35 +3,110 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from engine.planning.hardware_report import HardwareReport, Speeds
 
 
 def add_to(commands: Any) -> None:
     """Add the subcommand to the parser's subcommands."""
-    doctor = commands.add_parser("doctor", help="say what Tenon found on this machine")
+    doctor = commands.add_parser(
+        "doctor",
+        help="say what Tenon found on this machine",
+        description="Say what Tenon found on this machine. What takes seconds to find out is kept.",
+    )
     doctor.set_defaults(run=_doctor)
+    doctor.add_argument("--measure", action="store_true", help="measure again, even where it was done before")
+    doctor.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    import torch
+    from engine.hub.installed import cache_folder, models_folder
+    from engine.planning.hardware_report import measure_report
 
+    def progress(what: str, share: float) -> None:
+        if sys.stderr.isatty():
+            print(f"\r\033[KMeasuring: {what} ({share:.0%})" if what else "\r\033[K", end="", file=sys.stderr)
+
+    try:
+        report = measure_report(models_folder(), cache_folder(), progress, again=options.measure)
+    except KeyboardInterrupt:
+        print("\ntenon: Stopped; nothing was kept.", file=sys.stderr)
+        return 130
+    if options.json:
+        print(json.dumps(report.as_json(), ensure_ascii=False))
+    else:
+        print("\n".join(f"{name:<11}{text}" for name, text in _lines(report)))
+    return 0
+
+
+def _lines(report: HardwareReport) -> list[tuple[str, str]]:
     from engine.hub.installed import cache_folder
     from engine.kernels import library
-    from engine.planning.hardware import available_memory_bytes, find_gpu, free_device_bytes, usable_cores
     from engine.planning.kernel_table import describe
 
-    in_use = library.available()
-    gpu = find_gpu()
-    print(f"cores      {usable_cores()}")
-    print(f"memory     {available_memory_bytes() / 1e9:.3g} GB available")
-    print(f"gpu        {'none' if gpu is None else f'{gpu}, {free_device_bytes(gpu) / 1e9:.3g} GB free'}")
-    print(f"torch      {torch.__version__}")
-    if in_use is None:
-        print(f"kernels    torch's own operators alone: {library.reason()}")
+    cpu, memory, power = report.processor, report.memory, report.power
+    swap = f", {_size(memory.swap_total_bytes)} of swap" if memory.swap_total_bytes else ", no swap"
+    lines = [
+        ("machine", ", ".join(part for part in (report.machine, report.system) if part)),
+        ("processor", f"{cpu.name} ({', '.join(cpu.instruction_sets) or cpu.architecture})"),
+        (
+            "cores",
+            f"{cpu.usable_cores} usable of {cpu.physical_cores} physical and {cpu.logical_cores} logical",
+        ),
+        ("memory", f"{_size(memory.available_bytes)} available of {_size(memory.total_bytes)}{swap}"),
+    ]
+    for gpu in report.gpus:
+        shared = ", shared with the host" if gpu.unified else ""
+        text = f"{gpu.name} ({gpu.device}), {_size(gpu.free_bytes)} free of {_size(gpu.total_bytes)}{shared}"
+        lines.append(("gpu", text))
+    if not report.gpus:
+        lines.append(("gpu", "none that torch can use"))
+    lines += [
+        ("disk", f"{_size(disk.free_bytes)} free for {disk.role}, {disk.kind}") for disk in report.disks
+    ]
+    supply = {True: "mains", False: "battery", None: "unknown"}[power.on_mains]
+    charge = "" if power.battery_percent is None else f", battery at {power.battery_percent:.0f} %"
+    lines.append(("power", supply + charge))
+    made_for = {"CUDA": report.torch.cuda, "ROCm": report.torch.rocm}
+    build = next((f"{name} {version}" for name, version in made_for.items() if version), "no GPU")
+    lines.append(("torch", f"{report.torch.version}, {build}"))
+    if report.kernels is None:
+        lines.append(("kernels", f"torch's own operators alone: {library.reason()}"))
     else:
         usable = [name for name, runs in library.instruction_sets().items() if runs]
-        print(f"kernels    {in_use} (this machine runs {', '.join(usable)})")
-        if in_use == "portable":
-            print("           slow: they are made for AVX2, AVX-512, AMX or ARM's dot products")
-        print(f"choice     {describe(cache_folder())}")
-    return 0
+        lines.append(("kernels", f"{report.kernels} (this machine runs {', '.join(usable)})"))
+        if report.kernels == "portable":
+            lines.append(("", "slow: they are made for AVX2, AVX-512, AMX or ARM's dot products"))
+        lines.append(("choice", describe(cache_folder())))
+    return lines if report.speeds is None else lines + _speed_lines(report.speeds)
+
+
+def _speed_lines(speeds: Speeds) -> list[tuple[str, str]]:
+    lines = [
+        ("measured", speeds.measured_at),
+        ("", f"memory {_size(speeds.host.memory_bytes_per_s)}/s"),
+    ]
+    for name, format_ in speeds.host.formats.items():
+        weights, products = _size(format_.bytes_per_s), format_.products_per_s / 1e9
+        lines.append(("", f"{name} reads {weights}/s of weights, {products:.3g} billion products/s"))
+    for device, gpu in speeds.gpus.items():
+        lines.append(
+            (
+                "",
+                f"{device} reads {_size(gpu.memory_bytes_per_s)}/s, {gpu.products_per_s / 1e9:.3g} billion "
+                f"products/s in 16 bits, takes {_size(gpu.from_host_bytes_per_s)}/s from the host",
+            )
+        )
+    lines += [
+        ("", f"disk of the {role} reads {_size(each)}/s past the page cache")
+        for role, each in speeds.disks.items()
+    ]
+    return lines
+
+
+def _size(size_bytes: float) -> str:
+    return f"{size_bytes / 1e9:.3g} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:.3g} MB"

@@ -32,7 +32,8 @@ class AdaptiveBudget:
     time that such tries have lost stays within a share of the reply's: so a reply is never much slower than plain, and
     one that has gained by its drafts can afford to look for more. A try's whole cost counts, also what the drafter
     spends to catch up with the tokens it missed; what a draft costs is judged by the rounds in which it had none to.
-    Plain rounds come first, but for a target that waits for its weights: a round of it is too long to be spent so.
+    Plain rounds come first, but for a target that waits for its weights: a round of it is too long to be spent so, and
+    takes what wider ones take. Its drafts may have all the nodes there are; the drafter knows what they cost it.
 
     Args:
         largest: Most nodes of a draft; its halves are the other sizes that are considered.
@@ -88,12 +89,14 @@ class AdaptiveBudget:
             return 0
         if not self._cost.measured:
             return self._sizes[-1]
-        best = max(self._sizes, key=self._tokens_per_second)
+        waits = self._cost.flat and self._cost.waits
+        best = max(self._sizes[-1:] if waits else self._sizes, key=self._tokens_per_second)
         if self._tokens_per_second(best) * self._cost.plain_s() >= 1.0:
             if self._drafted >= _ESTABLISHED:
                 self._failures = 0
             refresh_after = _REFRESH_AFTER if self._cost.knows_plain else _FIRST_AFTER
-            if self._drafted and self._drafted % refresh_after == 0 and self._undrafted == 0:
+            due = self._drafted and self._drafted % refresh_after == 0 and self._undrafted == 0
+            if due and not waits:
                 return 0
             return best
         if self._drafted:

@@ -16,6 +16,8 @@ from engine.text.stop import ReplyText
 from engine.verifying.verdict import Verifier
 
 _NOTHING = Draft()
+# Near a reply's limit a draft has at most so many nodes for each token that may still be emitted: a tree has several.
+_NODES_FOR_EACH = 8
 
 
 @dataclass(frozen=True)
@@ -110,9 +112,9 @@ def decode(
 
 
 def _budget(schedule: Schedule, reply: ReplyText, target: Target) -> int:
-    """The schedule's budget, cut to what may still be emitted and what fits beside the root in the cache."""
+    """The schedule's budget, cut to what fits beside the root in the cache and to what so many tokens may need."""
     budget = min(schedule.budget(), target.draft_room)
-    return budget if reply.remaining is None else min(budget, reply.remaining - 1)
+    return budget if reply.remaining is None else min(budget, _NODES_FOR_EACH * (reply.remaining - 1))
 
 
 def _take(tokens: Sequence[int], reply: ReplyText) -> tuple[list[int], bool]:

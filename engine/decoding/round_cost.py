@@ -50,6 +50,11 @@ class RoundCost:
         return self._verify.any
 
     @property
+    def waits(self) -> bool:
+        """Whether forwards of every width that was measured take the disk's time."""
+        return self.measured and self._verify.most_s() <= self._least_s()
+
+    @property
     def knows_plain(self) -> bool:
         """Whether plain rounds were measured, or must take the disk's time because wider ones did."""
         return bool(self.plain_rounds()) or (self.measured and self._verify.seconds(1) <= self._least_s())
@@ -83,6 +88,10 @@ class _Curve:
     @property
     def any(self) -> bool:
         return bool(self._seconds)
+
+    def most_s(self) -> float:
+        """The largest median of all widths."""
+        return max(map(statistics.median, self._seconds.values()))
 
     def measured(self, rows: int) -> int:
         return len(self._seconds.get(rows, ()))

@@ -30,3 +30,25 @@ class FixedLength:
 
     def observe(self, record: RoundRecord) -> None:
         """Nothing to adapt."""
+
+
+class Recorded:
+    """A schedule whose rounds are kept, for whoever wants to know what they took.
+
+    Attributes:
+        rounds: All of them, oldest first.
+    """
+
+    def __init__(self, schedule: Schedule) -> None:
+        """Wrap a schedule."""
+        self._schedule = schedule
+        self.rounds: list[RoundRecord] = []
+
+    def budget(self) -> int:
+        """The wrapped schedule's."""
+        return self._schedule.budget()
+
+    def observe(self, record: RoundRecord) -> None:
+        """Keep the round and hand it on."""
+        self.rounds.append(record)
+        self._schedule.observe(record)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 Role = Literal["system", "user", "assistant"]
+PromptKind = Literal["chat", "code", "arithmetic", "instruction"]
 
 
 @dataclass(frozen=True)
@@ -100,6 +101,7 @@ class Generate:
         max_tokens: Upper limit of the reply; None means until the context is full.
         stop: Strings that end the reply; they are not part of its text.
         verify: The rule of verification by its ``--verify`` name; the default is lossless under every setting.
+        prompt_kind: What the prompt asks for, where it is known: what a draft is worth differs by it.
         show_unconfirmed: Whether `TextDrafted` is wanted.
         offer_topics: The bundled guide may hold back an answer that it is not sure of and offer the nearest topics
             instead. Token ids stay the model's own, and a notice says what was done.
@@ -113,6 +115,7 @@ class Generate:
     sampling: SamplingOptions = field(default_factory=SamplingOptions)
     stop: tuple[str, ...] = ()
     verify: str = "sample-and-match"
+    prompt_kind: PromptKind | None = None
     show_unconfirmed: bool = False
     offer_topics: bool = False
 

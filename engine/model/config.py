@@ -2,20 +2,50 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Set
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol
 
 # Every config class of transformers needs what this imports, most of a second's worth: better while the engine starts
 # than while a model loads.
 import transformers.models.llama.configuration_llama  # noqa: F401
-from transformers import AutoConfig
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.model.families import SUPPORTED, Family
 from engine.model.rope import Rope, read_rope
-from engine.weights.checkpoint import Checkpoint
 
 ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu"}
+
+
+class ConfigSource(Protocol):
+    """What a config is read from: a checkpoint, or the outline of one."""
+
+    @property
+    def folder(self) -> Path:
+        """Where config.json lies."""
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """config.json as it is."""
+
+    @property
+    def config_source(self) -> str:
+        """Where that stands, for people."""
+
+    @property
+    def quantization(self) -> str | None:
+        """What its weights are quantized with; None where they are not."""
+
+    @property
+    def architecture(self) -> str:
+        """``architectures[0]`` of it."""
+
+    @property
+    def names(self) -> Set[str]:
+        """The names of all tensors, as far as they are known."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +77,7 @@ class ModelConfig:
         ropes: The kinds of RoPE there are.
         layer_ropes: Per layer: an index into ``ropes``, None where nothing is rotated.
         tensor_prefix: What the names of the decoder's tensors begin with.
+        quantization: What the checkpoint stores most weights as, such as Q4_K; None for plain numbers.
     """
 
     architecture: str
@@ -73,6 +104,7 @@ class ModelConfig:
     ropes: tuple[Rope, ...]
     layer_ropes: tuple[int | None, ...]
     tensor_prefix: str
+    quantization: str | None = None
 
     @property
     def query_size(self) -> int:
@@ -90,7 +122,7 @@ class ModelConfig:
         return self.heads // self.kv_heads
 
 
-def read_config(checkpoint: Checkpoint) -> ModelConfig:
+def read_config(checkpoint: ConfigSource) -> ModelConfig:
     """Read a checkpoint's config; transformers supplies defaults and understands the older spellings.
 
     Raises:
@@ -107,7 +139,8 @@ def read_config(checkpoint: Checkpoint) -> ModelConfig:
         return _translate(checkpoint, config, family)
     except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise ConfigInvalid(
-            "A value in config.json is missing or of the wrong kind; download it again.", details=repr(error)
+            f"A value in {checkpoint.config_source} is missing or of the wrong kind; download it again.",
+            details=repr(error),
         ) from error
 
 
@@ -123,14 +156,20 @@ def _refuse_quantized(raw: dict[str, Any]) -> None:
         )
 
 
-def _transformers_config(checkpoint: Checkpoint, family: Family) -> Any:
+def _transformers_config(checkpoint: ConfigSource, family: Family) -> Any:
     try:
-        config = AutoConfig.from_pretrained(checkpoint.folder, trust_remote_code=False, local_files_only=True)
+        config = CONFIG_MAPPING[checkpoint.config["model_type"]].from_dict(copy.deepcopy(checkpoint.config))
         return getattr(config, family.text_config) if family.text_config else config
     except Exception as error:  # transformers raises its own kinds for a bad value, without a common base
         raise ConfigInvalid(
-            "config.json holds a value that transformers refuses; download it again.", details=repr(error)
+            f"{_begin(checkpoint.config_source)} holds a value that transformers refuses; download it again.",
+            details=repr(error),
         ) from error
+
+
+def _begin(words: str) -> str:
+    """The words as a sentence begins with them; a file's name stays as it is."""
+    return f"T{words[1:]}" if words.startswith("the ") else words
 
 
 def _refuse_features(config: Any, family: Family) -> None:
@@ -157,7 +196,7 @@ def _activation_name(config: Any) -> str:
     return str(getattr(config, "hidden_activation", None) or config.hidden_act)
 
 
-def _translate(checkpoint: Checkpoint, config: Any, family: Family) -> ModelConfig:
+def _translate(checkpoint: ConfigSource, config: Any, family: Family) -> ModelConfig:
     heads = int(config.num_attention_heads)
     kv_heads = int(getattr(config, "num_key_value_heads", None) or heads)
     head_dim = int(getattr(config, "head_dim", None) or config.hidden_size // heads)
@@ -194,6 +233,7 @@ def _translate(checkpoint: Checkpoint, config: Any, family: Family) -> ModelConf
         ropes=ropes,
         layer_ropes=layer_ropes,
         tensor_prefix=_tensor_prefix(checkpoint, family),
+        quantization=checkpoint.quantization,
     )
 
 
@@ -221,7 +261,7 @@ def _ropes(
     return (rope,), tuple(0 if rotates[layer] else None for layer in range(layers))
 
 
-def _tensor_prefix(checkpoint: Checkpoint, family: Family) -> str:
+def _tensor_prefix(checkpoint: ConfigSource, family: Family) -> str:
     for prefix in family.tensor_prefixes:
         if f"{prefix}embed_tokens.weight" in checkpoint.names:
             return prefix

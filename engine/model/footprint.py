@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 from engine.model.config import ModelConfig
 from engine.model.tensors import Slot, decoder_tensors, layer_slots
@@ -10,6 +11,8 @@ from engine.model.weight_format import WeightFormat
 from engine.weights.packed_file import ALIGNMENT_BYTES
 
 
+# Planning asks for the same models again and again, and each answer walks through every tensor.
+@lru_cache(maxsize=1024)
 def weight_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
     """Bytes of all weights in memory; norms are float32 always, and so are biases beside packed matrices."""
     total = sum(_tensor_bytes(slots, weight_format) for _, slots in decoder_tensors(config))

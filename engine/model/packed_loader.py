@@ -79,7 +79,7 @@ def open_packed(
     check_tensors(checkpoint, config)
     source, name = checkpoint.digest(), stored_name(weight_format)
     places = (
-        checkpoint.folder / f"tenon-{name}.packed",
+        checkpoint.packed_path(name),
         cache_folder / f"{source[:32]}-{name}.packed",
     )
     for path in places:

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import torch
-
 from engine.errors import InvalidOption
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.footprint import layer_bytes
-from engine.model.weight_format import WeightFormat
 from engine.modes import MODES
 from engine.planning.fit import Fit
-from engine.planning.footprint import device_footprint
+from engine.planning.footprint import device_footprint, device_format
 from engine.planning.placement_plan import PlacementPlan
 
 # One layer computes while the next one comes.
@@ -86,13 +83,6 @@ def layers_that_fit(config: ModelConfig, settled: Fit, budget_bytes: int) -> int
     return max(0, min(config.layers, (budget_bytes - computing) // each))
 
 
-def device_format(weights: WeightFormat) -> WeightFormat:
-    """What layers are on a GPU whose model has this format on the CPU: the same, with activations in 16 bits."""
-    if weights.packing is None:
-        return weights
-    return replace(weights, activations=torch.bfloat16, cache=torch.bfloat16)
-
-
 def _offload(config: ModelConfig, settled: Fit, wanted: int | None, budget_bytes: int) -> DevicePlan:
     """The first layers on the GPU, the others on the CPU."""
     asked = config.layers if wanted is None else min(wanted, config.layers)
@@ -132,4 +122,4 @@ def _fewer(wanted: int | None, asked: int, taken: int) -> tuple[str, ...]:
 
 def _taken_bytes(config: ModelConfig, settled: Fit, plan: PlacementPlan) -> int:
     """What a plan takes of the GPU's memory."""
-    return device_footprint(config, plan, device_format(settled.weights), settled.context).total
+    return device_footprint(config, plan, settled.weights, settled.context).total

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import torch
+
 from engine.model.config import ModelConfig
 from engine.model.footprint import (
     activation_bytes,
@@ -96,22 +98,30 @@ def host_footprint(
 def device_footprint(
     config: ModelConfig, plan: PlacementPlan, weights: WeightFormat, context: int, draft_bytes: int = 0
 ) -> Footprint:
-    """What a GPU's memory holds; arguments are those of `host_footprint`, ``weights`` being the format there.
+    """What a GPU's memory holds; arguments are those of `host_footprint`.
 
     A product of packed weights dequantizes a piece of its matrix at a time.
     """
     if plan.kind in ("resident", "stream") and not plan.device_layers:
         return Footprint(draft=draft_bytes)
-    each = layer_bytes(config, weights, 0)
+    there = device_format(weights)
+    each = layer_bytes(config, there, 0)
     cached = config.layers if plan.kind == "layer-offload" else plan.device_layers
     return Footprint(
         weights=plan.device_layers * each,
-        cache=cache_bytes(replace(config, layers=cached), context, weights),
+        cache=cache_bytes(replace(config, layers=cached), context, there),
         activations=activation_bytes(config, min(_CHUNK_ROWS, context), 0)
         + (0 if weights.packing is None else DEQUANTIZING_BYTES),
         buffers=plan.buffers * each,
         draft=draft_bytes,
     )
+
+
+def device_format(weights: WeightFormat) -> WeightFormat:
+    """What layers are on a GPU whose model has this format on the CPU: the same, with activations in 16 bits."""
+    if weights.packing is None:
+        return weights
+    return replace(weights, activations=torch.bfloat16, cache=torch.bfloat16)
 
 
 def _outer_bytes(config: ModelConfig, weights: WeightFormat, context: int) -> int:

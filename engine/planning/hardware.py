@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import psutil
 import torch
 
-_CGROUPS = Path("/sys/fs/cgroup")
+from engine.planning.probes.host_memory import read_host_memory
+from engine.planning.probes.processor import usable_cores
+
+__all__ = [
+    "available_memory_bytes",
+    "device_peak_bytes",
+    "find_gpu",
+    "free_device_bytes",
+    "half_type",
+    "process_bytes",
+    "usable_cores",
+]
 
 
 def available_memory_bytes() -> int:
     """Memory that can be taken without swapping, capped by the control groups that this process is in."""
-    available = int(psutil.virtual_memory().available)
-    versions = (
-        (_control_groups(), "memory.max", "memory.current", "inactive_file"),
-        (_first_version_groups(), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
-    )
-    for groups, limit_name, used_name, file_name in versions:
-        for group in groups:
-            limit, used = _read_int(group / limit_name), _read_int(group / used_name)
-            if limit is not None and used is not None:
-                # Page cache counts as used in a control group, but gives way.
-                available = min(available, limit - used + _count_in(group / "memory.stat", file_name))
-    return max(available, 0)
+    return read_host_memory().available_bytes
 
 
 def process_bytes() -> int:
@@ -66,54 +63,3 @@ def device_peak_bytes(device: torch.device) -> int:
     if device.type == "xpu":
         return int(torch.xpu.max_memory_allocated(device))
     return int(torch.mps.driver_allocated_memory())
-
-
-def usable_cores() -> int:
-    """Cores worth a thread each: physical ones, capped by affinity and by the control groups' share."""
-    cores = psutil.cpu_count(logical=False) or os.cpu_count() or 1
-    if hasattr(os, "sched_getaffinity"):
-        cores = min(cores, len(os.sched_getaffinity(0)))
-    for group in _control_groups():
-        quota, _, period = _read(group / "cpu.max").strip().partition(" ")
-        if quota.isdecimal() and period.isdecimal():
-            cores = min(cores, int(quota) // int(period))
-    return max(cores, 1)
-
-
-def _control_groups() -> list[Path]:
-    """Folders of this process's control group (version 2) and of the ones around it; none outside Linux."""
-    for line in _read(Path("/proc/self/cgroup")).splitlines():
-        if line.startswith("0::"):
-            own = Path(line[3:].strip())
-            return [_CGROUPS / group.relative_to("/") for group in (own, *own.parents)]
-    return []
-
-
-def _first_version_groups() -> list[Path]:
-    """The same for the memory controller of version 1, which older systems and containers have."""
-    for line in _read(Path("/proc/self/cgroup")).splitlines():
-        _, controllers, path = line.strip().split(":", 2)
-        if "memory" in controllers.split(","):
-            own = Path(path)
-            return [_CGROUPS / "memory" / group.relative_to("/") for group in (own, *own.parents)]
-    return []
-
-
-def _count_in(path: Path, wanted: str) -> int:
-    for line in _read(path).splitlines():
-        name, _, value = line.partition(" ")
-        if name == wanted:
-            return int(value)
-    return 0
-
-
-def _read_int(path: Path) -> int | None:
-    text = _read(path).strip()
-    return int(text) if text.isdecimal() else None
-
-
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="ascii")
-    except OSError:
-        return ""

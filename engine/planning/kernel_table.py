@@ -87,6 +87,17 @@ def measured_rows(
     return {name: (kept | fresh)[name] for name in wanted}
 
 
+def forget(cache_folder: Path) -> None:
+    """Measure everything again when it is wanted next."""
+    with suppress(OSError):
+        (cache_folder / _FILE_NAME).unlink()
+
+
+def matrix_size() -> tuple[int, int]:
+    """Rows and columns of the matrix that is multiplied."""
+    return _ROWS, _COLUMNS
+
+
 def kept_rows(cache_folder: Path) -> dict[str, Row]:
     """What was measured on this hardware with this library; nothing where the file is damaged."""
     try:

@@ -1,11 +1,15 @@
-"""Which mode and which precision to run, and why."""
+"""Which mode to run, and why."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from engine.errors import InvalidOption
 from engine.hub.installed import paired_draft
 from engine.messages import LoadOptions, Plan
 from engine.modes import MODES
+from engine.planning.mode_plan import MachinePlan, ModePlan
+from engine.planning.outlook import Outlook
 
 AUTO = "auto"
 
@@ -18,6 +22,11 @@ _REASONS = {
     "llmcad": "LLMCad was chosen: layers that memory has no room for are read from the disk, and meanwhile a draft "
     "guesses ahead.",
 }
+_UNMEASURED = {
+    "dovetail": "Auto: a draft is given, so dovetail guesses with it.",
+    # Lookup needs no second model, and its schedule drafts nothing where drafts do not pay for themselves.
+    "lookup": "Auto: lookup needs no second model, and drafts only while that is faster than plain.",
+}
 
 
 def choose_draft(options: LoadOptions) -> str | None:
@@ -28,22 +37,14 @@ def choose_draft(options: LoadOptions) -> str | None:
     return options.draft
 
 
-def choose_plan(options: LoadOptions) -> Plan:
-    """The mode to run.
-
-    Args:
-        options: Its mode is a name from `MODES`, or ``auto``.
+def check_mode(options: LoadOptions) -> None:
+    """Refuse a mode that does not exist, or that lacks the draft that it needs.
 
     Raises:
-        InvalidOption: there is no such mode, or it needs a draft and there is none.
+        InvalidOption: one of these.
     """
     if options.mode == AUTO:
-        if options.draft is not None:
-            return Plan("dovetail", "Auto: a draft is given, so dovetail guesses with it.")
-        # Lookup needs no second model, and its schedule drafts nothing where drafts do not pay for themselves.
-        return Plan(
-            "lookup", "Auto: lookup needs no second model, and drafts only while that is faster than plain."
-        )
+        return
     if options.mode not in MODES:
         raise InvalidOption(f"There is no mode {options.mode!r}: choose {AUTO}, {' or '.join(MODES)}.")
     if MODES[options.mode].needs_draft and choose_draft(options) is None:
@@ -51,4 +52,69 @@ def choose_plan(options: LoadOptions) -> Plan:
             f"The mode {options.mode} needs a draft: name a small model of the same vocabulary as the draft, "
             "or choose another mode."
         )
-    return Plan(options.mode, _REASONS[options.mode])
+
+
+def choose_plan(options: LoadOptions, outlook: Outlook | None = None) -> Plan:
+    """The mode to run.
+
+    Args:
+        options: Its mode is a name from `MODES`, or ``auto``.
+        outlook: What is predicted for this model here; None where nothing is.
+
+    Raises:
+        InvalidOption: there is no such mode, or it needs a draft and there is none.
+    """
+    check_mode(options)
+    plan = None if outlook is None else outlook.plan
+    if options.mode != AUTO:
+        return Plan(options.mode, _REASONS[options.mode], _predicted(plan, options.mode))
+    usual = "lookup" if options.draft is None else "dovetail"
+    if plan is None or plan.chosen is None or _is_guess(plan, usual):
+        return Plan(usual, _UNMEASURED[usual])
+    return Plan(plan.chosen, plan.reason, _predicted(plan, plan.chosen))
+
+
+def settle(options: LoadOptions, outlook: Outlook | None) -> LoadOptions:
+    """What to load: ``auto`` replaced by the mode that is chosen, with its draft or without any.
+
+    Args:
+        options: As they were asked for.
+        outlook: What is predicted.
+
+    Raises:
+        InvalidOption: there is no such mode, or it needs a draft and there is none.
+    """
+    chosen = choose_plan(options, outlook).mode
+    if options.mode != AUTO:
+        return options
+    settled = replace(options, mode=chosen)
+    if outlook is None:
+        return settled
+    if MODES[chosen].needs_draft:
+        settled = replace(settled, draft=options.draft or outlook.draft_reference)
+    elif not _is_guess(outlook.plan, chosen):
+        # A draft that is not used takes memory for nothing.
+        settled = replace(settled, draft=None)
+    placement = _mode(outlook.plan, chosen)
+    if placement is not None and placement.placement is not None and placement.placement.device_layers:
+        # What is loaded onto a GPU was planned in this format; for the host alone loading chooses it.
+        settled = replace(settled, weights=outlook.plan.weights)
+    return settled
+
+
+def _is_guess(plan: MachinePlan, usual: str) -> bool:
+    """Whether figures that were not measured speak against what is usual for a model that simply fits."""
+    if plan.measured:
+        return False
+    own = _mode(plan, usual)
+    return own is not None and own.placement is not None and own.placement.kind == "resident"
+
+
+def _mode(plan: MachinePlan, name: str) -> ModePlan | None:
+    return next((mode for mode in plan.modes if mode.mode == name and mode.refusal is None), None)
+
+
+def _predicted(plan: MachinePlan | None, name: str) -> float | None:
+    """Tokens per second; None where they would be no more than a guess."""
+    mode = None if plan is None or not plan.measured else _mode(plan, name)
+    return None if mode is None else mode.tokens_per_second

@@ -14,7 +14,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 # Inside the engine imports go down only. Packages of one rank know nothing of each other.
 RANKS = {
-    "engine.cli": 10,
+    "engine.cli": 11,
+    "engine.benchmark": 10,
+    "engine.benchmark_prompts": 9,
     "engine.process": 10,
     "engine.engine": 9,
     "engine.reply": 8,
@@ -28,13 +30,14 @@ RANKS = {
     "engine.drafting": 2,
     "engine.verifying": 2,
     "engine.placement": 1,
+    "engine.hub": 1,
     "engine.model": 0,
     "engine.weights": -1,
     "engine.kernels": -1,
-    "engine.hub": -1,
     "engine.text": -1,
-    "engine.messages": -2,
-    "engine.errors": -2,
+    "engine.gguf": -2,
+    "engine.messages": -3,
+    "engine.errors": -3,
 }
 # Makes the bundled models with everything below it; nothing imports it.
 TOP = "engine.training"

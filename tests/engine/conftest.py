@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from engine.planning import kernel_table
+from engine.planning.probes import disk_speed, host_speed
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
 
@@ -31,6 +33,21 @@ def checkpoint_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], P
 def llama_folder(checkpoint_of: Callable[[str], Path]) -> Path:
     """A random Llama with a tokenizer and a chat template. Shared, so leave it as it is."""
     return checkpoint_of("llama")
+
+
+@pytest.fixture
+def small_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the machine be measured with hardly any data."""
+    for module, name, value in (
+        (kernel_table, "_ROWS", 64),
+        (kernel_table, "_COLUMNS", 64),
+        (kernel_table, "_COPIES_BYTES", 0),
+        (kernel_table, "_RUNS_S", 0.0),
+        (host_speed, "_BUFFER_BYTES", 1 << 20),
+        (host_speed, "_OPERATOR_RUNS", 2),
+        (disk_speed, "_FILE_BYTES", 8 << 20),
+    ):
+        monkeypatch.setattr(module, name, value)
 
 
 @pytest.fixture(scope="module")

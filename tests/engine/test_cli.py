@@ -13,6 +13,7 @@ import pytest
 from engine.cli import main
 from engine.cli.parser import size
 from engine.kernels import library
+from engine.planning.hardware_report import report_from_json
 from tests.support.checkpoints import write_checkpoint
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -107,7 +108,20 @@ def test_a_missing_chat_template_is_said_on_standard_error(
     assert "no chat template" in captured.err
 
 
+@pytest.mark.usefixtures("small_measurements")
+def test_doctor_measures_once_and_prints_one_object(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--json"]) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert main(["doctor", "--json"]) == 0
+    second = json.loads(capsys.readouterr().out)
+    assert second["speeds"] == first["speeds"] is not None
+    assert report_from_json(first).processor.usable_cores >= 1
+    assert main(["doctor", "--measure", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["speeds"]["host"] != first["speeds"]["host"]
+
+
 @pytest.mark.skipif(library.available() is None, reason=library.reason())
+@pytest.mark.usefixtures("small_measurements")
 def test_doctor_says_what_multiplies_and_that_a_processor_without_avx2_is_slow(
     capsys: pytest.CaptureFixture[str], llama_folder: Path
 ) -> None:
@@ -123,13 +137,15 @@ def test_doctor_says_what_multiplies_and_that_a_processor_without_avx2_is_slow(
     finally:
         library.select(in_use)
     assert f"kernels    {in_use} (this machine runs portable" in usual
-    assert "choice     not measured yet" in usual
+    assert "choice     bf16 " in usual
+    assert "GB/s of weights" in usual or "MB/s of weights" in usual
     assert "kernels    portable" in plain
     assert "slow" in plain
     assert "slow" not in usual
     assert "int8 weights will be slow" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("small_measurements")
 def test_doctor_without_the_library_says_why(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

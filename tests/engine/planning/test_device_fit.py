@@ -8,9 +8,9 @@ import torch
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
 from engine.model.linear import DEQUANTIZING_BYTES
-from engine.planning.device_fit import device_format, layers_that_fit, plan_device
+from engine.planning.device_fit import layers_that_fit, plan_device
 from engine.planning.fit import fit_model
-from engine.planning.footprint import device_footprint
+from engine.planning.footprint import device_footprint, device_format
 from engine.planning.placement_plan import PlacementPlan
 from engine.weights.checkpoint import Checkpoint
 from tests.support.packed_models import PACKED
@@ -37,7 +37,7 @@ def test_packed_layers_stay_packed_there_and_a_piece_is_dequantized(config: Mode
     shapes = ((128, 64), (64, 64), (192, 64), (64, 96))
     each = sum(settled.weights.matrix_bytes(*shape) for shape in shapes) + 2 * 64 * 4 + 2 * 2 * 16 * 2 * 100
     computing = DEQUANTIZING_BYTES + 4 * 100 * (2 * 96 + 96 + 4 * 64)
-    assert device_footprint(config, PlacementPlan("offload"), there, 100).total == computing
+    assert device_footprint(config, PlacementPlan("offload"), settled.weights, 100).total == computing
     budgets = (each, computing + each - 1, computing + each, computing + 2 * each)
     assert [layers_that_fit(config, settled, budget) for budget in budgets] == [0, 0, 1, 2]
     assert (there.activations, there.packing) == (torch.bfloat16, settled.weights.packing)
@@ -51,7 +51,7 @@ def test_layer_offload_keeps_room_for_its_ring_and_all_keys_and_values(config: M
     def planned(budget: int, gpu_layers: int | None = None) -> tuple[str, int, int]:
         options = LoadOptions(mode="layer-offload", gpu_layers=gpu_layers)
         plan = plan_device(config, settled, options, budget, False)
-        there = device_footprint(config, plan.placement, device_format(settled.weights), settled.context)
+        there = device_footprint(config, plan.placement, settled.weights, settled.context)
         assert plan.size_bytes == there.total
         return plan.placement.kind, plan.placement.device_layers, plan.placement.buffers
 

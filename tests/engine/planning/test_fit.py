@@ -11,7 +11,7 @@ from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import stored_layer_bytes
 from engine.model.weight_format import weight_format
-from engine.planning import fit, hardware
+from engine.planning import fit
 from engine.planning.fit import Fit, fit_model
 from engine.planning.footprint import host_footprint
 from engine.planning.placement_plan import PlacementPlan
@@ -112,36 +112,23 @@ def test_auto_takes_the_fastest_that_fits_and_four_bits_only_when_nothing_else_d
     assert int4.plan.kind == "resident"
 
 
+@pytest.mark.parametrize(("stored", "expected"), [("Q4_0", "int4"), ("Q4_K", "int8"), (None, "int8")])
+def test_four_bits_are_for_files_that_lose_nothing_in_them(
+    stored: str | None, expected: str, config: ModelConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fit, "_SMALL_MODEL_BYTES", 0)
+    seconds = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "int4": 0.5}
+    monkeypatch.setattr(fit, "format_seconds", lambda folder: seconds)
+    quantized = replace(config, quantization=stored)
+    assert fit_model(quantized, LoadOptions(context=16)).weights.name == expected
+
+
 @pytest.mark.parametrize(
     "options", [LoadOptions(weights="int2"), LoadOptions(context=4), LoadOptions(context=10**7)]
 )
 def test_unknown_values_are_refused(options: LoadOptions, config: ModelConfig) -> None:
     with pytest.raises(InvalidOption):
         fit_model(config, options)
-
-
-def test_a_control_group_caps_memory_and_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    outer = tmp_path / "outer"
-    inner = outer / "inner"
-    inner.mkdir(parents=True)
-    (outer / "memory.max").write_text("3000000\n")
-    (outer / "memory.current").write_text("2500000\n")
-    (outer / "memory.stat").write_text("anon 1\ninactive_file 200000\n")
-    (inner / "memory.max").write_text("max\n")
-    (inner / "cpu.max").write_text("100000 100000\n")
-    monkeypatch.setattr(hardware, "_control_groups", lambda: [inner, outer])
-    assert hardware.available_memory_bytes() == 700_000
-    assert hardware.usable_cores() == 1
-
-
-def test_a_control_group_of_the_first_version_caps_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "memory.limit_in_bytes").write_text("2000000\n")
-    (tmp_path / "memory.usage_in_bytes").write_text("1500000\n")
-    (tmp_path / "memory.stat").write_text("inactive_file 1\ntotal_inactive_file 100000\n")
-    monkeypatch.setattr(hardware, "_first_version_groups", lambda: [tmp_path, tmp_path / "absent"])
-    assert hardware.available_memory_bytes() == 600_000
 
 
 def test_a_large_draft_takes_the_fastest_format(config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:

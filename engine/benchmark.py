@@ -1,0 +1,255 @@
+"""Measures what a model does on this machine in each mode: the same standard prompts in all of them.
+
+The benchmark has no thread of its own: it hands commands to an engine, wherever that runs, and is handed the engine's
+events. So the window's engine can run it as well as the command line's. What the replies measure refines the
+profile of the machine as every reply's does (`engine.planning.profile`), with the kind of prompt known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from engine.benchmark_prompts import STANDARD_PROMPTS
+from engine.messages import (
+    Cancel,
+    ChatMessage,
+    Command,
+    Event,
+    Failed,
+    Finished,
+    Generate,
+    LoadOptions,
+    LoadProgress,
+    PromptKind,
+    Reply,
+    SamplingOptions,
+)
+
+_GREEDY = SamplingOptions(temperature=0.0, repetition_penalty=1.0)
+# A reply after a load reads pages for the first time, which no later one does.
+_WARMING_TOKENS = 12
+
+
+@dataclass(frozen=True)
+class BenchmarkRow:
+    """One mode, measured.
+
+    Attributes:
+        mode: Its ``--mode`` name.
+        refusal: One sentence that says why it was not measured; then nothing else has a value.
+        tokens_per_second: Over all prompts.
+        by_kind: The same for each kind of prompt.
+        predicted_per_second: What was predicted before this mode was measured, None for nothing.
+        first_token_ms: Median time to the first token.
+        tokens_per_round: Tokens for each forward of the target.
+        acceptance_rate: Of drafted positions that were tested.
+        peak_bytes: The process's resident set at its peak so far.
+        device_peak_bytes: Of each GPU.
+    """
+
+    mode: str
+    refusal: str | None = None
+    tokens_per_second: float | None = None
+    by_kind: dict[str, float] = field(default_factory=dict)
+    predicted_per_second: float | None = None
+    first_token_ms: float | None = None
+    tokens_per_round: float | None = None
+    acceptance_rate: float | None = None
+    peak_bytes: int = 0
+    device_peak_bytes: dict[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class BenchmarkProgress:
+    """How far a benchmark is.
+
+    Attributes:
+        mode: The mode that runs.
+        done: Replies done, in all modes.
+        total: Replies in all.
+        load_share: Of the model that is loading, None while a reply runs.
+    """
+
+    mode: str
+    done: int
+    total: int
+    load_share: float | None = None
+
+
+@dataclass(frozen=True)
+class BenchmarkFinished:
+    """The benchmark is over.
+
+    Attributes:
+        rows: The modes, in the order they were measured.
+        cancelled: Whether it was stopped; the rows are those that were complete.
+    """
+
+    rows: tuple[BenchmarkRow, ...]
+    cancelled: bool = False
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain types, as ``tenon bench --json`` prints them."""
+        return asdict(self)
+
+
+BenchmarkEvent = BenchmarkProgress | BenchmarkRow | BenchmarkFinished
+
+
+@dataclass(frozen=True)
+class _Step:
+    mode: str
+    kind: PromptKind | None
+    prompt: str
+
+
+class Benchmark:
+    """One run over some modes.
+
+    Args:
+        options: The model and its draft; the mode is each of ``modes`` in turn.
+        modes: Names of modes.
+        submit: Takes commands for an engine.
+        on_event: Takes `BenchmarkProgress`, a `BenchmarkRow` after each mode and `BenchmarkFinished` once.
+        prompts: By kind.
+        max_tokens: Of each reply.
+    """
+
+    def __init__(
+        self,
+        options: LoadOptions,
+        modes: Sequence[str],
+        submit: Callable[[Command], None],
+        on_event: Callable[[BenchmarkEvent], None],
+        prompts: Mapping[PromptKind, Sequence[str]] = STANDARD_PROMPTS,
+        max_tokens: int = 64,
+    ) -> None:
+        self._options = options
+        self._submit = submit
+        self._on_event = on_event
+        self._max_tokens = max_tokens
+        self._each = 1 + sum(map(len, prompts.values()))
+        self._steps: list[_Step] = []
+        for mode in modes:
+            self._steps.append(_Step(mode, None, next(iter(prompts.values()))[0]))
+            self._steps += [_Step(mode, kind, prompt) for kind, texts in prompts.items() for prompt in texts]
+        self._total = len(self._steps)
+        self._at = 0
+        self._rows: list[BenchmarkRow] = []
+        self._replies: list[tuple[PromptKind, Reply]] = []
+        self._predicted: float | None = None
+        self._cancelled = False
+        self._over = False
+
+    @property
+    def over(self) -> bool:
+        """Whether `BenchmarkFinished` was sent."""
+        return self._over
+
+    def start(self) -> None:
+        """Hand in the first command."""
+        self._next()
+
+    def cancel(self) -> None:
+        """Stop. The reply that runs is cancelled, and its mode has no row."""
+        self._cancelled = True
+        self._submit(Cancel(self._request_id))
+
+    def take(self, event: Event) -> None:
+        """An event of the engine; those of other requests are left alone."""
+        if self._over or getattr(event, "request_id", None) != self._request_id:
+            return
+        if isinstance(event, LoadProgress):
+            share = event.done_bytes / max(event.total_bytes, 1)
+            self._on_event(BenchmarkProgress(self._step.mode, self._at, self._total, share))
+        elif isinstance(event, Failed):
+            self._failed(event.error.message)
+        elif isinstance(event, Finished):
+            self._finished(event.reply)
+
+    @property
+    def _step(self) -> _Step:
+        return self._steps[self._at]
+
+    @property
+    def _request_id(self) -> str:
+        return f"benchmark-{id(self):x}-{self._at}"
+
+    def _next(self) -> None:
+        if self._cancelled or self._at == self._total:
+            self._over = True
+            self._on_event(BenchmarkFinished(tuple(self._rows), self._cancelled))
+            return
+        step = self._step
+        self._on_event(BenchmarkProgress(step.mode, self._at, self._total))
+        self._submit(
+            Generate(
+                self._request_id,
+                replace(self._options, mode=step.mode),
+                messages=(ChatMessage("user", step.prompt),),
+                max_tokens=self._max_tokens if step.kind is not None else _WARMING_TOKENS,
+                sampling=_GREEDY,
+                prompt_kind=step.kind,
+            )
+        )
+
+    def _finished(self, reply: Reply) -> None:
+        if self._cancelled or reply.stop_reason == "cancelled":
+            self._cancelled = True
+            self._next()
+            return
+        step = self._step
+        if step.kind is None:
+            # What is predicted later knows what this mode has measured here.
+            self._predicted = reply.plan.predicted_per_second
+        else:
+            self._replies.append((step.kind, reply))
+        self._at += 1
+        if self._at % self._each == 0:
+            self._add(_row(step.mode, self._replies, self._predicted))
+        self._next()
+
+    def _failed(self, sentence: str) -> None:
+        if not self._cancelled:
+            mode = self._step.mode
+            self._at = (self._at // self._each + 1) * self._each
+            self._add(BenchmarkRow(mode, refusal=sentence))
+        self._next()
+
+    def _add(self, row: BenchmarkRow) -> None:
+        self._replies = []
+        self._rows.append(row)
+        self._on_event(row)
+
+
+def _row(
+    mode: str, replies: Sequence[tuple[PromptKind, Reply]], predicted_per_second: float | None
+) -> BenchmarkRow:
+    """One mode's figures over its replies."""
+    timings = [reply.timings for _, reply in replies]
+    kinds = dict.fromkeys(kind for kind, _ in replies)
+    by_kind = {str(kind): _speed([reply for own, reply in replies if own == kind]) for kind in kinds}
+    firsts = sorted(one.time_to_first_token_ms or 0.0 for one in timings)
+    forwards = sum(one.target_forwards for one in timings)
+    tested = sum(one.draft_n_accepted / one.acceptance_rate for one in timings if one.acceptance_rate)
+    last = replies[-1][1]
+    return BenchmarkRow(
+        mode=mode,
+        tokens_per_second=_speed([reply for _, reply in replies]),
+        by_kind={kind: speed for kind, speed in by_kind.items() if speed is not None},
+        predicted_per_second=predicted_per_second,
+        first_token_ms=firsts[len(firsts) // 2],
+        tokens_per_round=sum(one.predicted_n - 1 for one in timings) / forwards if forwards else None,
+        acceptance_rate=sum(one.draft_n_accepted for one in timings) / tested if tested else None,
+        peak_bytes=last.memory.resident_peak_bytes,
+        device_peak_bytes=last.memory.device_peak_bytes,
+    )
+
+
+def _speed(replies: Sequence[Reply]) -> float | None:
+    """Tokens per second over some replies; the first token of each came out of its prompt."""
+    tokens = sum(reply.timings.predicted_n - 1 for reply in replies)
+    seconds = sum(reply.timings.predicted_ms for reply in replies) / 1e3
+    return tokens / seconds if tokens > 0 and seconds > 0 else None

@@ -1,0 +1,139 @@
+"""``tenon bench``: measure what a model does on this machine in each mode."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import queue
+import signal
+import sys
+from typing import TYPE_CHECKING, Any
+
+from engine.cli.interrupt import on_interrupt
+from engine.cli.parser import size
+from engine.messages import Event, LoadOptions
+
+if TYPE_CHECKING:
+    from engine.benchmark import BenchmarkEvent, BenchmarkRow
+
+
+def add_to(commands: Any) -> None:
+    """Add the subcommand to the parser's subcommands."""
+    bench = commands.add_parser(
+        "bench",
+        help="measure what a model does in each mode",
+        description="Run the same prompts in every usable mode, say how fast each was, and keep the figures for "
+        "predictions. Ctrl+C ends it early.",
+    )
+    bench.set_defaults(run=_bench)
+    bench.add_argument(
+        "--model", metavar="REF", default="guide", help="a folder, an installed model's name, or guide"
+    )
+    bench.add_argument("--draft", metavar="REF", help="what guesses for it")
+    bench.add_argument(
+        "--modes", metavar="MODE", nargs="+", help="these modes instead of all that can run here"
+    )
+    bench.add_argument(
+        "--weights", default="auto", help="auto, fp32, bf16, int8 or int4 (default: %(default)s)"
+    )
+    bench.add_argument(
+        "--max-tokens", metavar="N", type=int, default=64, help="of each reply (default: %(default)s)"
+    )
+    bench.add_argument("--context", metavar="N", type=int, help="tokens of context")
+    bench.add_argument("--threads", metavar="N", type=int, help="CPU threads")
+    bench.add_argument("--ram-budget", metavar="SIZE", type=size, help="most memory to use, such as 6G")
+    bench.add_argument("--vram-budget", metavar="SIZE", type=size, help="the same for a GPU")
+    bench.add_argument(
+        "--json", action="store_true", help="print one JSON object at the end and nothing else"
+    )
+
+
+def _bench(options: argparse.Namespace) -> int:
+    from engine.benchmark import Benchmark, BenchmarkFinished
+    from engine.engine import Engine
+    from engine.hub.installed import cache_folder, models_folder
+    from engine.modes import MODES
+    from engine.planning.hardware_report import measure_report
+    from engine.planning.outlook import look_ahead
+
+    wanted = LoadOptions(
+        model=options.model,
+        draft=options.draft,
+        weights=options.weights,
+        threads=options.threads,
+        context=options.context,
+        ram_budget_bytes=options.ram_budget,
+        vram_budget_bytes=options.vram_budget,
+    )
+    measure_report(models_folder(), cache_folder(), _say_measuring)
+    plan = look_ahead(wanted).plan
+    modes = options.modes or [mode.mode for mode in plan.modes if mode.mode in MODES and not mode.refusal]
+    events: queue.Queue[Event] = queue.Queue()
+    finished: list[BenchmarkFinished] = []
+
+    def told(event: BenchmarkEvent) -> None:
+        if isinstance(event, BenchmarkFinished):
+            finished.append(event)
+        else:
+            _say(event)
+
+    engine = Engine(events.put)
+    benchmark = Benchmark(wanted, modes, engine.submit, told, max_tokens=options.max_tokens)
+    previous = on_interrupt(benchmark.cancel)
+    try:
+        benchmark.start()
+        while not benchmark.over:
+            benchmark.take(events.get())
+    finally:
+        engine.close()
+        signal.signal(signal.SIGINT, previous)
+    _say_nothing()
+    if options.json:
+        print(json.dumps(finished[0].as_json(), ensure_ascii=False))
+    else:
+        print("\n".join(_table(finished[0].rows)))
+    return 130 if finished[0].cancelled else 0
+
+
+def _say_measuring(what: str, share: float) -> None:
+    if sys.stderr.isatty():
+        print(f"\r\033[KMeasuring the machine ({share:.0%}) {what}", end="", file=sys.stderr, flush=True)
+
+
+def _say(event: BenchmarkEvent) -> None:
+    from engine.benchmark import BenchmarkProgress
+
+    if isinstance(event, BenchmarkProgress) and sys.stderr.isatty():
+        loading = "" if event.load_share is None else f", loading {event.load_share:.0%}"
+        print(
+            f"\r\033[K{event.mode}: {event.done} of {event.total} replies{loading}",
+            end="",
+            file=sys.stderr,
+            flush=True,
+        )
+
+
+def _say_nothing() -> None:
+    if sys.stderr.isatty():
+        print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def _table(rows: tuple[BenchmarkRow, ...]) -> list[str]:
+    lines = [
+        f"{'mode':<15}{'tok/s':>8}{'predicted':>11}{'first token':>13}{'tokens/round':>14}{'accepted':>10}"
+    ]
+    for row in sorted(rows, key=lambda row: -(row.tokens_per_second or 0.0)):
+        if row.refusal is not None:
+            lines.append(f"{row.mode:<15}{row.refusal}")
+            continue
+        first = "" if row.first_token_ms is None else f"{row.first_token_ms / 1e3:.2g} s"
+        accepted = "" if row.acceptance_rate is None else f"{row.acceptance_rate:.0%}"
+        lines.append(
+            f"{row.mode:<15}{_figure(row.tokens_per_second):>8}{_figure(row.predicted_per_second):>11}"
+            f"{first:>13}{_figure(row.tokens_per_round):>14}{accepted:>10}"
+        )
+    return lines
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else f"{value:.3g}"

@@ -1,0 +1,124 @@
+"""``tenon plan``: say what each mode would do on this machine, for a model that need not be here yet."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.cli.parser import size
+from engine.errors import InvalidOption, ModelNotFound
+from engine.messages import LoadOptions
+
+if TYPE_CHECKING:
+    from engine.planning.hardware_report import HardwareReport
+    from engine.planning.mode_plan import MachinePlan, ModePlan
+
+
+def add_to(commands: Any) -> None:
+    """Add the subcommand to the parser's subcommands."""
+    plan = commands.add_parser(
+        "plan",
+        help="say what each mode would do here",
+        description="Predict every mode for a model on this machine, or say why it cannot run. A folder with the "
+        "model's config.json is enough, or a name of the catalogue, or a repository of the hub.",
+    )
+    plan.set_defaults(run=_plan)
+    plan.add_argument(
+        "--model", metavar="REF", default="guide", help="a folder, an installed model's name, or guide"
+    )
+    plan.add_argument("--draft", metavar="REF", help="what could guess for it")
+    plan.add_argument("--context", metavar="N", type=int, help="tokens of context")
+    plan.add_argument(
+        "--weights", default="auto", help="auto, fp32, bf16, int8 or int4 (default: %(default)s)"
+    )
+    plan.add_argument("--budget-ram", metavar="SIZE", type=size, help="most memory to use, such as 6G")
+    plan.add_argument(
+        "--budget-vram", metavar="SIZE", type=size, help="the same for a GPU; 0 leaves it alone"
+    )
+    plan.add_argument(
+        "--machine", metavar="FILE", type=Path, help="plan for another machine: its `tenon doctor --json`"
+    )
+    plan.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+def _plan(options: argparse.Namespace) -> int:
+    from engine.hub.installed import cache_folder, models_folder
+    from engine.planning.hardware_report import measure_report
+    from engine.planning.outlook import look_ahead
+
+    wanted = LoadOptions(
+        model=options.model,
+        draft=options.draft,
+        weights=options.weights,
+        context=options.context,
+        ram_budget_bytes=options.budget_ram,
+        vram_budget_bytes=options.budget_vram,
+    )
+    report = None if options.machine is None else _read_machine(options.machine)
+    if report is None:
+        if sys.stderr.isatty():
+            print("Measuring the machine, if it is the first time ...", end="", file=sys.stderr, flush=True)
+        measure_report(models_folder(), cache_folder())
+        if sys.stderr.isatty():
+            print("\r\033[K", end="", file=sys.stderr)
+    plan = look_ahead(wanted, report, _find).plan
+    if options.json:
+        print(json.dumps(plan.as_json(), ensure_ascii=False))
+    else:
+        print("\n".join(_lines(plan)))
+    return 0
+
+
+def _find(reference: str) -> Path:
+    """What is installed or in the catalogue, and only for anything else the hub."""
+    from engine.hub.connection import Hub
+    from engine.hub.outline import find_or_outline
+
+    try:
+        return find_or_outline(reference)
+    except ModelNotFound:
+        return find_or_outline(reference, Hub())
+
+
+def _read_machine(path: Path) -> HardwareReport:
+    from engine.planning.hardware_report import report_from_json
+
+    try:
+        return report_from_json(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError) as error:
+        raise InvalidOption(
+            f"{path} is not the report of a machine: write it with `tenon doctor --json`.", details=str(error)
+        ) from error
+
+
+def _lines(plan: MachinePlan) -> list[str]:
+    with_draft = "" if plan.draft is None else f" with {plan.draft}"
+    lines = [f"{plan.model}{with_draft}, {plan.weights} weights", ""]
+    plain = next(
+        (mode.tokens_per_second for mode in plan.modes if mode.mode == "plain" and mode.tokens_per_second),
+        None,
+    )
+    lines.append(f"{'mode':<15}{'tok/s':>8}{'x plain':>9}{'first token':>13}{'memory':>10}{'GPU':>10}")
+    for mode in plan.modes:
+        lines += _mode_lines(mode, plain)
+    lines += ["", plan.reason]
+    if not plan.measured:
+        lines.append("The machine was not measured, so figures are guesses.")
+    return lines
+
+
+def _mode_lines(mode: ModePlan, plain: float | None) -> list[str]:
+    if mode.tokens_per_second is None or mode.first_token_s is None or mode.memory_bytes is None:
+        return [f"{mode.mode:<15}{mode.refusal}"]
+    times = f"{mode.tokens_per_second / plain:.2g}" if plain else ""
+    gpu = sum(taken for device, taken in mode.memory_bytes.items() if device != "host")
+    on_gpu = f"{gpu / 1e9:.2g} GB" if gpu else ""
+    host = f"{mode.memory_bytes['host'] / 1e9:.2g} GB"
+    return [
+        f"{mode.mode:<15}{mode.tokens_per_second:>8.3g}{times:>9}{f'{mode.first_token_s:.2g} s':>13}"
+        f"{host:>10}{on_gpu:>10}",
+        f"{'':<15}{mode.summary}",
+    ]

@@ -1,0 +1,275 @@
+"""What a round of decoding costs and what it gives: the papers' cost models put together.
+
+Letters follow Dovetail (Zhang et al. 2024, section II, equations 1 to 6): T_D is a forward of the draft, T_V(w) one of
+the target over w tokens, Omega the tokens that a round gives. Equation 1 writes a draft of gamma tokens as
+gamma * T_D; a tree of them is drafted level by level, so it costs depth * T_D(width). T_V is equation 4 for each
+layer, where that layer lives, and what crosses to it if that takes longer (equation 5's P / (B_p * E_p), for a disk
+as for a bus). The draft that gives the most tokens per second is taken: Minions' minimum of t_LLM / vl (section 3.3)
+with the draft's time added, and PPD's maximum of tau(n) / L_fp(n) (section 4).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from engine.model.footprint import stored_layer_bytes
+from engine.model.weight_format import WeightFormat
+from engine.planning.expected_tokens import Expectation
+from engine.planning.machine_speeds import MachineSpeeds
+from engine.planning.model_facts import DraftFacts, TargetFacts
+from engine.planning.placement_plan import PlacementPlan
+from engine.planning.probes.host_speed import FormatSpeed
+
+# Time beside the products, in operators on hardly any data (`HostSpeed.operator_s`): of a layer on torch's operators,
+# of one in the kernel library, of a forward outside the layers (embedding, norm, sampling), of the loop around it,
+# and of a layer's launches on a GPU. The first four are from the guide and its inflations on the machine of
+# BENCHMARKS.md, the last one is counted.
+_LAYER_OPERATORS, _FUSED_OPERATORS, _FORWARD_OPERATORS, _LOOP_OPERATORS = 100, 50, 400, 150
+_LAUNCHES = 35
+# What computing with int8 or int4 moves on a GPU, which dequantizes a piece at a time: bytes for each weight, counted
+# from the operators. 16 bits are computed with as they are.
+_DEQUANTIZING_TRAFFIC = 20
+_HALF_BYTES = 2
+# Rounds without a draft that an adaptive schedule spends on comparing.
+_COMPARING = 1.03
+# A draft is one of these sizes, as the adaptive schedule has them.
+_DRAFT_NODES = (1, 3, 7, 15)
+_STREAMED_DRAFT_NODES = (1, 3, 7, 15, 31, 63)
+_TREE_DEPTH, _PACED_DEPTH, _TREE_WIDTH = 7, 16, 10
+# The share of rounds in which what LLMCad drafted ahead still holds: the whole best branch must have been accepted.
+_AHEAD_HOLDS = 0.3
+
+
+@dataclass(frozen=True)
+class Round:
+    """The best round for one kind of prompt or all of them.
+
+    Attributes:
+        tokens_per_second: What comes out.
+        tokens: Omega: tokens of a round.
+        nodes: Of its draft.
+    """
+
+    tokens_per_second: float
+    tokens: float
+    nodes: int
+
+
+class TargetCost:
+    """T_V of a target in one placement.
+
+    Args:
+        target: The model.
+        weights: Its format on the host, and on the GPU too.
+        plan: Where its layers live.
+        speeds: Of the machine.
+        position: Tokens of text before: what attention reads.
+        factor: By forward width, what was measured over what this model says; empty for nothing measured.
+    """
+
+    def __init__(
+        self,
+        target: TargetFacts,
+        weights: WeightFormat,
+        plan: PlacementPlan,
+        speeds: MachineSpeeds,
+        position: int,
+        factor: dict[int, float] | None = None,
+    ) -> None:
+        config = target.config
+        self._speeds = speeds
+        self._plan = plan
+        self._layers = config.layers
+        self._format = speeds.host.formats[weights.name]
+        self._layer_bytes = stored_layer_bytes(config, weights)
+        self._layer_elements = target.layer_elements
+        self._head_bytes = weights.matrix_bytes(config.vocabulary_size, config.hidden_size)
+        self._head_elements = target.head_elements
+        self._cache_bytes = 2 * config.kv_size * weights.cache.itemsize * position
+        self._packed = weights.packing is not None
+        self._dequantized = weights.name in ("int8", "int4")
+        self._factor = factor or {}
+
+    def forward_s(self, width: int) -> float:
+        """T_V(width)."""
+        return self.predicted_s(width) * _between(self._factor, width)
+
+    def predicted_s(self, width: int) -> float:
+        """T_V(width) without anything measured of this model."""
+        outside = _FORWARD_OPERATORS * self._speeds.host.operator_s
+        return max(self._computing_s(width), self._crossing_s()) + outside
+
+    @property
+    def loop_s(self) -> float:
+        """What a round takes beside forward and draft."""
+        return _LOOP_OPERATORS * self._speeds.host.operator_s
+
+    def waiting_s(self, width: int) -> float:
+        """Of a forward, the time in which nothing is computed: weights are on their way."""
+        return max(0.0, self._crossing_s() - self._computing_s(width))
+
+    def prefill_s(self, tokens: int, chunk: int) -> float:
+        """Reading a prompt, in chunks."""
+        whole, rest = divmod(tokens, chunk)
+        # What was measured are narrow forwards, which say little of wide ones.
+        return whole * self.predicted_s(chunk) + (self.predicted_s(rest) if rest else 0.0)
+
+    @property
+    def crossing_bytes(self) -> int:
+        """What each forward reads from the disk, or copies to the GPU."""
+        if self._plan.kind == "stream":
+            return (self._layers - self._plan.pinned_layers) * self._layer_bytes
+        if self._plan.kind == "layer-offload":
+            return (self._layers - self._plan.device_layers) * self._layer_bytes
+        return 0
+
+    def _computing_s(self, width: int) -> float:
+        host_layers = 0 if self._plan.kind == "layer-offload" else self._layers - self._plan.device_layers
+        seconds = host_layers * self._host_layer_s(width) + self._head_s(width)
+        on_gpu = self._layers - host_layers
+        return seconds + (on_gpu * self._gpu_layer_s(width) if on_gpu else 0.0)
+
+    def _crossing_s(self) -> float:
+        if self._plan.kind == "stream":
+            return self.crossing_bytes / self._speeds.disk_bytes_per_s
+        if self._plan.kind == "layer-offload" and self._speeds.gpu is not None:
+            return self.crossing_bytes / self._speeds.gpu.from_host_bytes_per_s
+        return 0.0
+
+    def _host_layer_s(self, width: int) -> float:
+        host = self._speeds.host
+        operators = _FUSED_OPERATORS if self._packed else _LAYER_OPERATORS
+        attention = self._cache_bytes / host.memory_bytes_per_s
+        return (
+            self._format.seconds(self._layer_bytes, width * self._layer_elements)
+            + attention
+            + operators * host.operator_s
+        )
+
+    def _head_s(self, width: int) -> float:
+        return self._format.seconds(self._head_bytes, width * self._head_elements)
+
+    def _gpu_layer_s(self, width: int) -> float:
+        gpu = self._speeds.gpu
+        assert gpu is not None, "layers were placed on a GPU that is not there"
+        traffic = self._layer_bytes + (
+            _DEQUANTIZING_TRAFFIC * self._layer_elements if self._dequantized else 0
+        )
+        reading = (traffic + self._cache_bytes) / gpu.memory_bytes_per_s
+        return max(reading, width * self._layer_elements / gpu.products_per_s) + _LAUNCHES * gpu.operator_s
+
+
+class DraftCost:
+    """T_D of a draft, on the GPU in 16 bits or on the host in the format that is fastest there."""
+
+    def __init__(
+        self,
+        draft: DraftFacts,
+        weights: WeightFormat,
+        speeds: MachineSpeeds,
+        on_gpu: bool,
+        factor: float = 1.0,
+    ) -> None:
+        """Take a draft.
+
+        Args:
+            draft: The draft.
+            weights: Its format on the host.
+            speeds: Of the machine.
+            on_gpu: Whether it runs there.
+            factor: What was measured over what this model says.
+        """
+        self._draft = draft
+        self._bytes_each = weights.matrix_bytes(1024, 1024) / (1 << 20)
+        self._packed = weights.packing is not None
+        self._format = speeds.host.formats[weights.name]
+        self._speeds = speeds
+        self._on_gpu = on_gpu and speeds.gpu is not None
+        self._factor = factor
+
+    def forward_s(self, width: int) -> float:
+        """T_D(width)."""
+        elements = self._draft.read_elements
+        gpu = self._speeds.gpu
+        if self._on_gpu and gpu is not None:
+            speed = FormatSpeed(gpu.memory_bytes_per_s, gpu.products_per_s, 0.0)
+            computing = speed.seconds(elements * _HALF_BYTES, width * elements)
+            operators = self._draft.layers * _LAUNCHES * gpu.operator_s
+        else:
+            computing = self._format.seconds(elements * self._bytes_each, width * elements)
+            each = _FUSED_OPERATORS if self._packed else _LAYER_OPERATORS
+            operators = self._draft.layers * each * self._speeds.host.operator_s
+        outside = _FORWARD_OPERATORS * self._speeds.host.operator_s
+        return (computing + operators + outside) * self._factor
+
+    def tree_s(self, nodes: int, paced: bool = False) -> float:
+        """Drafting a tree: depth * T_D(width).
+
+        Args:
+            nodes: Of the tree.
+            paced: Whether branches grow step by step (LLMCad), so that a larger tree is deeper too.
+        """
+        deepest = _PACED_DEPTH if paced else _TREE_DEPTH
+        # The nodes that are kept grow in depth and in width: 3 nodes take 3 levels, 7 take 5 and 15 take 7.
+        depth = min(deepest, nodes, round(1 + 1.6 * math.sqrt(nodes)))
+        width = max(1, min(_TREE_WIDTH, nodes // depth))
+        return depth * self.forward_s(width)
+
+
+def plain_round(target: TargetCost) -> Round:
+    """One token for each forward."""
+    return Round(1.0 / (target.forward_s(1) + target.loop_s), 1.0, 0)
+
+
+def drafted_round(target: TargetCost, draft: DraftCost | None, expected: Expectation) -> Round:
+    """Draft and verify in turn: equation 1, with the size of draft that gives most.
+
+    Args:
+        target: T_V.
+        draft: T_D; None for a drafter that takes no time.
+        expected: Omega.
+    """
+    rounds = [
+        _mean(target, expected, nodes, 0.0 if draft is None else draft.tree_s(nodes))
+        for nodes in _DRAFT_NODES
+    ]
+    best = max(rounds, key=lambda one: one.tokens_per_second)
+    plain = plain_round(target)
+    # Where no draft pays, the schedule decodes plainly but for what it spends on finding that out.
+    floor = plain.tokens_per_second / _COMPARING
+    return best if best.tokens_per_second > floor else Round(floor, 1.0, 0)
+
+
+def streamed_round(target: TargetCost, draft: DraftCost, expected: Expectation) -> Round:
+    """LLMCad's (Xu et al. 2023, section 3.4): drafts are made ahead while the target's layers are on their way."""
+    rounds = []
+    for nodes in _STREAMED_DRAFT_NODES:
+        drafting = draft.tree_s(nodes, paced=True)
+        hidden = min(drafting, target.waiting_s(nodes + 1)) * _AHEAD_HOLDS
+        rounds.append(_mean(target, expected, nodes, drafting - hidden))
+    return max(rounds, key=lambda one: one.tokens_per_second)
+
+
+def _mean(target: TargetCost, expected: Expectation, nodes: int, drafting_s: float) -> Round:
+    """The mean over kinds of prompts of the seconds that a token takes."""
+    seconds, tokens = 0.0, 0.0
+    for each in expected.kinds.values():
+        given = each.finds * each.tokens(nodes) + (1.0 - each.finds)
+        verifying = each.finds * target.forward_s(nodes + 1) + (1.0 - each.finds) * target.forward_s(1)
+        seconds += (verifying + drafting_s + target.loop_s) / given
+        tokens += given
+    count = len(expected.kinds)
+    return Round(count / seconds, tokens / count, nodes)
+
+
+def _between(factors: dict[int, float], width: int) -> float:
+    """The factor at a width: on the line between those that were measured around it, else the nearest one's."""
+    if not factors:
+        return 1.0
+    below = max((one for one in factors if one <= width), default=min(factors))
+    above = min((one for one in factors if one >= width), default=max(factors))
+    if above <= below:
+        return factors[below] if width >= below else factors[above]
+    share = (width - below) / (above - below)
+    return factors[below] + share * (factors[above] - factors[below])

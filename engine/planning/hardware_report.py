@@ -1,0 +1,217 @@
+"""What Tenon found on a machine: parts that are read each time, and speeds that are measured once and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from engine.kernels import library
+from engine.planning import kernel_table
+from engine.planning.hardware import half_type
+from engine.planning.plain_data import from_plain
+from engine.planning.probes.disk_speed import read_bytes_per_s
+from engine.planning.probes.disks import Disk, read_disk
+from engine.planning.probes.graphics import Gpu, read_gpus
+from engine.planning.probes.graphics_speed import GpuSpeed, measure_gpu
+from engine.planning.probes.host_memory import HostMemory, read_host_memory
+from engine.planning.probes.host_speed import HostSpeed, measure_host
+from engine.planning.probes.power import Power, read_power
+from engine.planning.probes.processor import Processor, read_processor
+
+_FILE_NAME = "hardware-speeds.json"
+
+
+@dataclass(frozen=True)
+class TorchBuild:
+    """The torch that runs here: its version and the GPU interface it was built for, None for none."""
+
+    version: str
+    cuda: str | None = None
+    rocm: str | None = None
+
+
+@dataclass(frozen=True)
+class Speeds:
+    """What was measured.
+
+    Attributes:
+        measured_at: When, as ISO 8601 in UTC.
+        host: Of the processor.
+        gpus: By the GPU's device name.
+        disks: Bytes read per second by the folder's role; what could not be measured is not there.
+    """
+
+    measured_at: str
+    host: HostSpeed
+    gpus: dict[str, GpuSpeed]
+    disks: dict[str, float]
+
+
+@dataclass(frozen=True)
+class HardwareReport:
+    """A machine.
+
+    Attributes:
+        machine: The maker's name for it, such as a board's; empty where there is none.
+        system: Operating system and its version.
+        processor: Cores and instruction sets.
+        memory: The host's.
+        gpus: Those that torch can use.
+        disks: Below the folders of models and of the cache.
+        power: Battery or mains.
+        torch: The installed build.
+        kernels: The instruction set of the kernel library; None where torch's own operators are all there is.
+        speeds: None while nothing was measured.
+    """
+
+    machine: str
+    system: str
+    processor: Processor
+    memory: HostMemory
+    gpus: tuple[Gpu, ...]
+    disks: tuple[Disk, ...]
+    power: Power
+    torch: TorchBuild
+    kernels: str | None
+    speeds: Speeds | None = None
+
+    def disk(self, role: str) -> Disk | None:
+        """The disk of a folder by its role."""
+        return next((disk for disk in self.disks if disk.role == role), None)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain types, as ``tenon doctor --json`` prints them; `report_from_json` is the way back."""
+        return asdict(self)
+
+
+def report_from_json(data: object) -> HardwareReport:
+    """A report from plain types.
+
+    Raises:
+        ValueError: it is none.
+    """
+    return from_plain(HardwareReport, data)
+
+
+def read_report(models_folder: Path, cache_folder: Path) -> HardwareReport:
+    """This machine now, in some milliseconds, with the speeds that are kept for it."""
+    report = HardwareReport(
+        machine=_machine_name(),
+        system=f"{platform.system()} {platform.release()}",
+        processor=read_processor(),
+        memory=read_host_memory(),
+        gpus=read_gpus(),
+        disks=(read_disk("models", models_folder), read_disk("cache", cache_folder)),
+        power=read_power(),
+        torch=TorchBuild(str(torch.__version__), torch.version.cuda, torch.version.hip),
+        kernels=library.available(),
+    )
+    return replace(report, speeds=_kept_speeds(report, cache_folder))
+
+
+def measure_report(
+    models_folder: Path,
+    cache_folder: Path,
+    progress: Callable[[str, float], None] = lambda what, share: None,
+    check: Callable[[], None] = lambda: None,
+    again: bool = False,
+) -> HardwareReport:
+    """This machine with its speeds, measured where none are kept for it. That takes a few seconds.
+
+    Args:
+        models_folder: Where models lie.
+        cache_folder: Where the speeds are kept.
+        progress: Called with what is measured next and the share that is done.
+        check: Called often; raises to cancel.
+        again: Measure even where speeds are kept.
+    """
+    report = read_report(models_folder, cache_folder)
+    if report.speeds is not None and not again:
+        return report
+    if again:
+        kernel_table.forget(cache_folder)
+    speeds = _measure(report, cache_folder, progress, check)
+    with suppress(OSError):  # speeds that cannot be kept are measured again
+        _keep(hardware_hash(report), speeds, cache_folder)
+    return replace(report, speeds=speeds)
+
+
+def hardware_hash(report: HardwareReport) -> str:
+    """Changes with everything that speeds depend on."""
+    gpus = tuple((gpu.device, gpu.name, gpu.total_bytes) for gpu in report.gpus)
+    disks = tuple((disk.role, disk.folder) for disk in report.disks)
+    facts = (report.machine, report.processor, report.memory.total_bytes, gpus, disks, report.torch)
+    kernels = (report.kernels, library.built_ns())
+    return hashlib.sha256(repr((facts, kernels)).encode()).hexdigest()[:16]
+
+
+def _measure(
+    report: HardwareReport,
+    cache_folder: Path,
+    progress: Callable[[str, float], None],
+    check: Callable[[], None],
+) -> Speeds:
+    steps = 5 + len(report.gpus) + len(report.disks)
+    done = 0
+
+    def next_step(what: str) -> None:
+        nonlocal done
+        check()
+        progress(what, done / steps)
+        done += 1
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(report.processor.usable_cores)
+    try:
+        host = measure_host(cache_folder, next_step, check, report.memory.available_bytes)
+    finally:
+        torch.set_num_threads(threads)
+    gpus = {}
+    for gpu in report.gpus:
+        next_step(gpu.name)
+        device = torch.device(gpu.device)
+        with suppress(RuntimeError):  # a GPU that fails is one without speeds
+            gpus[gpu.device] = measure_gpu(device, half_type(device), gpu.free_bytes, check)
+    disks: dict[str, float] = {}
+    for disk in report.disks:
+        next_step(f"disk of the {disk.role}")
+        speed = read_bytes_per_s(Path(disk.folder), check)
+        if speed is not None:
+            disks[disk.role] = speed
+    progress("", 1.0)
+    return Speeds(datetime.now(timezone.utc).isoformat(timespec="seconds"), host, gpus, disks)
+
+
+def _kept_speeds(report: HardwareReport, cache_folder: Path) -> Speeds | None:
+    try:
+        kept = json.loads((cache_folder / _FILE_NAME).read_text(encoding="utf-8"))
+        return from_plain(Speeds, kept[hardware_hash(report)])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _keep(key: str, speeds: Speeds, cache_folder: Path) -> None:
+    cache_folder.mkdir(parents=True, exist_ok=True)
+    path = cache_folder / _FILE_NAME
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+    unfinished.write_text(json.dumps({key: asdict(speeds)}), encoding="utf-8")
+    unfinished.replace(path)
+
+
+def _machine_name() -> str:
+    for path in ("/proc/device-tree/model", "/sys/class/dmi/id/product_name"):
+        with suppress(OSError):
+            name = Path(path).read_text(encoding="utf-8", errors="replace").strip("\0 \n")
+            if name:
+                return name
+    return ""

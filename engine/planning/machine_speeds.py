@@ -1,0 +1,59 @@
+"""The speeds that a plan is made with: the report's own where they were measured, assumed ones where they were not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.planning.hardware_report import HardwareReport
+from engine.planning.probes.graphics import Gpu
+from engine.planning.probes.graphics_speed import GpuSpeed
+from engine.planning.probes.host_speed import FormatSpeed, HostSpeed
+
+# A modest laptop, for a machine that was not measured yet: orders come out right, figures do not.
+_ASSUMED_BYTES_PER_S = 25e9
+_ASSUMED_PRODUCTS_PER_S = {"fp32": 20e9, "bf16": 30e9, "int8": 50e9, "int4": 50e9}
+_ASSUMED_OPERATOR_S = 4e-6
+_ASSUMED_GPU = GpuSpeed(200e9, 2e12, 10e-6, 6e9)
+_ASSUMED_DISK_BYTES_PER_S = {"spinning": 120e6, "network": 100e6}
+_ASSUMED_SSD_BYTES_PER_S = 1e9
+
+
+@dataclass(frozen=True)
+class MachineSpeeds:
+    """Speeds of one machine.
+
+    Attributes:
+        host: Of the processor.
+        gpu: Of the GPU that a plan may use, None for none.
+        disk_bytes_per_s: Reading the models' folder.
+        measured: Whether these were measured on the machine.
+    """
+
+    host: HostSpeed
+    gpu: GpuSpeed | None
+    disk_bytes_per_s: float
+    measured: bool
+
+
+def machine_speeds(report: HardwareReport, gpu: Gpu | None) -> MachineSpeeds:
+    """The speeds of a machine with one of its GPUs, or without any."""
+    speeds = report.speeds
+    disk = report.disk("models")
+    kind = "unknown" if disk is None else disk.kind
+    assumed_disk = _ASSUMED_DISK_BYTES_PER_S.get(kind, _ASSUMED_SSD_BYTES_PER_S)
+    if speeds is None:
+        return MachineSpeeds(
+            _assumed_host(report), None if gpu is None else _ASSUMED_GPU, assumed_disk, False
+        )
+    own = None if gpu is None else speeds.gpus.get(gpu.device, _ASSUMED_GPU)
+    read = speeds.disks.get("models", speeds.disks.get("cache", assumed_disk))
+    return MachineSpeeds(speeds.host, own, read, True)
+
+
+def _assumed_host(report: HardwareReport) -> HostSpeed:
+    cores = report.processor.usable_cores
+    formats = {
+        name: FormatSpeed(_ASSUMED_BYTES_PER_S, cores * each, 0.2)
+        for name, each in _ASSUMED_PRODUCTS_PER_S.items()
+    }
+    return HostSpeed(_ASSUMED_BYTES_PER_S, _ASSUMED_OPERATOR_S, formats)

@@ -1,0 +1,155 @@
+"""How fast the processor reads weights and multiplies with them, by weight format.
+
+A forward's time is put together as Dovetail does it (Zhang et al. 2024, equations 3 and 4): T_p for reading the
+weights, T_c for multiplying them with the tokens, and max(T_c, T_p) + beta * min(T_c, T_p) for both. Its efficiencies
+E_c and E_m are not guessed: what is measured is P_c * E_c and B_m * E_m at once.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import torch
+from torch.nn import functional
+
+from engine.model.weight_format import FORMAT_NAMES, weight_format
+from engine.planning.kernel_table import Row, matrix_size, measured_rows
+
+_BUFFER_BYTES = 512 << 20
+_FEWEST_BUFFER_BYTES = 16 << 20
+_BETAS = tuple(step / 20 for step in range(21))
+_READS = 6
+_OPERATOR_RUNS, _OPERATOR_TRIALS = 200, 5
+# Of what plain reads reach, which a model's forward reaches too: 71 to 94 % in BENCHMARKS.md. The matrices that a
+# format is measured with may lie in a large cache; a model does not.
+_SUSTAINED = 0.8
+
+
+@dataclass(frozen=True)
+class FormatSpeed:
+    """What a processor makes of weights in a format.
+
+    Attributes:
+        bytes_per_s: Weights read, B_m * E_m.
+        products_per_s: Products of a weight and an activation, P_c * E_c.
+        overlap: beta: 0 where reading and multiplying overlap completely, 1 where they do not.
+    """
+
+    bytes_per_s: float
+    products_per_s: float
+    overlap: float
+
+    def seconds(self, size_bytes: float, products: float) -> float:
+        """Equation 4 for weights of this size and this many products."""
+        reading, multiplying = size_bytes / self.bytes_per_s, products / self.products_per_s
+        return max(reading, multiplying) + self.overlap * min(reading, multiplying)
+
+
+@dataclass(frozen=True)
+class HostSpeed:
+    """Measured speeds of the host.
+
+    Attributes:
+        memory_bytes_per_s: Plain reads from memory by all usable cores.
+        operator_s: One of torch's operators on hardly any data: what small models spend their time on.
+        formats: By the name of a weight format.
+    """
+
+    memory_bytes_per_s: float
+    operator_s: float
+    formats: dict[str, FormatSpeed]
+
+
+def measure_host(
+    cache_folder: Path, progress: Callable[[str], None], check: Callable[[], None], free_bytes: int
+) -> HostSpeed:
+    """Measure the host, in a few seconds.
+
+    Args:
+        cache_folder: Where the table of kernels is kept: it is measured here where it is not yet.
+        progress: Called with what is measured next.
+        check: Called often; raises to cancel.
+        free_bytes: Memory that is free now; a buffer takes a quarter of it at most.
+    """
+    progress("memory")
+    buffer_bytes = min(_BUFFER_BYTES, max(_FEWEST_BUFFER_BYTES, free_bytes // 4))
+    bandwidth = memory_bytes_per_s(buffer_bytes, check)
+    operator = operator_seconds(torch.device("cpu"))
+    fitted = {}
+    for name in FORMAT_NAMES:
+        progress(f"{name} products")
+        fitted[name] = fit_speed(name, measured_rows(cache_folder, (name,), check)[name])
+    # What other programs, or a host's other guests, take of the memory changes from second to second.
+    bandwidth = max(bandwidth, memory_bytes_per_s(buffer_bytes, check))
+    formats = {
+        name: replace(speed, bytes_per_s=min(speed.bytes_per_s, _SUSTAINED * bandwidth))
+        for name, speed in fitted.items()
+    }
+    return HostSpeed(bandwidth, operator, formats)
+
+
+def memory_bytes_per_s(size_bytes: int, check: Callable[[], None]) -> float:
+    """The best of some reads of a buffer of this size: what else the machine does can only slow one down."""
+    buffer = torch.ones(size_bytes // 4)
+    best = float("inf")
+    for _ in range(_READS):
+        check()
+        begun = time.perf_counter()
+        buffer.sum()
+        best = min(best, time.perf_counter() - begun)
+    return size_bytes / best
+
+
+def operator_seconds(device: torch.device) -> float:
+    """What an operator costs whose data do not matter."""
+    weight = torch.ones(16, 16, device=device)
+    row = torch.ones(1, 16, device=device)
+    best = float("inf")
+    for _ in range(_OPERATOR_TRIALS):
+        begun = time.perf_counter()
+        for _ in range(_OPERATOR_RUNS):
+            row = functional.linear(row, weight).clamp_(0, 1)
+        float(row[0, 0])  # a GPU must have come to the end
+        best = min(best, time.perf_counter() - begun)
+    return best / (2 * _OPERATOR_RUNS)
+
+
+def fit_speed(name: str, row: Row) -> FormatSpeed:
+    """The three numbers of equation 4 that describe measured products best.
+
+    Reading is told by the narrowest width and multiplying by the widest; the overlap is the one with which those
+    between are met best.
+
+    Args:
+        name: Of the format.
+        row: Seconds of one product by width and instruction set, `kernel_table`'s.
+    """
+    rows, columns = matrix_size()
+    products = rows * columns
+    size = weight_format(name).matrix_bytes(rows, columns)
+    seconds = {width: min(cell.values()) for width, cell in row.items()}
+
+    def error(speed: FormatSpeed) -> float:
+        return sum(
+            abs(speed.seconds(size, width * products) / measured - 1) for width, measured in seconds.items()
+        )
+
+    return min((_solve(beta, size, products, seconds) for beta in _BETAS), key=error)
+
+
+def _solve(beta: float, size: int, products: int, seconds: Mapping[int, float]) -> FormatSpeed:
+    """The speeds with which the narrowest and the widest product come out right, for one overlap.
+
+    Two linear equations: T_p + beta * m * t_c = seconds[m] and M * t_c + beta * T_p = seconds[M], if reading decides
+    the narrow one and multiplying the wide one. Where it does not (nothing to overlap), each is taken for itself.
+    """
+    narrow, wide = min(seconds), max(seconds)
+    determinant = wide - beta * beta * narrow
+    each = (seconds[wide] - beta * seconds[narrow]) / determinant
+    reading = seconds[narrow] - beta * narrow * each
+    if each <= 0.0 or reading <= 0.0:
+        each, reading = seconds[wide] / wide, seconds[narrow]
+    return FormatSpeed(size / reading, products / each, beta)

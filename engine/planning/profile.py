@@ -1,0 +1,211 @@
+"""What was measured with a model on this machine as replies ran: forwards, drafts, and what drafts were worth.
+
+One file for each machine, model and weight format, in the cache folder. Figures of earlier replies fade, so that a
+profile follows the machine; predictions are refined by it (`machine_planner`).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from engine.messages import PromptKind, RoundRecord
+from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
+from engine.planning.placement_plan import PlacementPlan
+from engine.planning.plain_data import from_plain
+
+_FOLDER = "profiles"
+# Of an earlier figure, after each reply.
+_MEMORY = 0.7
+# Rounds at a reply's start whose times tell of caches that fill and pages that are read for the first time.
+_WARMING = 2
+# A width of which a reply has fewer rounds says nothing.
+_FEWEST_ROUNDS = 2
+# Rounds at which what was measured counts as much as what is published.
+_TRUSTED_ROUNDS = 16.0
+
+
+@dataclass(frozen=True)
+class Yielded:
+    """What a drafter gave for one kind of prompt.
+
+    Attributes:
+        rounds: Rounds, older ones counting less.
+        drafted: Of these, those that had a draft.
+        tokens: Tokens of the rounds that had one.
+        nodes: Nodes of their drafts.
+    """
+
+    rounds: float = 0.0
+    drafted: float = 0.0
+    tokens: float = 0.0
+    nodes: float = 0.0
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Measured figures.
+
+    Attributes:
+        forwards: By placement and then by width (as text, JSON's keys): seconds of a target's forward.
+        drafts: By drafter (`drafter_key`) and then by nodes: seconds of a draft.
+        yields: By drafter and then by kind of prompt.
+    """
+
+    forwards: dict[str, dict[str, float]] = field(default_factory=dict)
+    drafts: dict[str, dict[str, float]] = field(default_factory=dict)
+    yields: dict[str, dict[str, Yielded]] = field(default_factory=dict)
+
+    @property
+    def known(self) -> bool:
+        """Whether anything was measured."""
+        return bool(self.forwards)
+
+    def knows_draft(self, digest: str) -> bool:
+        """Whether a draft has drafted in any mode."""
+        return any(drafter.endswith(f" {digest[:16]}") for drafter in self.yields)
+
+    def forward_seconds(self, plan: PlacementPlan) -> dict[int, float]:
+        """Seconds of a forward by its width, in one placement."""
+        return {int(width): seconds for width, seconds in self.forwards.get(_placement(plan), {}).items()}
+
+    def draft_seconds(self, drafter: str) -> dict[int, float]:
+        """Seconds of a draft by its nodes."""
+        return {int(nodes): seconds for nodes, seconds in self.drafts.get(drafter, {}).items()}
+
+    def expectation(self, drafter: str, published: Expectation) -> Expectation:
+        """What a drafter gives: as measured where it was, weighed against what is published.
+
+        Replies of which the kind is not known (``any``) speak for the kinds of which none is.
+
+        Args:
+            drafter: From `drafter_key`.
+            published: What stands in.
+        """
+        own = self.yields.get(drafter, {})
+        if not own:
+            return published
+        kinds: dict[PromptKind, TokenYield] = {}
+        for kind in KINDS:
+            known = own.get(kind) or own.get("any")
+            kinds[kind] = published.kinds[kind] if known is None else _weighed(known, published.kinds[kind])
+        return Expectation(kinds, measured=True)
+
+    def with_reply(
+        self,
+        rounds: Iterable[RoundRecord],
+        plan: PlacementPlan,
+        drafter: str | None,
+        kind: PromptKind | None = None,
+    ) -> Profile:
+        """This profile with what another reply has measured.
+
+        Args:
+            rounds: Of the reply, in order.
+            plan: Where the target's layers lived.
+            drafter: From `drafter_key`, None for none.
+            kind: Of the prompt, None where it is not known.
+        """
+        warm = list(rounds)[_WARMING:]
+        forwards = _times((len(one.tokens) + 1, one.verify_ms) for one in warm)
+        placement = _placement(plan)
+        merged = {**self.forwards, placement: _faded(self.forwards.get(placement, {}), forwards)}
+        if drafter is None:
+            return Profile(merged, self.drafts, self.yields)
+        spent = _times((len(one.tokens), one.draft_ms) for one in warm if one.tokens)
+        drafts = {**self.drafts, drafter: _faded(self.drafts.get(drafter, {}), spent)}
+        name = kind or "any"
+        before = self.yields.get(drafter, {}).get(name, Yielded())
+        own = {**self.yields.get(drafter, {}), name: _added(before, warm)}
+        return Profile(merged, drafts, {**self.yields, drafter: own})
+
+
+def drafter_key(mode: str, digest: str = "") -> str:
+    """What a drafter is known by: the same draft drafts otherwise in another mode.
+
+    Args:
+        mode: The mode's name.
+        digest: Of the loaded draft's checkpoint, empty where the mode needs none.
+    """
+    return f"{mode} {digest[:16]}".strip()
+
+
+def profile_path(cache_folder: Path, hardware: str, digest: str, weights: str) -> Path:
+    """Where a profile lies.
+
+    Args:
+        cache_folder: Of this user.
+        hardware: `hardware_report.hardware_hash`.
+        digest: Of the target's checkpoint.
+        weights: The format's name.
+    """
+    return cache_folder / _FOLDER / f"{hardware}-{digest[:16]}-{weights}.json"
+
+
+def read_profile(path: Path) -> Profile:
+    """The profile in a file; an empty one where there is none, or it is damaged."""
+    try:
+        return from_plain(Profile, json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return Profile()
+
+
+def keep_profile(path: Path, profile: Profile) -> None:
+    """Write a profile, whole or not at all. One that cannot be kept is measured again."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
+        unfinished.write_text(json.dumps(_plain(profile)), encoding="utf-8")
+        unfinished.replace(path)
+
+
+def _plain(profile: Profile) -> dict[str, Any]:
+    return asdict(profile)
+
+
+def _placement(plan: PlacementPlan) -> str:
+    return f"{plan.kind} {plan.device_layers} {plan.pinned_layers}"
+
+
+def _times(measured: Iterable[tuple[int, float]]) -> dict[str, float]:
+    """Median seconds by size, from milliseconds."""
+    by_size: dict[int, list[float]] = {}
+    for size, milliseconds in measured:
+        by_size.setdefault(size, []).append(milliseconds / 1e3)
+    return {str(size): median(times) for size, times in by_size.items() if len(times) >= _FEWEST_ROUNDS}
+
+
+def _faded(before: Mapping[str, float], fresh: Mapping[str, float]) -> dict[str, float]:
+    merged = dict(before)
+    for size, seconds in fresh.items():
+        merged[size] = _MEMORY * before[size] + (1 - _MEMORY) * seconds if size in before else seconds
+    return merged
+
+
+def _added(before: Yielded, rounds: Iterable[RoundRecord]) -> Yielded:
+    everything = list(rounds)
+    drafted = [one for one in everything if one.tokens]
+    return Yielded(
+        rounds=_MEMORY * before.rounds + len(everything),
+        drafted=_MEMORY * before.drafted + len(drafted),
+        tokens=_MEMORY * before.tokens + sum(len(one.accepted) + 1 for one in drafted),
+        nodes=_MEMORY * before.nodes + sum(len(one.tokens) for one in drafted),
+    )
+
+
+def _weighed(known: Yielded, published: TokenYield) -> TokenYield:
+    """What is known counts by its rounds."""
+    if not known.drafted:
+        share = known.rounds / (known.rounds + _TRUSTED_ROUNDS)
+        return TokenYield(published.gain, (1 - share) * published.finds)
+    own = fit_yield(known.tokens / known.drafted, known.nodes / known.drafted, known.drafted / known.rounds)
+    share = known.drafted / (known.drafted + _TRUSTED_ROUNDS)
+    return TokenYield(
+        share * own.gain + (1 - share) * published.gain, share * own.finds + (1 - share) * published.finds
+    )

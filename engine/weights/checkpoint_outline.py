@@ -1,0 +1,63 @@
+"""A model's description without its weights: config.json, and the index of the weights where there is one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from engine.errors import ModelNotFound
+from engine.weights.checkpoint import INDEX, architecture_of, read_config_file
+
+
+class CheckpointOutline:
+    """What config.json and the index say of a model, whether or not its weights are there.
+
+    Args:
+        folder: The folder of config.json.
+
+    Attributes:
+        folder: As given.
+        config: config.json as it is.
+        architecture: ``architectures[0]`` of it.
+        config_source: Where that stands, for people.
+        quantization: None: an outline says nothing of it.
+        names: The names of all tensors as the index lists them; empty without one.
+        size_bytes: Size of all weights files: of those that are there, else what the index says; None where neither
+            says.
+
+    Raises:
+        ModelNotFound: There is no such folder.
+        ConfigInvalid: config.json is missing, unreadable, or names no architecture.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        if not folder.is_dir():
+            raise ModelNotFound(f"There is no model folder at {folder}; check the path or install the model.")
+        self.folder = folder
+        self.config = read_config_file(folder)
+        self.config_source = "config.json"
+        self.quantization: str | None = None
+        self.architecture = architecture_of(self.config)
+        index = _read_index(folder)
+        weights = index.get("weight_map")
+        self.names = frozenset(map(str, weights)) if isinstance(weights, dict) else frozenset()
+        self.size_bytes = _size_there(folder) or _size_said(index)
+
+
+def _read_index(folder: Path) -> dict[str, Any]:
+    try:
+        index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return index if isinstance(index, dict) else {}
+
+
+def _size_there(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.glob("*.safetensors"))
+
+
+def _size_said(index: dict[str, Any]) -> int | None:
+    metadata = index.get("metadata")
+    size = metadata.get("total_size") if isinstance(metadata, dict) else None
+    return size if isinstance(size, int) and size > 0 else None

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.model.footprint import stored_layer_bytes
+from engine.model.weight_format import weight_format
+from engine.planning.cost_model import DraftCost, TargetCost, drafted_round, plain_round, streamed_round
+from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
+from engine.planning.machine_speeds import MachineSpeeds
+from engine.planning.model_facts import DraftFacts
+from engine.planning.placement_plan import PlacementPlan
+from engine.planning.probes.graphics_speed import GpuSpeed
+from engine.planning.probes.host_speed import FormatSpeed, HostSpeed
+from tests.support.machines import target
+
+INT8 = weight_format("int8")
+BF16 = weight_format("bf16")
+MODEL = target("llama-1b")
+# Operators take no time, so that what is left can be computed by hand.
+HOST = HostSpeed(20e9, 0.0, {name: FormatSpeed(10e9, 100e9, 0.0) for name in ("fp32", "bf16", "int8")})
+SPEEDS = MachineSpeeds(HOST, GpuSpeed(200e9, 5e12, 0.0, 8e9), disk_bytes_per_s=1e9, measured=True)
+DRAFT = DraftFacts("draft", "model", 4, 50_000_000, 60_000_000, 0, 4096, 2048)
+
+
+def cost(
+    plan: PlacementPlan, speeds: MachineSpeeds = SPEEDS, factor: dict[int, float] | None = None
+) -> TargetCost:
+    return TargetCost(MODEL, INT8, plan, speeds, position=0, factor=factor)
+
+
+def everywhere(gain: float, finds: float = 1.0) -> Expectation:
+    return Expectation(dict.fromkeys(KINDS, TokenYield(gain, finds)))
+
+
+def test_equation_3_and_4_for_each_layer_and_the_head() -> None:
+    config = MODEL.config
+    weights = config.layers * stored_layer_bytes(config, INT8)
+    weights += INT8.matrix_bytes(config.vocabulary_size, config.hidden_size)
+    products = config.layers * MODEL.layer_elements + MODEL.head_elements
+    assert cost(PlacementPlan()).forward_s(1) == pytest.approx(weights / 10e9)
+    # Enough tokens that multiplying takes longer than reading.
+    assert cost(PlacementPlan()).forward_s(64) == pytest.approx(64 * products / 100e9)
+
+
+def test_attention_reads_what_was_said_before() -> None:
+    later = TargetCost(MODEL, INT8, PlacementPlan(), SPEEDS, position=1000)
+    cached = 2 * MODEL.config.layers * MODEL.config.kv_size * 2 * 1000
+    extra = later.forward_s(1) - cost(PlacementPlan()).forward_s(1)
+    assert extra == pytest.approx(cached / HOST.memory_bytes_per_s)
+
+
+def test_streaming_takes_as_long_as_the_disk_or_the_processor() -> None:
+    plan = PlacementPlan("stream", pinned_layers=10, buffers=2)
+    streamed = cost(plan)
+    assert streamed.crossing_bytes == 12 * stored_layer_bytes(MODEL.config, INT8)
+    assert streamed.forward_s(1) == pytest.approx(streamed.crossing_bytes / 1e9)
+    assert streamed.waiting_s(1) == pytest.approx(streamed.forward_s(1) - cost(PlacementPlan()).forward_s(1))
+    fast = cost(plan, replace(SPEEDS, disk_bytes_per_s=1e12))
+    assert fast.forward_s(1) == cost(PlacementPlan()).forward_s(1)
+    assert fast.waiting_s(1) == 0.0
+
+
+def test_layers_on_a_gpu_are_read_there_and_packed_ones_are_dequantized() -> None:
+    head = INT8.matrix_bytes(MODEL.config.vocabulary_size, MODEL.config.hidden_size) / 10e9
+    dense = TargetCost(MODEL, BF16, PlacementPlan("offload", device_layers=22), SPEEDS, position=0)
+    layers = 22 * stored_layer_bytes(MODEL.config, BF16) / 200e9
+    assert dense.forward_s(1) == pytest.approx(layers + 2 * head, rel=0.02)
+    packed = cost(PlacementPlan("offload", device_layers=22))
+    assert packed.forward_s(1) - head == pytest.approx(22 * MODEL.layer_elements * 21 / 200e9, rel=0.01)
+    half = TargetCost(MODEL, BF16, PlacementPlan("offload", device_layers=11), SPEEDS, position=0)
+    assert dense.forward_s(1) < half.forward_s(1)
+
+
+def test_layers_that_are_copied_take_as_long_as_the_bus() -> None:
+    copied = TargetCost(MODEL, BF16, PlacementPlan("layer-offload", device_layers=2, buffers=2), SPEEDS, 0)
+    assert copied.forward_s(1) == pytest.approx(20 * stored_layer_bytes(MODEL.config, BF16) / 8e9)
+
+
+def test_a_trees_draft_costs_its_depth_and_not_its_nodes() -> None:
+    draft = DraftCost(DRAFT, INT8, SPEEDS, on_gpu=False)
+    assert draft.tree_s(15) == pytest.approx(7 * draft.forward_s(2))
+    assert draft.tree_s(3) == pytest.approx(3 * draft.forward_s(1))
+    assert draft.tree_s(63, paced=True) > draft.tree_s(63)
+    assert DraftCost(DRAFT, INT8, SPEEDS, on_gpu=True).forward_s(1) == pytest.approx(100e6 / 200e9)
+    assert DraftCost(DRAFT, INT8, SPEEDS, on_gpu=False, factor=2.0).tree_s(3) == 2 * draft.tree_s(3)
+
+
+def test_equation_1_and_the_best_size_of_draft() -> None:
+    plain = plain_round(cost(PlacementPlan()))
+    assert plain.tokens_per_second == pytest.approx(1 / cost(PlacementPlan()).forward_s(1))
+    good = drafted_round(cost(PlacementPlan()), DraftCost(DRAFT, INT8, SPEEDS, False), everywhere(5.0))
+    draft = DraftCost(DRAFT, INT8, SPEEDS, False)
+    seconds = draft.tree_s(good.nodes) + cost(PlacementPlan()).forward_s(good.nodes + 1)
+    assert good.tokens_per_second == pytest.approx(good.tokens / seconds)
+    assert good.tokens_per_second > plain.tokens_per_second
+    others = [
+        TokenYield(5.0).tokens(nodes) / (draft.tree_s(nodes) + cost(PlacementPlan()).forward_s(nodes + 1))
+        for nodes in (1, 3, 7, 15)
+    ]
+    assert good.tokens_per_second == pytest.approx(max(others))
+
+
+def test_a_useless_draft_costs_little() -> None:
+    plain = plain_round(cost(PlacementPlan())).tokens_per_second
+    useless = drafted_round(cost(PlacementPlan()), DraftCost(DRAFT, INT8, SPEEDS, False), everywhere(0.0))
+    assert 0.9 * plain < useless.tokens_per_second < plain
+    assert (useless.tokens, useless.nodes) == (1.0, 0)
+
+
+def test_rounds_without_a_draft_are_plain_ones() -> None:
+    half = drafted_round(cost(PlacementPlan()), None, everywhere(8.0, finds=0.5))
+    target_cost = cost(PlacementPlan())
+    tokens = 0.5 + 0.5 * TokenYield(8.0).tokens(half.nodes)
+    seconds = 0.5 * target_cost.forward_s(1) + 0.5 * target_cost.forward_s(half.nodes + 1)
+    assert half.tokens_per_second == pytest.approx(tokens / seconds)
+
+
+def test_drafting_ahead_hides_some_of_the_drafting_while_the_target_waits() -> None:
+    streamed = cost(PlacementPlan("stream", buffers=2))
+    slow = DraftCost(DRAFT, INT8, SPEEDS, False, factor=10.0)
+    ahead, behind = (
+        streamed_round(streamed, slow, everywhere(5.0)),
+        drafted_round(streamed, slow, everywhere(5.0)),
+    )
+    assert ahead.tokens_per_second > 1.05 * behind.tokens_per_second
+
+
+def test_what_was_measured_stands_for_the_widths_around_it() -> None:
+    predicted = cost(PlacementPlan())
+    measured = cost(PlacementPlan(), factor={1: 2.0, 4: 1.0})
+    factors = [measured.forward_s(width) / predicted.forward_s(width) for width in (1, 2, 4, 64)]
+    assert factors == pytest.approx([2.0, 2.0 - 1 / 3, 1.0, 1.0])
+    assert measured.predicted_s(1) == predicted.predicted_s(1)
+    # A prompt is read in forwards that are wider than anything that was measured.
+    assert measured.prefill_s(600, 512) == predicted.predicted_s(512) + predicted.predicted_s(88)
+
+
+@pytest.mark.parametrize(("tokens", "nodes"), [(4.99, 15), (1.0, 7), (2.5, 3.5)])
+def test_a_yield_goes_through_what_was_measured(tokens: float, nodes: float) -> None:
+    assert 1 + fit_yield(tokens, nodes).gain * (TokenYield(1.0).tokens(50) - 1) >= tokens - 1e-9
+    if isinstance(nodes, int):
+        assert fit_yield(tokens, nodes).tokens(nodes) == pytest.approx(tokens)
+
+
+def test_a_draft_gives_no_more_tokens_than_it_has() -> None:
+    assert TokenYield(100.0).tokens(3) == 4.0
+    assert fit_yield(3.0, 0).gain == 0.0

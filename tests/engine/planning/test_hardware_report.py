@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.errors import Cancelled
+from engine.planning import hardware_report
+from engine.planning.hardware_report import (
+    HardwareReport,
+    hardware_hash,
+    measure_report,
+    read_report,
+    report_from_json,
+)
+from engine.planning.probes.host_speed import FormatSpeed, HostSpeed
+
+HOST = HostSpeed(30e9, 2e-6, {"int8": FormatSpeed(30e9, 100e9, 0.2)})
+
+
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was measured, by stand-ins that take no time."""
+    done: list[str] = []
+
+    def host(cache: Path, progress: Callable[[str], None], check: Callable[[], None], free: int) -> HostSpeed:
+        progress("memory")
+        done.append("host")
+        return HOST
+
+    def disk(folder: Path, check: Callable[[], None]) -> float:
+        done.append(folder.name)
+        return 1e9
+
+    monkeypatch.setattr(hardware_report, "measure_host", host)
+    monkeypatch.setattr(hardware_report, "read_bytes_per_s", disk)
+    return done
+
+
+def test_measured_once_kept_and_again_on_request(tmp_path: Path, measured: list[str]) -> None:
+    models, cache = tmp_path / "models", tmp_path / "cache"
+    assert read_report(models, cache).speeds is None
+    seen: list[float] = []
+    first = measure_report(models, cache, lambda what, share: seen.append(share))
+    assert measured[:3] == ["host", "models", "cache"]
+    assert seen == sorted(seen)
+    assert seen[-1] == 1.0
+    assert read_report(models, cache).speeds == first.speeds == measure_report(models, cache).speeds
+    assert measured.count("host") == 1
+    measure_report(models, cache, again=True)
+    assert measured.count("host") == 2
+
+
+def test_other_hardware_is_measured_anew(
+    tmp_path: Path, measured: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = measure_report(tmp_path, tmp_path)
+    monkeypatch.setattr(hardware_report, "_machine_name", lambda: "another")
+    second = read_report(tmp_path, tmp_path)
+    assert second.speeds is None
+    assert hardware_hash(first) != hardware_hash(second)
+
+
+@pytest.mark.parametrize("damage", ["{", "[]", "{}", '{"KEY": {"host": 3}}', '{"KEY": null}'])
+def test_damaged_speeds_are_measured_again(damage: str, tmp_path: Path, measured: list[str]) -> None:
+    key = hardware_hash(measure_report(tmp_path, tmp_path))
+    (tmp_path / "hardware-speeds.json").write_text(damage.replace("KEY", key))
+    assert read_report(tmp_path, tmp_path).speeds is None
+    assert measure_report(tmp_path, tmp_path).speeds is not None
+
+
+def test_a_cancel_keeps_nothing(tmp_path: Path, measured: list[str]) -> None:
+    def check() -> None:
+        raise Cancelled("")
+
+    with pytest.raises(Cancelled):
+        measure_report(tmp_path, tmp_path, check=check)
+    assert read_report(tmp_path, tmp_path).speeds is None
+
+
+def test_a_report_survives_json(tmp_path: Path, measured: list[str]) -> None:
+    report = measure_report(tmp_path, tmp_path)
+    assert report_from_json(json.loads(json.dumps(report.as_json()))) == report
+    damaged = json.loads(json.dumps(report.as_json()))
+    damaged["memory"]["total_bytes"] = "much"
+    with pytest.raises(ValueError, match=r"HostMemory\.total_bytes"):
+        report_from_json(damaged)
+    del damaged["memory"]
+    with pytest.raises(ValueError, match="memory is missing"):
+        report_from_json(damaged)
+    with pytest.raises(ValueError, match="instead of an object"):
+        report_from_json([])
+
+
+def test_a_cache_that_cannot_be_written_is_no_obstacle(tmp_path: Path, measured: list[str]) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    assert isinstance(measure_report(tmp_path, file / "below"), HardwareReport)

@@ -1,0 +1,361 @@
+"""Which mode is planned on which machine, and why: a table of machines and models that are written down."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.errors import InvalidOption
+from engine.planning.expected_tokens import KINDS, published_expectation
+from engine.planning.hardware_report import HardwareReport
+from engine.planning.machine_planner import plan_machine
+from engine.planning.mode_plan import ORDER, MachinePlan, Wishes
+from engine.planning.profile import Profile, Yielded, drafter_key
+from tests.support.machines import dovetail_head, machine, machine_names, small_draft, target
+
+# The models of the table: name, weight format asked for, and whether the 1.1 B Llama is there to draft.
+MODELS = {
+    "0.5B": ("qwen-0.5b", "auto", False),
+    "1B": ("llama-1b", "auto", False),
+    "7B": ("llama-7b", "auto", True),
+    "7B in 16 bits": ("llama-7b", "bf16", True),
+    "13B in 4 bits": ("llama-13b", "int4", True),
+    "70B": ("llama-70b", "auto", True),
+}
+
+
+def planned(report: HardwareReport, model: str) -> MachinePlan:
+    name, weights, drafted = MODELS[model]
+    return plan_machine(report, target(name), small_draft() if drafted else None, Wishes(weights=weights))
+
+
+# For each machine: the mode that auto takes for each model of MODELS, in order, with its weight format; a sentence's
+# beginning where nothing can run. What each machine is about stands beside it.
+EXPECTED: dict[str, list[str]] = {
+    # One pool: what the GPU takes the host lacks, and on the CPU packed weights are read as fast as on the
+    # GPU.
+    "apple-16gb": [
+        "lookup int8: all in memory",
+        "lookup int8: all in memory",
+        "lookup int8: all in memory",
+        "llmcad bf16: draft on the CPU, 15 of 32 layers in memory, the others read from the disk",
+        "dovetail int4: draft on the CPU, all in memory",
+        "llmcad int4: draft on the CPU, 12 of 80 layers in memory, the others read from the disk",
+    ],
+    # 16 bits run well on the card, so what fits there whole does; larger targets stay on the CPU with the
+    # draft on the card.
+    "desktop-16gb-6gb": [
+        "offload bf16: all 24 layers on the GPU",
+        "offload bf16: all 22 layers on the GPU",
+        "dovetail int8: draft on the GPU, 10 of 32 layers on the GPU, the others in memory",
+        "dovetail bf16: draft on the GPU, 6 of 32 layers on the GPU, the others in memory",
+        "dovetail int4: draft on the GPU, 10 of 40 layers on the GPU, the others in memory",
+        "llmcad int4: draft on the GPU, 18 of 80 layers in memory, the others read from the disk",
+    ],
+    # The same with more room: a 7 B fits in 16 bits when card and host share its layers.
+    "desktop-16gb-8gb": [
+        "lookup int8: all in memory",
+        "offload bf16: all 22 layers on the GPU",
+        "dovetail bf16: draft on the GPU, 10 of 32 layers on the GPU, the others in memory",
+        "dovetail bf16: draft on the GPU, 10 of 32 layers on the GPU, the others in memory",
+        "dovetail int4: draft on the GPU, 19 of 40 layers on the GPU, the others in memory",
+        "llmcad int4: draft on the GPU, 19 of 80 layers in memory, the others read from the disk",
+    ],
+    # Whatever fits on the card in 16 bits is there as a whole.
+    "desktop-24gb-card": [
+        "offload bf16: all 24 layers on the GPU",
+        "offload bf16: all 22 layers on the GPU",
+        "dovetail bf16: draft on the GPU, all 32 layers on the GPU",
+        "dovetail bf16: draft on the GPU, all 32 layers on the GPU",
+        "dovetail int4: draft on the GPU, all 40 layers on the GPU",
+        "dovetail int4: draft on the GPU, 43 of 80 layers on the GPU, the others in memory",
+    ],
+    # Many cores, much memory, a small card: Dovetail's own machine.
+    "dovetail-server-8gb": [
+        "lookup int8: all in memory",
+        "offload bf16: all 22 layers on the GPU",
+        "dovetail bf16: draft on the GPU, 10 of 32 layers on the GPU, the others in memory",
+        "dovetail bf16: draft on the GPU, 10 of 32 layers on the GPU, the others in memory",
+        "dovetail int4: draft on the GPU, 18 of 40 layers on the GPU, the others in memory",
+        "dovetail int8: draft on the GPU, 5 of 80 layers on the GPU, the others in memory",
+    ],
+    # One pool and a slow bus: dequantizing on the GPU costs more than the CPU's kernels.
+    "jetson-orin-nx-8gb": [
+        "lookup int8: all in memory",
+        "plain int8: all in memory",
+        "plain int4: all in memory",
+        "llmcad bf16: draft on the CPU, 6 of 32 layers in memory, the others read from the disk",
+        "llmcad int4: draft on the CPU, 17 of 40 layers in memory, the others read from the disk",
+        "llmcad int4: draft on the CPU, 4 of 80 layers in memory, the others read from the disk",
+    ],
+    # The card is too small for the draft, whose tree the CPU drafts as well.
+    "laptop-16gb-2gb": [
+        "lookup int8: all in memory",
+        "lookup int8: all in memory",
+        "dovetail int8: draft on the CPU, all in memory",
+        "llmcad bf16: draft on the CPU, 17 of 32 layers in memory, the others read from the disk",
+        "dovetail int4: draft on the CPU, all in memory",
+        "llmcad int4: draft on the CPU, 15 of 80 layers in memory, the others read from the disk",
+    ],
+    # The card takes the draft and some layers.
+    "laptop-16gb-4gb": [
+        "lookup int8: all in memory",
+        "offload bf16: all 22 layers on the GPU",
+        "dovetail int8: draft on the GPU, 3 of 32 layers on the GPU, the others in memory",
+        "llmcad bf16: draft on the GPU, 20 of 32 layers in memory, the others read from the disk",
+        "dovetail int4: draft on the GPU, 3 of 40 layers on the GPU, the others in memory",
+        "llmcad int4: draft on the GPU, 17 of 80 layers in memory, the others read from the disk",
+    ],
+    # What must be packed first has no room on the disk.
+    "laptop-16gb-low-disk": [
+        "lookup int8: all in memory",
+        "lookup int8: all in memory",
+        "Its files need 6.88",
+        "Its files need 13.5",
+        "Its files need 7.56",
+        "Its files need 39.2",
+    ],
+    # A 7 B fits alone in 4 bits, but not beside its draft; what is larger comes from the disk.
+    "laptop-8gb": [
+        "lookup int8: all in memory",
+        "lookup int8: all in memory",
+        "llmcad int4: draft on the CPU, 28 of 32 layers in memory, the others read from the disk",
+        "llmcad bf16: draft on the CPU, 6 of 32 layers in memory, the others read from the disk",
+        "llmcad int4: draft on the CPU, 16 of 40 layers in memory, the others read from the disk",
+        "llmcad int4: draft on the CPU, 4 of 80 layers in memory, the others read from the disk",
+    ],
+    # Streaming costs so much that a 7 B is better off without a draft.
+    "laptop-8gb-slow-disk": [
+        "lookup int8: all in memory",
+        "lookup int8: all in memory",
+        "lookup int4: all in memory",
+        "llmcad bf16: draft on the CPU, 5 of 32 layers in memory, the others read from the disk",
+        "llmcad int4: draft on the CPU, 15 of 40 layers in memory, the others read from the disk",
+        "llmcad int4: draft on the CPU, 4 of 80 layers in memory, the others read from the disk",
+    ],
+    # Little arithmetic: small drafts pay, and only just.
+    "raspberry-pi-5-8gb": [
+        "lookup int8: all in memory",
+        "lookup int8: all in memory",
+        "dovetail int4: draft on the CPU, all in memory",
+        "llmcad bf16: draft on the CPU, 9 of 32 layers in memory, the others read from the disk",
+        "llmcad int4: draft on the CPU, 24 of 40 layers in memory, the others read from the disk",
+        "Its files need 39.2",
+    ],
+    # No room but for the smallest, streamed.
+    "tablet-2gb": [
+        "It needs 235 MB",
+        "lookup int4: 0 of 22 layers in memory, the others read from the disk",
+        "It needs 513 MB",
+        "Its files need 13.5",
+        "Its files need 7.56",
+        "Its files need 39.2",
+    ],
+}
+
+
+def test_every_machine_is_in_the_table() -> None:
+    assert sorted(EXPECTED) == machine_names()
+    assert len(EXPECTED) >= 12
+    assert len(MODELS) >= 5
+
+
+@pytest.mark.parametrize(
+    ("name", "model", "expected"),
+    [(name, model, mode) for name, row in EXPECTED.items() for model, mode in zip(MODELS, row, strict=True)],
+)
+def test_the_mode_for_each_machine_and_model(name: str, model: str, expected: str) -> None:
+    plan = planned(machine(name), model)
+    if plan.chosen is None:
+        assert plan.reason.startswith(expected)
+        return
+    best = plan.mode(plan.chosen)
+    assert f"{plan.chosen} {plan.weights}: {best.summary}" == expected
+    assert plan.reason.startswith(f"Auto: {plan.chosen}, predicted at ")
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("name", machine_names())
+def test_a_plan_is_whole(name: str, model: str) -> None:
+    report = machine(name)
+    plan = planned(report, model)
+    assert sorted(mode.mode for mode in plan.modes) == sorted(ORDER)
+    speeds = [mode.tokens_per_second or 0.0 for mode in plan.modes]
+    assert speeds == sorted(speeds, reverse=True)
+    for mode in plan.modes:
+        if mode.refusal is not None:
+            assert mode.refusal.endswith(".")
+            assert (mode.tokens_per_second, mode.memory_bytes, mode.placement) == (None, None, None)
+            continue
+        assert mode.tokens_per_second is not None
+        assert mode.tokens_per_second > 0
+        assert mode.first_token_s is not None
+        assert mode.memory_bytes is not None
+        assert mode.memory_bytes["host"] <= report.memory.available_bytes + 350_000_000
+        gpus = {gpu.device: gpu for gpu in report.gpus}
+        for device, taken in mode.memory_bytes.items():
+            if device != "host":
+                assert taken <= gpus[device].free_bytes
+                if gpus[device].unified:  # one pool
+                    assert taken + mode.memory_bytes["host"] <= report.memory.available_bytes + 350_000_000
+        assert (mode.mode in ("dovetail", "llmcad")) == (mode.draft_device is not None)
+    if plan.mode("plain").refusal is None:
+        assert plan.chosen is not None
+
+
+@pytest.mark.parametrize("weights", ["bf16", "fp32"])
+@pytest.mark.parametrize("draft", [dovetail_head(), small_draft()], ids=["head", "model"])
+def test_dovetails_own_setting_is_dovetail(weights: str, draft: object) -> None:
+    report = machine("dovetail-server-8gb")
+    plan = plan_machine(report, target("llama-7b"), draft, Wishes(weights=weights))  # type: ignore[arg-type]
+    assert plan.chosen == "dovetail"
+    best, plain = plan.mode("dovetail"), plan.mode("plain")
+    assert best.draft_device == "cuda:0"
+    assert best.tokens_per_second is not None
+    assert plain.tokens_per_second is not None
+    # The paper has 2.25 to 2.77 with 3 GB of the card and up to 3.08 with 7 GB.
+    assert best.tokens_per_second > 1.8 * plain.tokens_per_second
+
+
+def test_a_card_that_holds_the_model_holds_all_of_it() -> None:
+    report = machine("desktop-24gb-card")
+    for draft, mode in ((None, "offload"), (small_draft(), "dovetail")):
+        plan = plan_machine(report, target("llama-7b"), draft, Wishes(weights="bf16"))
+        assert plan.chosen == mode
+        placement = plan.mode(mode).placement
+        assert placement is not None
+        assert placement.device_layers == target("llama-7b").config.layers
+        assert "all 32 layers on the GPU" in plan.reason
+        refused = plan.mode("layer-offload").refusal
+        assert refused is not None
+        assert "Every layer fits on the GPU" in refused
+
+
+@pytest.mark.parametrize("name", ["laptop-8gb", "laptop-8gb-slow-disk", "raspberry-pi-5-8gb"])
+def test_a_13b_in_4_bits_on_8_gb_is_llmcad(name: str) -> None:
+    plan = plan_machine(machine(name), target("llama-13b"), small_draft(), Wishes(weights="int4"))
+    assert plan.chosen == "llmcad"
+    best = plan.mode("llmcad")
+    assert best.disk_bytes_per_round > 0
+    assert best.placement is not None
+    assert best.placement.kind == "stream"
+
+
+def test_what_a_mode_lacks_is_said_in_a_sentence() -> None:
+    plan = plan_machine(machine("laptop-8gb"), target("llama-1b"))
+    refusals = {mode.mode: mode.refusal for mode in plan.modes}
+    assert refusals["dovetail"] is not None
+    assert "needs a draft" in refusals["dovetail"]
+    assert refusals["offload"] == refusals["layer-offload"] == "There is no GPU that Tenon can use here."
+    assert refusals["llmcad"] == "It is for models larger than memory, and this one fits."
+    headed = plan_machine(machine("laptop-8gb"), target("llama-13b"), dovetail_head(), Wishes(weights="int4"))
+    refused = headed.mode("llmcad").refusal
+    assert refused is not None
+    assert "small model" in refused
+    with pytest.raises(KeyError):
+        plan.mode("magic")
+
+
+def test_budgets_are_kept_to() -> None:
+    report = machine("desktop-16gb-8gb")
+    free = plan_machine(report, target("llama-7b"), small_draft(), Wishes(weights="int8"))
+    tight = plan_machine(
+        report,
+        target("llama-7b"),
+        small_draft(),
+        Wishes(weights="int8", ram_budget_bytes=4_000_000_000, vram_budget_bytes=0),
+    )
+    assert free.chosen != "llmcad"
+    assert tight.chosen == "llmcad"
+    assert tight.mode("offload").refusal == "There is no GPU that Tenon can use here."
+    for mode in tight.modes:
+        assert mode.memory_bytes is None or mode.memory_bytes["host"] <= 4_000_000_000
+    nothing = plan_machine(
+        report, target("llama-7b"), wishes=Wishes(weights="int8", ram_budget_bytes=500_000_000)
+    )
+    refused = nothing.mode("plain").refusal
+    assert refused is not None
+    assert "even when its layers are read from the disk" in refused
+
+
+def test_a_model_that_is_not_here_needs_room_on_the_disk() -> None:
+    report = machine("laptop-16gb-low-disk")
+    here = target("llama-1b")
+    assert plan_machine(report, here).chosen is not None
+    away = replace(here, missing_bytes=2_200_000_000)
+    plan = plan_machine(report, away)
+    assert plan.chosen is None
+    assert plan.reason.startswith("Its files need ")
+    assert all(mode.refusal == plan.reason for mode in plan.modes)
+    assert "and 3 GB are free" in plan.reason
+    # Packed already: nothing more is written.
+    packed = replace(target("llama-7b"), packed=("int8",))
+    assert plan_machine(report, packed, wishes=Wishes(weights="int8")).chosen is not None
+    assert plan_machine(report, target("llama-7b"), wishes=Wishes(weights="int8")).chosen is None
+
+
+def test_a_context_that_was_not_asked_for_shrinks_before_layers_are_streamed() -> None:
+    report = machine("laptop-8gb")
+    wished = plan_machine(report, target("llama-7b"), wishes=Wishes(weights="int4")).mode("plain")
+    assert wished.context is not None
+    assert wished.context < 4096
+    assert wished.disk_bytes_per_round == 0
+    asked = plan_machine(report, target("llama-7b"), wishes=Wishes(weights="int4", context=4096)).mode(
+        "plain"
+    )
+    assert asked.context == 4096
+    assert asked.disk_bytes_per_round > 0
+
+
+@pytest.mark.parametrize("wishes", [Wishes(weights="int2"), Wishes(context=4), Wishes(context=10**7)])
+def test_unknown_values_are_refused(wishes: Wishes) -> None:
+    with pytest.raises(InvalidOption):
+        plan_machine(machine("laptop-8gb"), target("llama-1b"), wishes=wishes)
+
+
+def test_a_machine_that_was_not_measured_is_planned_with_guesses() -> None:
+    report = replace(machine("laptop-16gb-4gb"), speeds=None)
+    plan = plan_machine(report, target("llama-7b"), small_draft(), Wishes(weights="int8"))
+    assert not plan.measured
+    assert plan.chosen is not None
+
+
+def test_only_modes_that_can_run_are_taken() -> None:
+    report = machine("desktop-24gb-card")
+    plan = plan_machine(
+        report, target("llama-7b"), wishes=Wishes(weights="bf16"), runnable=("plain", "lookup")
+    )
+    assert plan.chosen == "lookup"
+    assert plan.modes[0].mode == "offload"
+
+
+def test_what_replies_measured_moves_the_plan() -> None:
+    report = machine("laptop-16gb-4gb")
+    draft = small_draft()
+    wishes = Wishes(weights="int8", vram_budget_bytes=0)
+
+    def plan(profile: Profile) -> MachinePlan:
+        return plan_machine(report, target("llama-7b"), draft, wishes, profiles=lambda weights: profile)
+
+    before = plan(Profile())
+    assert before.chosen == "dovetail"
+    assert not before.profiled
+    useless = dict.fromkeys(KINDS, Yielded(rounds=500.0, drafted=500.0, tokens=505.0, nodes=2000.0))
+    after = plan(Profile(yields={drafter_key("dovetail", draft.digest): useless}))  # type: ignore[dict-item]
+    assert after.chosen == "lookup"
+    assert after.draft_profiled
+    plain = before.mode("plain").tokens_per_second
+    assert plain is not None
+    slow = plan(Profile(forwards={"resident 0 0": {"1": 2.0 / plain, "16": 3.0 / plain}}))
+    assert slow.profiled
+    assert slow.mode("plain").tokens_per_second == pytest.approx(plain / 2.0, rel=0.02)
+    # A machine of other speeds has its own figures for what was not measured.
+    assert slow.mode("plain").first_token_s == before.mode("plain").first_token_s
+
+
+def test_published_figures_stand_in_for_each_kind() -> None:
+    for kind in ("model", "head"):
+        expected = published_expectation(kind)  # type: ignore[arg-type]
+        assert set(expected.kinds) == set(KINDS)
+        assert expected.kinds["code"].tokens(15) > expected.kinds["chat"].tokens(15) > 4

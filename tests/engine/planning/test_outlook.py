@@ -1,0 +1,155 @@
+"""What auto takes on this machine: by what is predicted, where it was measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.errors import InvalidOption
+from engine.messages import LoadOptions, RoundRecord
+from engine.planning import outlook as outlook_module
+from engine.planning.hardware_report import HardwareReport
+from engine.planning.outlook import Outlook, look_ahead
+from engine.planning.placement_plan import PlacementPlan
+from engine.planning.planner import choose_draft, choose_plan, settle
+from tests.support.checkpoints import write_checkpoint
+from tests.support.machines import CONFIGS, machine, write_outline
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Callable[[HardwareReport], None]:
+    """Lets a report be this machine's."""
+
+    def become(report: HardwareReport) -> None:
+        monkeypatch.setattr(outlook_module, "read_report", lambda models, cache: report)
+
+    return become
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> Callable[[str], str]:
+    return lambda name: str(write_outline(tmp_path / name, CONFIGS[name], size_bytes=1000))
+
+
+Here = Callable[[HardwareReport], None]
+Folders = Callable[[str], str]
+
+
+def test_auto_takes_what_is_predicted_to_be_fastest_and_says_why(here: Here, folders: Folders) -> None:
+    here(machine("laptop-16gb-4gb"))
+    options = LoadOptions(model=folders("llama-7b"), draft=folders("llama-1b"), weights="int8")
+    outlook = look_ahead(options)
+    plan = choose_plan(options, outlook)
+    # Of the modes that this build has.
+    assert plan.mode == "dovetail"
+    assert plan.reason.startswith("Auto: dovetail, predicted at ")
+    assert plan.predicted_per_second == outlook.plan.mode("dovetail").tokens_per_second
+    settled = settle(options, outlook)
+    assert (settled.mode, settled.draft, settled.weights) == ("dovetail", options.draft, "int8")
+
+
+def test_a_draft_that_does_not_pay_is_not_loaded(here: Here, folders: Folders) -> None:
+    here(machine("laptop-8gb-slow-disk"))
+    options = LoadOptions(model=folders("llama-7b"), draft=folders("llama-1b"))
+    outlook = look_ahead(options)
+    assert choose_plan(options, outlook).mode == "lookup"
+    assert settle(options, outlook).draft is None
+
+
+def test_what_the_person_chose_stays_and_is_predicted_too(here: Here, folders: Folders) -> None:
+    here(machine("laptop-16gb-4gb"))
+    options = LoadOptions(model=folders("llama-7b"), mode="plain")
+    outlook = look_ahead(options)
+    plan = choose_plan(options, outlook)
+    assert plan.mode == "plain"
+    assert plan.predicted_per_second == outlook.plan.mode("plain").tokens_per_second
+    assert settle(options, outlook) == options
+
+
+def test_a_machine_that_was_not_measured_gets_no_figures(here: Here, folders: Folders) -> None:
+    here(replace(machine("laptop-16gb-4gb"), speeds=None, gpus=()))
+    alone = LoadOptions(model=folders("llama-1b"))
+    paired = replace(alone, draft=folders("qwen-0.5b"))
+    for options, usual in ((alone, "lookup"), (paired, "dovetail")):
+        plan = choose_plan(options, look_ahead(options))
+        assert (plan.mode, plan.predicted_per_second) == (usual, None)
+        assert settle(options, look_ahead(options)) == replace(options, mode=usual)
+        assert choose_plan(options).mode == usual
+
+
+def test_layers_for_a_gpu_are_loaded_in_the_planned_format(here: Here, folders: Folders) -> None:
+    here(machine("desktop-24gb-card"))
+    options = LoadOptions(model=folders("llama-7b"), draft=folders("llama-1b"))
+    assert settle(options, look_ahead(options)).weights == "bf16"
+
+
+def test_modes_that_cannot_be_are_refused(folders: Folders) -> None:
+    with pytest.raises(InvalidOption, match="no mode 'magic'"):
+        choose_plan(LoadOptions(mode="magic"))
+    with pytest.raises(InvalidOption, match="needs a draft"):
+        choose_plan(LoadOptions(model=folders("llama-1b"), mode="dovetail"))
+    assert choose_draft(LoadOptions(model="guide", mode="dovetail")) == "guide-draft"
+    assert choose_draft(LoadOptions(model="guide")) is None
+
+
+def drafted(tokens: int) -> list[RoundRecord]:
+    chain = tuple(range(tokens))
+    record = RoundRecord(
+        0, chain, tuple(node - 1 for node in chain), (), chain, (0,) * (tokens + 1), 0.1, 1.0
+    )
+    return [record] * 200
+
+
+def test_replies_teach_and_a_bundled_draft_counts_once_it_has_shown_its_worth(
+    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here(replace(machine("laptop-8gb")))
+    small = str(write_checkpoint(tmp_path / "draft"))
+    model = str(
+        write_checkpoint(tmp_path / "model", num_hidden_layers=12, hidden_size=256, intermediate_size=1024)
+    )
+    monkeypatch.setattr(outlook_module, "paired_draft", lambda reference: small)
+    options = LoadOptions(model=model)
+    first = look_ahead(options)
+    assert first.draft_reference is None
+    assert first.plan.mode("dovetail").refusal is not None
+    explicit = look_ahead(replace(options, mode="dovetail"))
+    assert explicit.draft_reference == small
+    explicit.learn(drafted(7), "fp32", PlacementPlan(), "dovetail", "chat")
+    explicit.learn(drafted(0), "fp32", PlacementPlan(), "plain", None)
+    later = look_ahead(options)
+    assert later.draft_reference == small
+    assert later.plan.profiled
+    settled = settle(options, later)
+    assert (settled.mode, settled.draft) == ("dovetail", small)
+
+
+def test_a_plan_for_another_machine_learns_nothing(tmp_path: Path, llama_folder: Path) -> None:
+    options = LoadOptions(model=str(llama_folder))
+    elsewhere = look_ahead(options, machine("laptop-8gb"))
+    elsewhere.learn(drafted(0), "fp32", PlacementPlan(), "plain", None)
+    assert not look_ahead(options, machine("laptop-8gb")).plan.profiled
+    assert not list(tmp_path.rglob("profiles/*"))
+
+
+def test_a_model_that_is_not_here_is_planned_from_its_config(tmp_path: Path) -> None:
+    folder = write_outline(tmp_path / "remote", CONFIGS["llama-7b"], size_bytes=13_500_000_000)
+    asked: list[str] = []
+
+    def fetch(reference: str) -> Path:
+        asked.append(reference)
+        return folder
+
+    options = LoadOptions(model="someone/llama-7b")
+    found: Outlook = look_ahead(options, machine("laptop-8gb"), fetch)
+    assert asked == ["someone/llama-7b"]
+    assert found.plan.model == "someone/llama-7b"
+    assert found.plan.chosen is not None
+    assert json.dumps(found.plan.as_json())
+    full = replace(machine("laptop-8gb"), disks=machine("laptop-16gb-low-disk").disks)
+    assert "13.5" not in str(found.plan.reason)
+    assert look_ahead(options, full, fetch).plan.chosen is None

@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.messages import RoundRecord
+from engine.planning.expected_tokens import published_expectation
+from engine.planning.placement_plan import PlacementPlan
+from engine.planning.profile import (
+    Profile,
+    Yielded,
+    drafter_key,
+    keep_profile,
+    profile_path,
+    read_profile,
+)
+
+RESIDENT = PlacementPlan()
+PUBLISHED = published_expectation("model")
+
+
+def round_of(nodes: int, accepted: int, verify_ms: float = 10.0, draft_ms: float = 2.0) -> RoundRecord:
+    chain = tuple(range(nodes))
+    parents = tuple(node - 1 for node in chain)
+    return RoundRecord(0, chain, parents, (), chain[:accepted], (0,) * (accepted + 1), draft_ms, verify_ms)
+
+
+def test_a_reply_teaches_forwards_drafts_and_yields() -> None:
+    rounds = [round_of(0, 0, 99.0)] * 2 + [round_of(3, 2, ms) for ms in (20.0, 22.0, 90.0)]
+    rounds += [round_of(0, 0, 10.0)] * 3 + [round_of(7, 7, 40.0)]
+    profile = Profile().with_reply(rounds, RESIDENT, "dovetail abc", "code")
+    # The first rounds and widths of which there is one round only say nothing; of the others the median counts.
+    assert profile.forward_seconds(RESIDENT) == {4: 0.022, 1: 0.010}
+    assert profile.draft_seconds("dovetail abc") == {3: 0.002}
+    assert profile.yields["dovetail abc"]["code"] == Yielded(rounds=7, drafted=4, tokens=17, nodes=16)
+    assert profile.known
+    assert profile.knows_draft("abc")
+    assert not profile.knows_draft("abcd")
+    assert profile.forward_seconds(replace(RESIDENT, device_layers=3)) == {}
+
+
+def test_older_replies_fade() -> None:
+    slow, fast = [round_of(0, 0, 20.0)] * 5, [round_of(0, 0, 10.0)] * 5
+    profile = Profile().with_reply(slow, RESIDENT, None)
+    for _ in range(12):
+        profile = profile.with_reply(fast, RESIDENT, None)
+    assert profile.forward_seconds(RESIDENT)[1] == pytest.approx(0.010, rel=0.02)
+    assert profile.yields == {}
+
+
+def test_what_is_known_counts_by_its_rounds() -> None:
+    some = Profile().with_reply([round_of(3, 0)] * 6, RESIDENT, "dovetail abc", "chat")
+    much = some
+    for _ in range(20):
+        much = much.with_reply([round_of(3, 0)] * 40, RESIDENT, "dovetail abc", "chat")
+    published = PUBLISHED.kinds["chat"].gain
+    gains = [one.expectation("dovetail abc", PUBLISHED).kinds["chat"].gain for one in (some, much)]
+    assert published > gains[0] > gains[1]
+    assert gains[1] < 0.2 * published
+    assert some.expectation("dovetail other", PUBLISHED) is PUBLISHED
+    assert some.expectation("dovetail abc", PUBLISHED).kinds["code"] == PUBLISHED.kinds["code"]
+
+
+def test_a_reply_of_no_known_kind_speaks_for_all_that_are_not_known() -> None:
+    profile = Profile().with_reply([round_of(3, 0)] * 60, RESIDENT, "dovetail abc")
+    kinds = profile.expectation("dovetail abc", PUBLISHED).kinds
+    assert all(kinds[kind].gain < PUBLISHED.kinds[kind].gain for kind in kinds)
+
+
+def test_a_drafter_that_finds_nothing_is_expected_to_find_less() -> None:
+    lookup = published_expectation("lookup")
+    profile = Profile().with_reply([round_of(0, 0)] * 100, RESIDENT, drafter_key("lookup"), "code")
+    assert profile.expectation("lookup", lookup).kinds["code"].finds < 0.2 * lookup.kinds["code"].finds
+
+
+def test_a_profile_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
+    path = profile_path(tmp_path, "machine", "0123456789abcdef0123", "int8")
+    assert path.name == "machine-0123456789abcdef-int8.json"
+    assert read_profile(path) == Profile()
+    profile = Profile().with_reply([round_of(3, 2)] * 5, RESIDENT, "dovetail abc", "chat")
+    keep_profile(path, profile)
+    assert read_profile(path) == profile
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
+    path.write_text('{"forwards": {"resident 0 0": {"1": "slow"}}}')
+    assert read_profile(path) == Profile()
+    path.write_text("{")
+    assert read_profile(path) == Profile()
+    file = tmp_path / "file"
+    file.touch()
+    keep_profile(file / "below" / "profile.json", profile)

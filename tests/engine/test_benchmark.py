@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+import json
+import queue
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.benchmark import (
+    Benchmark,
+    BenchmarkEvent,
+    BenchmarkFinished,
+    BenchmarkProgress,
+    BenchmarkRow,
+)
+from engine.cli import main
+from engine.engine import Engine
+from engine.hub.installed import cache_folder
+from engine.messages import Cancel, ErrorReport, Event, Failed, Generate, LoadOptions, PromptKind
+from engine.planning.profile import read_profile
+from tests.support.machines import CONFIGS, write_outline
+
+PROMPTS: dict[PromptKind, tuple[str, ...]] = {"chat": ("Hello there",), "code": ("a b a b a b",)}
+
+
+@pytest.fixture
+def engine() -> Iterator[tuple[Engine, queue.Queue[Event]]]:
+    events: queue.Queue[Event] = queue.Queue()
+    running = Engine(events.put)
+    yield running, events
+    running.close()
+
+
+Running = tuple[Engine, "queue.Queue[Event]"]
+
+
+def run(engine: Running, options: LoadOptions, *modes: str, stop_at: str = "") -> list[BenchmarkEvent]:
+    seen: list[BenchmarkEvent] = []
+    benchmark = Benchmark(options, modes, engine[0].submit, seen.append, PROMPTS, max_tokens=12)
+    benchmark.start()
+    while not benchmark.over:
+        benchmark.take(engine[1].get(timeout=60))
+        if stop_at and isinstance(seen[-1], BenchmarkProgress) and seen[-1].mode == stop_at:
+            benchmark.cancel()
+            stop_at = ""
+    return seen
+
+
+def finished(seen: list[BenchmarkEvent]) -> BenchmarkFinished:
+    last = seen[-1]
+    assert isinstance(last, BenchmarkFinished)
+    assert sum(isinstance(event, BenchmarkFinished) for event in seen) == 1
+    return last
+
+
+def test_each_mode_gets_a_row_and_the_profile_its_figures(engine: Running, llama_folder: Path) -> None:
+    seen = run(engine, LoadOptions(model=str(llama_folder)), "plain", "lookup")
+    rows = finished(seen).rows
+    assert [row.mode for row in rows] == ["plain", "lookup"]
+    assert rows == tuple(event for event in seen if isinstance(event, BenchmarkRow))
+    for row in rows:
+        assert row.refusal is None
+        assert (row.tokens_per_second or 0) > 0
+        assert set(row.by_kind) == {"chat", "code"}
+        assert row.peak_bytes > 0
+    assert rows[0].tokens_per_round == 1.0
+    dones = [event.done for event in seen if isinstance(event, BenchmarkProgress)]
+    assert dones == sorted(dones)
+    (kept,) = (cache_folder() / "profiles").iterdir()
+    profile = read_profile(kept)
+    assert profile.known
+    assert set(profile.yields["lookup"]) == {"any", "chat", "code"}
+
+
+def test_a_mode_that_cannot_run_is_a_row_with_a_sentence(engine: Running, llama_folder: Path) -> None:
+    rows = finished(run(engine, LoadOptions(model=str(llama_folder)), "dovetail", "plain")).rows
+    assert rows[0].refusal is not None
+    assert "needs a draft" in rows[0].refusal
+    assert rows[1].refusal is None
+
+
+def test_a_cancel_keeps_the_modes_that_were_complete(engine: Running, llama_folder: Path) -> None:
+    result = finished(run(engine, LoadOptions(model=str(llama_folder)), "plain", "lookup", stop_at="lookup"))
+    assert result.cancelled
+    assert [row.mode for row in result.rows] == ["plain"]
+
+
+def test_events_of_other_requests_are_left_alone() -> None:
+    commands: list[object] = []
+    seen: list[BenchmarkEvent] = []
+    benchmark = Benchmark(LoadOptions(), ["plain"], commands.append, seen.append, PROMPTS)
+    benchmark.start()
+    assert isinstance(commands[0], Generate)
+    assert commands[0].sampling.temperature == 0.0
+    benchmark.take(Failed("another", ErrorReport("InternalError", "No.")))
+    assert not benchmark.over
+    benchmark.cancel()
+    assert commands[1] == Cancel(commands[0].request_id)
+    benchmark.take(Failed(commands[0].request_id, ErrorReport("Cancelled", "Stopped.")))
+    assert finished(seen) == BenchmarkFinished((), cancelled=True)
+
+
+@pytest.mark.usefixtures("small_measurements")
+def test_bench_and_plan_on_the_command_line(
+    llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = ["--model", str(llama_folder)]
+    assert main(["bench", *model, "--modes", "plain", "--max-tokens", "3", "--json"]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert [row["mode"] for row in printed["rows"]] == ["plain"]
+    assert main(["bench", *model, "--modes", "lookup", "dovetail", "--max-tokens", "3"]) == 0
+    table = capsys.readouterr().out
+    assert "tok/s" in table
+    assert "needs a draft" in table
+    assert main(["plan", *model]) == 0
+    assert "Auto: " in capsys.readouterr().out
+    remote = write_outline(tmp_path / "remote", CONFIGS["llama-13b"], size_bytes=26_000_000_000)
+    report = Path(__file__).parent / "planning" / "machines" / "laptop-8gb.json"
+    draft = write_outline(tmp_path / "draft", CONFIGS["llama-1b"])
+    arguments = ["plan", "--model", str(remote), "--draft", str(draft), "--machine", str(report)]
+    assert main([*arguments, "--json", "--budget-ram", "4G", "--weights", "int4", "--context", "512"]) == 0
+    plan = json.loads(capsys.readouterr().out)
+    modes = {mode["mode"]: mode for mode in plan["modes"]}
+    assert modes["llmcad"]["placement"]["kind"] == "stream"
+    assert modes["plain"]["context"] == 512
+    assert modes["plain"]["memory_bytes"]["host"] <= 4_000_000_000
+    assert main(["plan", *model, "--machine", str(remote / "config.json")]) == 2
+    assert "tenon doctor --json" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("small_measurements")
+def test_auto_predicts_once_the_machine_was_measured(
+    llama_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask = ["ask", "--model", str(llama_folder), "--max-tokens", "3", "--json", "Hello"]
+    assert main(ask) == 0
+    before = json.loads(capsys.readouterr().out)
+    assert (before["mode"], before["plan"]["predicted_per_second"]) == ("lookup", None)
+    assert main(["doctor"]) == 0
+    capsys.readouterr()
+    assert main(ask) == 0
+    after = json.loads(capsys.readouterr().out)
+    assert after["plan"]["predicted_per_second"] > 0
+    assert after["plan"]["reason"].startswith(f"Auto: {after['mode']}, predicted at ")
+    assert after["token_ids"] == before["token_ids"]

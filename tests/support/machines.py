@@ -1,0 +1,104 @@
+"""Machines that are written down, and models that are known by their configs alone."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from engine.model.config import read_config
+from engine.planning.hardware_report import HardwareReport, report_from_json
+from engine.planning.model_facts import DraftFacts, TargetFacts, model_draft_facts
+from engine.weights.checkpoint_outline import CheckpointOutline
+
+_FOLDER = Path(__file__).resolve().parents[1] / "engine" / "planning" / "machines"
+_LLAMA = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_act": "silu",
+    "rms_norm_eps": 1e-5,
+}
+
+
+def _llama(layers: int, hidden: int, inner: int, heads: int, kv_heads: int, **others: Any) -> dict[str, Any]:
+    sizes = {
+        "vocab_size": 32000,
+        "hidden_size": hidden,
+        "intermediate_size": inner,
+        "num_hidden_layers": layers,
+        "num_attention_heads": heads,
+        "num_key_value_heads": kv_heads,
+        "max_position_embeddings": 4096,
+        "tie_word_embeddings": False,
+    }
+    return _LLAMA | sizes | others
+
+
+CONFIGS: dict[str, dict[str, Any]] = {
+    "qwen-0.5b": {
+        **_llama(24, 896, 4864, 14, 2, vocab_size=151936, tie_word_embeddings=True),
+        "architectures": ["Qwen2ForCausalLM"],
+        "model_type": "qwen2",
+    },
+    "llama-1b": _llama(22, 2048, 5632, 32, 4),
+    "llama-7b": _llama(32, 4096, 11008, 32, 32),
+    "llama-13b": _llama(40, 5120, 13824, 40, 40),
+    "llama-70b": _llama(80, 8192, 28672, 64, 8),
+}
+
+
+def machine(name: str) -> HardwareReport:
+    """One of the machines in tests/engine/planning/machines."""
+    return report_from_json(json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8")))
+
+
+def machine_names() -> list[str]:
+    """All of them."""
+    return sorted(path.stem for path in _FOLDER.glob("*.json"))
+
+
+def write_outline(folder: Path, config: dict[str, Any], size_bytes: int | None = None) -> Path:
+    """A folder with a config and, where a size is given, an index, but no weights."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    if size_bytes is not None:
+        index = {
+            "metadata": {"total_size": size_bytes},
+            "weight_map": {"model.embed_tokens.weight": "model-00001-of-00001.safetensors"},
+        }
+        (folder / "model.safetensors.index.json").write_text(json.dumps(index), encoding="utf-8")
+    return folder
+
+
+@cache
+def target(name: str) -> TargetFacts:
+    """A model of `CONFIGS` as if it were installed."""
+    with TemporaryDirectory() as folder:
+        outline = CheckpointOutline(write_outline(Path(folder), CONFIGS[name]))
+        return TargetFacts(name, read_config(outline), digest=f"digest of {name}")
+
+
+def small_draft() -> DraftFacts:
+    """The 1.1 B Llama as a draft."""
+    return model_draft_facts(target("llama-1b"))
+
+
+def dovetail_head() -> DraftFacts:
+    """A gated-fusion head with five blocks for the 7 B Llama, as Dovetail's best."""
+    config = target("llama-7b").config
+    hidden = config.hidden_size
+    inner = 4 * hidden * hidden + 5 * target("llama-7b").layer_elements
+    table = config.vocabulary_size * hidden
+    return DraftFacts(
+        name="dovetail head",
+        kind="head",
+        layers=5,
+        read_elements=inner + table,
+        kept_elements=inner,
+        shared_elements=2 * table,
+        cache_elements=2 * 5 * config.kv_size,
+        context_length=config.context_length,
+        digest="digest of the head",
+    )
