@@ -14,7 +14,7 @@ import torch
 
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.target import Target
-from engine.errors import ConfigInvalid, InvalidOption, UnsupportedModel
+from engine.errors import ConfigInvalid, InvalidOption, OutOfMemory, UnsupportedModel
 from engine.hub.installed import cache_folder, find_model, model_name
 from engine.kernels import library
 from engine.loaded_draft import LoadedDraft, plan_draft
@@ -22,13 +22,20 @@ from engine.loaded_target import place_target
 from engine.messages import LoadOptions, ModelReport, SamplingOptions
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
+from engine.model.footprint import layer_bytes
 from engine.model.sampling import Sampler
 from engine.model.weight_format import WeightFormat
 from engine.modes import MODES
 from engine.placement.link import Link
 from engine.planning.device_fit import DevicePlan, plan_device
 from engine.planning.fit import fit_model
-from engine.planning.hardware import find_gpu, free_device_bytes, usable_cores
+from engine.planning.hardware import (
+    available_memory_bytes,
+    find_gpu,
+    free_device_bytes,
+    shares_memory,
+    usable_cores,
+)
 from engine.planning.kernel_table import prefer_fastest
 from engine.planning.placement_plan import PlacementPlan
 from engine.planning.planner import choose_draft
@@ -44,6 +51,9 @@ _TRIALS = 7
 _CPU = torch.device("cpu")
 # What the GPU's driver, its kernels and other programs need beside tensors.
 _VRAM_RESERVE_BYTES = 512 << 20
+_GPU_UNUSED = (
+    "What the GPU does not take of the model is more than memory takes, so the CPU computes all of it."
+)
 
 
 class LoadedModel:
@@ -96,18 +106,27 @@ class LoadedModel:
         draft = None
         if reference is not None:
             draft = plan_draft(reference, self.tokenizer, config, options, gpu, _vram_budget(options, gpu))
-        fit = fit_model(config, options, 0 if draft is None else draft.host_bytes)
-        if fit.weight_bytes >= _LARGE_BYTES:
-            prefer_fastest(fit.weights, cache_folder(), check)
-        self.gate = _read_gate(folder)
-        check()
         draft_there = draft is not None and draft.device == gpu
         left = None if gpu is None else _vram_budget(options, gpu)
         if left is not None and draft is not None and draft_there:
             left -= draft.size_bytes
-        device_plan = DevicePlan(fit.plan)
-        if fit.plan.kind == "resident":
-            device_plan = plan_device(config, fit, options, left, draft_there)
+
+        def on_gpu(weights: WeightFormat, context: int) -> DevicePlan:
+            return plan_device(config, weights, context, options, left, draft_there)
+
+        def off_host(weights: WeightFormat, context: int) -> PlacementPlan:
+            together = gpu is None or shares_memory(gpu)
+            return PlacementPlan() if together else on_gpu(weights, context).placement
+
+        fit = fit_model(config, options, 0 if draft is None else draft.host_bytes, off_host)
+        if fit.weight_bytes >= _LARGE_BYTES:
+            prefer_fastest(fit.weights, cache_folder(), check)
+        self.gate = _read_gate(folder)
+        check()
+        device_plan = on_gpu(fit.weights, fit.context)
+        if fit.plan.kind == "stream":
+            unused = device_plan.size_bytes > 0 and _gpu_part(options) is not None
+            device_plan = DevicePlan(fit.plan, notes=(_GPU_UNUSED,) if unused else device_plan.notes)
         self.link = Link(gpu if gpu is not None and (draft_there or device_plan.size_bytes) else _CPU)
         self.placement_plan = device_plan.placement
         placed = place_target(
@@ -123,7 +142,7 @@ class LoadedModel:
         decoder = Decoder(config, self.placement)
         self.target = Target(decoder, fit.context, None if placed.at_home is None else self._leave_gpu)
         self.target_devices = placed.devices
-        if options.threads is None and fit.weight_bytes < _LARGE_BYTES and fit.plan.kind == "resident":
+        if options.threads is None and fit.weight_bytes < _LARGE_BYTES and fit.plan.kind != "stream":
             torch.set_num_threads(_faster_thread_count(self.target))
         self.notes = (*device_plan.notes, *placed.notes, *early, *_slow_kernels(fit.weights))
         self.draft: LoadedDraft | None = None
@@ -181,12 +200,21 @@ class LoadedModel:
             what = "The GPU ran out of memory"
         else:
             what = f"The GPU stopped working ({str(error).strip().splitlines()[0][:120]})"
+        self.release()
+        self._whole = False
+        config, plan = self.target.config, self.placement_plan
+        moving = config.layers if plan.kind == "layer-offload" else plan.device_layers
+        needed = moving * layer_bytes(config, self._weights, self.target.context)
+        free = available_memory_bytes()
+        if needed > free:
+            raise OutOfMemory(
+                f"{what}, and the model's layers that were there need {needed / 1e9:.3g} GB of memory, of which "
+                f"{free / 1e9:.3g} GB are free: set the GPU memory budget to 0 and ask again."
+            )
         self.tell(
             f"{what}, so the model's layers move to the CPU and the reply goes on there in "
             f"{self._weights.name} weights."
         )
-        self.release()
-        self._whole = False
         self.placement, self.placement_plan = at_home(), PlacementPlan()
         self._whole = True
         self.target_devices = "cpu"

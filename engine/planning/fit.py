@@ -51,7 +51,12 @@ class Fit:
     plan: PlacementPlan = _RESIDENT
 
 
-def fit_model(config: ModelConfig, options: LoadOptions, taken_bytes: int = 0) -> Fit:
+def fit_model(
+    config: ModelConfig,
+    options: LoadOptions,
+    taken_bytes: int = 0,
+    on_gpu: Callable[[WeightFormat, int], PlacementPlan] = lambda weights, context: _RESIDENT,
+) -> Fit:
     """Choose precision, context and placement so that everything fits.
 
     A context that was not asked for shrinks first; then layers are streamed from the disk.
@@ -60,6 +65,7 @@ def fit_model(config: ModelConfig, options: LoadOptions, taken_bytes: int = 0) -
         config: Of the model.
         options: What was asked for.
         taken_bytes: Memory that a draft is going to take.
+        on_gpu: What a GPU takes of the model in a format, with a context.
 
     Raises:
         InvalidOption: an unknown precision, or a context the model does not have.
@@ -78,7 +84,8 @@ def fit_model(config: ModelConfig, options: LoadOptions, taken_bytes: int = 0) -
     smallest = wanted if options.context else min(_SMALLEST_CONTEXT, wanted)
 
     def needed(context: int, weights: WeightFormat) -> int:
-        return host_footprint(config, _RESIDENT, weights, context, taken_bytes, baseline_bytes=0).total
+        plan = on_gpu(weights, context)
+        return host_footprint(config, plan, weights, context, taken_bytes, baseline_bytes=0).total
 
     weights = _choose_weights(config, options.weights, lambda weights: budget - needed(smallest, weights))
     whole = weight_bytes(config, weights)
@@ -86,7 +93,8 @@ def fit_model(config: ModelConfig, options: LoadOptions, taken_bytes: int = 0) -
     while context > smallest and needed(context, weights) > budget:
         context = max(context // 2, smallest)
     if needed(context, weights) <= budget:
-        return Fit(weights, context, whole, cache_bytes(config, context, weights))
+        cache = cache_bytes(config, context, weights)
+        return Fit(weights, context, whole, cache, on_gpu(weights, context))
     context = streaming_context(config, weights, wanted, smallest, budget - taken_bytes)
     plan = plan_streaming(config, weights, context, budget, taken_bytes)
     if plan is None:

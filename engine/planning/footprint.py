@@ -84,7 +84,7 @@ def host_footprint(
         draft=draft_bytes,
     )
     if plan.kind == "layer-offload":
-        return replace(whole, weights=weight_bytes(config, weights), cache=0)
+        return replace(whole, cache=0)
     if plan.kind != "stream":
         return whole
     each = stored_layer_bytes(config, weights)

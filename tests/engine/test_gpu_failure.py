@@ -112,6 +112,25 @@ def test_the_reply_goes_on_in_the_same_words(
         assert len(client.seen(Notice)) == before + 1
 
 
+@pytest.mark.parametrize("mode", ["offload", "layer-offload"])
+def test_layers_that_memory_has_no_room_for_end_the_reply_and_the_next_one_loads(
+    mode: str, client: EngineClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failing = Failing(monkeypatch, PLACES[mode], RuntimeError("device lost"))
+    options = {"weights": "fp32", "max_tokens": TOKENS, "gpu_layers": 3, "threads": 1, "mode": mode}
+    expected = client.answer(PROMPT, folder, **options).token_ids
+    failing.at = failing.calls + 5
+    with monkeypatch.context() as patched:
+        patched.setattr("engine.loaded_model.available_memory_bytes", lambda: 1000)
+        failed = client.failure(PROMPT, folder, **options)
+    assert (failed.error.kind, client.seen(Notice)) == ("OutOfMemory", [])
+    assert "GPU memory budget to 0" in failed.error.message
+    failing.at = 0
+    again = client.answer(PROMPT, folder, **options)
+    assert again.token_ids == expected
+    assert again.timings.load_ms is not None
+
+
 def test_a_checkpoint_that_is_gone_by_then_ends_the_reply_and_the_next_one_loads(
     client: EngineClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

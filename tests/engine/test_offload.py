@@ -10,8 +10,11 @@ import torch
 
 from engine.messages import LoadOptions, Notice, Reply
 from engine.model.config import read_config
+from engine.model.weight_format import weight_format
 from engine.planning.device_fit import plan_device
 from engine.planning.fit import fit_model
+from engine.planning.footprint import host_footprint
+from engine.planning.placement_plan import PlacementPlan
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
@@ -45,7 +48,8 @@ def room_for(folder: Path, mode: str, layers: int, weights: str = "fp32") -> int
     """The smallest budget that takes so many layers."""
     config = read_config(Checkpoint(folder))
     options = LoadOptions(model=str(folder), mode=mode, weights=weights, context=512, gpu_layers=layers)
-    return plan_device(config, fit_model(config, options), options, 1 << 40, False).size_bytes
+    settled = fit_model(config, options)
+    return plan_device(config, settled.weights, settled.context, options, 1 << 40, False).size_bytes
 
 
 def ask(client: EngineClient, folder: Path, mode: str, **options: object) -> Reply:
@@ -129,12 +133,35 @@ def test_a_mode_about_another_placement_loads_again(client: EngineClient, folder
     assert ask(client, folder, "layer-offload").timings.load_ms is not None
 
 
+@pytest.mark.usefixtures("gpu")
+def test_layers_on_the_gpu_need_no_memory_on_the_host(
+    client: EngineClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = read_config(Checkpoint(folder))
+    monkeypatch.setattr("engine.planning.fit.process_bytes", lambda: 0)
+    plain = ask(client, folder, "plain").token_ids
+    for mode, layers, ring in (("layer-offload", 2, 2), ("offload", 3, 0), ("offload", 1, 0)):
+        placed = PlacementPlan("layer-offload" if ring else "offload", layers, buffers=ring)
+        least = host_footprint(config, placed, weight_format("fp32"), 512, baseline_bytes=0).total
+        room = {"vram_budget_bytes": room_for(folder, mode, layers), "ram_budget_bytes": least}
+        reply = ask(client, folder, mode, **room)
+        assert f"({layers} of {LAYERS} layers" in str(reply.devices["target"])
+        assert reply.token_ids == plain
+    before = len(client.seen(Notice))
+    streamed = ask(client, folder, "offload", **room | {"ram_budget_bytes": least - 1})
+    assert (streamed.devices["target"], streamed.token_ids) == ("cpu, disk", plain)
+    assert "so the CPU computes all of it" in client.seen(Notice)[before].text
+    # Memory that is both the host's and the GPU's holds all of it either way.
+    monkeypatch.setattr("engine.loaded_model.shares_memory", lambda device: True)
+    assert ask(client, folder, "offload", **room, threads=2).devices["target"] == "cpu, disk"
+
+
 def test_no_plan_takes_more_than_its_budget(folder: Path) -> None:
     config = read_config(Checkpoint(folder))
     for mode in MODES:
         options = LoadOptions(model=str(folder), mode=mode, weights="fp32", context=512)
         settled = fit_model(config, options)
         for budget in range(0, 4_000_000, 100_000):
-            plan = plan_device(config, settled, options, budget, False)
+            plan = plan_device(config, settled.weights, settled.context, options, budget, False)
             assert plan.size_bytes <= budget
             assert (plan.size_bytes == 0) == (plan.placement.kind == "resident")

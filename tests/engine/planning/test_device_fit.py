@@ -27,7 +27,7 @@ def test_a_gpu_takes_as_many_layers_as_its_budget_holds(config: ModelConfig) -> 
     # A chunk of the prompt: queries, keys and values or both gates, what is between them, and four hidden rows.
     computing = 4 * 100 * (2 * 96 + 96 + 4 * 64)
     budgets = (-1, each, computing + each - 1, computing + each, computing + 2 * each, 10**9)
-    assert [layers_that_fit(config, settled, budget) for budget in budgets] == [0, 0, 0, 1, 2, 3]
+    assert [layers_that_fit(config, settled.weights, 100, budget) for budget in budgets] == [0, 0, 0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("name", PACKED)
@@ -39,7 +39,7 @@ def test_packed_layers_stay_packed_there_and_a_piece_is_dequantized(config: Mode
     computing = DEQUANTIZING_BYTES + 4 * 100 * (2 * 96 + 96 + 4 * 64)
     assert device_footprint(config, PlacementPlan("offload"), settled.weights, 100).total == computing
     budgets = (each, computing + each - 1, computing + each, computing + 2 * each)
-    assert [layers_that_fit(config, settled, budget) for budget in budgets] == [0, 0, 1, 2]
+    assert [layers_that_fit(config, settled.weights, 100, budget) for budget in budgets] == [0, 0, 1, 2]
     assert (there.activations, there.packing) == (torch.bfloat16, settled.weights.packing)
 
 
@@ -50,7 +50,7 @@ def test_layer_offload_keeps_room_for_its_ring_and_all_keys_and_values(config: M
 
     def planned(budget: int, gpu_layers: int | None = None) -> tuple[str, int, int]:
         options = LoadOptions(mode="layer-offload", gpu_layers=gpu_layers)
-        plan = plan_device(config, settled, options, budget, False)
+        plan = plan_device(config, settled.weights, 100, options, budget, False)
         there = device_footprint(config, plan.placement, settled.weights, settled.context)
         assert plan.size_bytes == there.total
         return plan.placement.kind, plan.placement.device_layers, plan.placement.buffers
@@ -69,7 +69,7 @@ def test_only_modes_that_want_it_use_the_gpu_without_a_draft(config: ModelConfig
         ("dovetail", True, "offload"),
         ("offload", False, "offload"),
     ):
-        plan = plan_device(config, settled, LoadOptions(mode=mode), 10**9, beside_draft)
+        plan = plan_device(config, settled.weights, 100, LoadOptions(mode=mode), 10**9, beside_draft)
         assert (plan.placement.kind, plan.notes) == (kind, ())
-    nothing = plan_device(config, settled, LoadOptions(mode="dovetail"), 1000, True)
+    nothing = plan_device(config, settled.weights, 100, LoadOptions(mode="dovetail"), 1000, True)
     assert (nothing.placement.kind, nothing.notes) == ("resident", ())
