@@ -42,8 +42,12 @@ def test_the_rounds_make_up_the_reply(client: EngineClient, reply: Reply) -> Non
 def test_each_token_has_an_origin(client: EngineClient, reply: Reply) -> None:
     events = client.seen(TokensAdded)
     assert sum(len(event.token_ids) for event in events) == len(reply.token_ids)
-    assert sum(event.drafted for event in events) == reply.timings.draft_n_accepted
-    assert all(event.drafted < max(1, len(event.token_ids)) for event in events)
+    rounds = [record for event in client.seen(StatisticsUpdated) for record in event.rounds]
+    # The limit may end the reply within what the last draft had accepted.
+    assert [event.drafted for event in events[1 : 1 + len(rounds)]] == [
+        min(len(record.accepted), len(record.emitted)) for record in rounds
+    ]
+    assert all(event.drafted < max(1, len(event.token_ids)) for event in events[: len(rounds)])
 
 
 def test_drafted_text_is_what_the_drafted_tokens_added(client: EngineClient, reply: Reply) -> None:
