@@ -15,6 +15,7 @@ from torch import Tensor
 
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.paced_tree import PacedTree, Pacing
 from engine.drafting.sampled_tree import DraftSampling
 from engine.drafting.small_model import SmallModel
 from engine.model.decoder import Decoder
@@ -94,18 +95,25 @@ def test_a_target_with_more_padding_gets_distributions_over_its_vocabulary(draft
 
 
 @pytest.mark.parametrize("rounds", [1500, pytest.param(20_000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("replacement", [True, False])
+@pytest.mark.parametrize("kind", ["with replacement", "without replacement", "paced"])
 def test_what_is_emitted_follows_the_target(
-    replacement: bool, rounds: int, llama_folder: Path, draft_decoder: Decoder
+    kind: str, rounds: int, llama_folder: Path, draft_decoder: Decoder
 ) -> None:
-    """Pairs of tokens after one prompt, over many seeds: the real drafter, the real rule, one small vocabulary."""
+    """Pairs of tokens after one prompt, over many seeds: the real drafter, the real rule, one small vocabulary.
+
+    A paced tree is LLMCad's, which is never drawn.
+    """
     target = rows_of(load_decoder(llama_folder))
     model = after_prompt(draft_decoder)
     pairs: Counter[tuple[int, ...]] = Counter()
     accepted = 0
     for seed in range(rounds):
         sampler = Sampler(1.0, seed=seed)
-        draft = SmallModel(model, SHAPE, DraftSampling(sampler, replacement)).propose(6)
+        if kind == "paced":
+            draft = PacedTree(model, Pacing()).propose(6)
+        else:
+            draft = SmallModel(model, SHAPE, DraftSampling(sampler, kind == "with replacement")).propose(6)
+        assert (draft.proposal is None) == (kind == "paced")
         rows = torch.stack([target(path(draft, node)) for node in range(ROOT, len(draft))])
         verdict = ResidualSampling(sampler).verify(draft, rows, len(PROMPT), PROMPT)
         accepted += len(verdict.nodes)
