@@ -15,6 +15,7 @@ from engine.drafting.guarded import Guarded
 from engine.drafting.head_layout import head_bytes, read_layout
 from engine.drafting.head_loader import check_target, load_feature_network, read_shared, share
 from engine.drafting.paced_tree import PacedTree, Pacing
+from engine.drafting.sampled_tree import DraftSampling
 from engine.drafting.small_model import SmallModel
 from engine.errors import InvalidOption
 from engine.hub.installed import cache_folder, find_model
@@ -193,6 +194,7 @@ class LoadedDraft:
         self,
         mode: Mode,
         options: LoadOptions,
+        sampling: DraftSampling | None,
         failed: Callable[[str], None],
         drafted: Callable[[Sequence[int]], None],
     ) -> Drafter:
@@ -201,6 +203,7 @@ class LoadedDraft:
         Args:
             mode: Says how it drafts.
             options: How large its trees may get, and how LLMCad drafts.
+            sampling: How its drafts are drawn, where the mode can draw them; None for the likeliest tokens.
             failed: Called once with a sentence if the draft fails; the reply goes on without it.
             drafted: Called with the tokens of the best guess as it grows, where the mode drafts for long.
 
@@ -210,10 +213,11 @@ class LoadedDraft:
         if isinstance(self._made, FeatureDraft):
             check_head(mode, self.reference)
             self._made.shape = tree_shape(options)
+            self._made.sampling = sampling
             return Guarded(self._made, self._link, failed)
         if mode.drafting == "branches":
             return Guarded(PacedTree(self._made, pacing(options), drafted), self._link, failed)
-        return Guarded(SmallModel(self._made, tree_shape(options)), self._link, failed)
+        return Guarded(SmallModel(self._made, tree_shape(options), sampling), self._link, failed)
 
 
 def tree_shape(options: LoadOptions) -> TreeShape:

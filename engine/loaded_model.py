@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import statistics
 import time
 from collections import defaultdict
@@ -13,7 +14,7 @@ import torch
 
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.target import Target
-from engine.errors import ConfigInvalid, InvalidOption, UnsupportedModel
+from engine.errors import ConfigInvalid, InvalidOption, OutOfMemory, UnsupportedModel
 from engine.hub.installed import cache_folder, find_model, model_name
 from engine.kernels import library
 from engine.loaded_draft import LoadedDraft, plan_draft
@@ -21,12 +22,22 @@ from engine.loaded_target import place_target
 from engine.messages import LoadOptions, ModelReport, SamplingOptions
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
+from engine.model.footprint import layer_bytes
 from engine.model.sampling import Sampler
 from engine.model.weight_format import WeightFormat
+from engine.modes import MODES
 from engine.placement.link import Link
-from engine.planning.fit import fit_model, layers_that_fit
-from engine.planning.hardware import find_gpu, free_device_bytes, usable_cores
+from engine.planning.device_fit import DevicePlan, plan_device
+from engine.planning.fit import fit_model
+from engine.planning.hardware import (
+    available_memory_bytes,
+    find_gpu,
+    free_device_bytes,
+    shares_memory,
+    usable_cores,
+)
 from engine.planning.kernel_table import prefer_fastest
+from engine.planning.placement_plan import PlacementPlan
 from engine.planning.planner import choose_draft
 from engine.text.gate import Gate
 from engine.text.tokenizer import Tokenizer, read_end_ids
@@ -40,6 +51,9 @@ _TRIALS = 7
 _CPU = torch.device("cpu")
 # What the GPU's driver, its kernels and other programs need beside tensors.
 _VRAM_RESERVE_BYTES = 512 << 20
+_GPU_UNUSED = (
+    "What the GPU does not take of the model is more than memory takes, so the CPU computes all of it."
+)
 
 
 class LoadedModel:
@@ -56,6 +70,7 @@ class LoadedModel:
         placement_plan: Where its layers live.
         target_devices: Where the target computes, in words.
         gate: The bundled guide's confidence gate, None for every other model.
+        tell: Takes a sentence for the person about something that happens in mid-reply; set for each reply.
         round_costs: By mode, what the rounds of earlier replies cost: a reply need not measure it again first.
         notes: Sentences for the person about what could not be done as asked.
     """
@@ -91,35 +106,49 @@ class LoadedModel:
         draft = None
         if reference is not None:
             draft = plan_draft(reference, self.tokenizer, config, options, gpu, _vram_budget(options, gpu))
-        fit = fit_model(config, options, 0 if draft is None else draft.host_bytes)
+        draft_there = draft is not None and draft.device == gpu
+        left = None if gpu is None else _vram_budget(options, gpu)
+        if left is not None and draft is not None and draft_there:
+            left -= draft.size_bytes
+
+        def on_gpu(weights: WeightFormat, context: int) -> DevicePlan:
+            return plan_device(config, weights, context, options, left, draft_there)
+
+        def off_host(weights: WeightFormat, context: int) -> PlacementPlan:
+            together = gpu is None or shares_memory(gpu)
+            return PlacementPlan() if together else on_gpu(weights, context).placement
+
+        fit = fit_model(config, options, 0 if draft is None else draft.host_bytes, off_host)
         if fit.weight_bytes >= _LARGE_BYTES:
             prefer_fastest(fit.weights, cache_folder(), check)
         self.gate = _read_gate(folder)
         check()
-        self.link = Link(_CPU if draft is None else draft.device)
-        leading = 0
-        if draft is not None and draft.device == gpu and fit.plan.kind == "resident":
-            leading = layers_that_fit(config, fit, _vram_budget(options, gpu) - draft.size_bytes)
-        self.placement_plan = replace(fit.plan, device_layers=leading)
+        device_plan = on_gpu(fit.weights, fit.context)
+        if fit.plan.kind == "stream":
+            unused = device_plan.size_bytes > 0 and _gpu_part(options) is not None
+            device_plan = DevicePlan(fit.plan, notes=(_GPU_UNUSED,) if unused else device_plan.notes)
+        self.link = Link(gpu if gpu is not None and (draft_there or device_plan.size_bytes) else _CPU)
+        self.placement_plan = device_plan.placement
         placed = place_target(
-            checkpoint,
-            config,
-            fit.weights,
-            self.placement_plan,
-            self.link,
-            progress,
-            check,
+            checkpoint, config, fit.weights, self.placement_plan, self.link, progress, check
         )
         self.placement = placed.placement
+        self._at_home = placed.at_home
+        # False where the layers left the GPU and did not reach the host.
+        self._whole = True
+        self._weights = fit.weights
+        early: list[str] = []
+        self.tell: Callable[[str], None] = early.append
         decoder = Decoder(config, self.placement)
-        self.target = Target(decoder, fit.context)
+        self.target = Target(decoder, fit.context, None if placed.at_home is None else self._leave_gpu)
         self.target_devices = placed.devices
-        if options.threads is None and fit.weight_bytes < _LARGE_BYTES and fit.plan.kind == "resident":
+        if options.threads is None and fit.weight_bytes < _LARGE_BYTES and fit.plan.kind != "stream":
             torch.set_num_threads(_faster_thread_count(self.target))
-        self.notes = (*placed.notes, *_slow_kernels(fit.weights))
+        self.notes = (*device_plan.notes, *placed.notes, *early, *_slow_kernels(fit.weights))
         self.draft: LoadedDraft | None = None
         if draft is not None:
-            self.draft = LoadedDraft(draft, decoder, checkpoint, fit.context, self.link, check)
+            link = self.link if draft_there else Link(_CPU)
+            self.draft = LoadedDraft(draft, decoder, checkpoint, fit.context, link, check)
             self.notes += self.draft.notes
         streamed = self.placement.streamed_bytes > 0
         self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(flat=streamed))
@@ -138,7 +167,11 @@ class LoadedModel:
         )
 
     def serves(self, options: LoadOptions) -> bool:
-        """Whether a request with these options needs no new load: mode and drafting may differ."""
+        """Whether a request with these options needs no new load.
+
+        Drafting may differ, and the mode where it is not about another part of a GPU. A target that had to leave the
+        GPU stays away from it until something else is asked for.
+        """
         own = self.options
         same = replace(
             options,
@@ -151,11 +184,46 @@ class LoadedModel:
             adaptive_fallback=own.adaptive_fallback,
             draft_ahead=own.draft_ahead,
         )
-        return same == own and (self.draft is not None or choose_draft(options) is None)
+        part = _gpu_part(options)
+        return (
+            self._whole
+            and same == own
+            and (part is None or part == _gpu_part(own))
+            and (self.draft is not None or choose_draft(options) is None)
+        )
+
+    def _leave_gpu(self, error: RuntimeError) -> Decoder:
+        """The target with all of its layers on the host, after the GPU failed with some of them."""
+        at_home, self._at_home = self._at_home, None
+        assert at_home is not None, "layers are on the GPU"
+        if isinstance(error, torch.OutOfMemoryError):
+            what = "The GPU ran out of memory"
+        else:
+            what = f"The GPU stopped working ({str(error).strip().splitlines()[0][:120]})"
+        self.release()
+        self._whole = False
+        config, plan = self.target.config, self.placement_plan
+        moving = config.layers if plan.kind == "layer-offload" else plan.device_layers
+        needed = moving * layer_bytes(config, self._weights, self.target.context)
+        free = available_memory_bytes()
+        if needed > free:
+            raise OutOfMemory(
+                f"{what}, and the model's layers that were there need {needed / 1e9:.3g} GB of memory, of which "
+                f"{free / 1e9:.3g} GB are free: set the GPU memory budget to 0 and ask again."
+            )
+        self.tell(
+            f"{what}, so the model's layers move to the CPU and the reply goes on there in "
+            f"{self._weights.name} weights."
+        )
+        self.placement, self.placement_plan = at_home(), PlacementPlan()
+        self._whole = True
+        self.target_devices = "cpu"
+        return Decoder(self.target.config, self.placement)
 
     def release(self) -> None:
         """Free the weights, and end what reads them; nothing can be asked of the model after it."""
-        self.placement.release()
+        with contextlib.suppress(RuntimeError):  # a GPU that is lost cannot be waited for either
+            self.placement.release()
 
     def sampler(self, options: SamplingOptions, fresh_seed: int) -> Sampler:
         """How this reply samples: what was asked for, then generation_config.json, then greedy.
@@ -187,6 +255,12 @@ class LoadedModel:
             repetition_penalty=setting(options.repetition_penalty, "repetition_penalty", 1.0),
             seed=fresh_seed if options.seed is None else options.seed,
         )
+
+
+def _gpu_part(options: LoadOptions) -> str | None:
+    """The part of a GPU that the mode is about; None where any will do, as streaming goes by memory alone."""
+    mode = MODES.get(options.mode)
+    return None if mode is None or mode.placement == "stream" else mode.placement
 
 
 def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:

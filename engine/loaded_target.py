@@ -9,15 +9,18 @@ import torch
 
 from engine.hub.installed import cache_folder
 from engine.model.config import ModelConfig
-from engine.model.layer import ModelWeights, Side
+from engine.model.layer import LayerWeights, Side
 from engine.model.loader import load_layers, load_weights
 from engine.model.packed_layout import PackedLayout
 from engine.model.packed_loader import load_packed, open_packed
 from engine.model.weight_format import WeightFormat
+from engine.placement.copies import copies_to
+from engine.placement.device_layer import device_layer, layer_tensors
+from engine.placement.layer_offload import LayerOffload
 from engine.placement.link import Link
 from engine.placement.placement import Placement
 from engine.placement.resident import Resident
-from engine.placement.split import Split
+from engine.placement.split import DeviceLayers, HeldLayers, Split
 from engine.placement.streamed import Streamed
 from engine.planning.disk import DiskKind, disk_kind
 from engine.planning.hardware import half_type
@@ -44,12 +47,15 @@ class PlacedTarget:
         parameters: Number of weights, shared ones counted once.
         devices: Where the layers compute, in words.
         notes: Sentences for the person about what could not be done as asked.
+        at_home: Brings layers that compute on a GPU back to the host, should the GPU fail; None where there are none.
+            Embedding and head are the same ones. Raises what reading the checkpoint raises.
     """
 
     placement: Placement
     parameters: int
     devices: str
     notes: tuple[str, ...]
+    at_home: Callable[[], Placement] | None = None
 
 
 def place_target(
@@ -77,18 +83,58 @@ def place_target(
     """
     if plan.kind == "stream":
         return _stream(checkpoint, config, weight_format, plan, progress, check)
-    leading = plan.device_layers
-    if weight_format.packing is None:
+    packing = weight_format.packing
+    elsewhere = config.layers if plan.kind == "layer-offload" else plan.device_layers
+    if packing is None:
         weights = load_weights(
-            checkpoint, config, weight_format.dense, _CPU, progress, check, first_layer=leading
+            checkpoint, config, weight_format.dense, _CPU, progress, check, first_layer=elsewhere
         )
     else:
         weights = load_packed(checkpoint, config, weight_format, cache_folder() / "packed", progress, check)
-    if not leading:
+    if not elsewhere:
         return PlacedTarget(Resident(weights), weights.parameters, "cpu", weights.notes)
-    placement = _split(checkpoint, config, weight_format, weights, leading, link, check)
-    devices = f"{link.device} ({leading} of {config.layers} layers), cpu"
-    return PlacedTarget(placement, weights.parameters, devices, weights.notes)
+
+    def host_layer(index: int) -> LayerWeights:
+        check()
+        if packing is not None:
+            return weights.layers[index]
+        return load_layers(
+            checkpoint, config, range(index, index + 1), weight_format.dense, _CPU, check=check
+        )[0]
+
+    # A packed file is mapped: layers that nobody reads take no memory.
+    host = weights if packing is None else replace(weights, layers=weights.layers[elsewhere:])
+    dtype = weight_format.dense if packing is None else half_type(link.device)
+    leading: DeviceLayers
+    if plan.kind == "layer-offload":
+        copies = copies_to(link.device)
+        leading = LayerOffload(
+            host_layer, config.layers, plan.device_layers, plan.buffers, packing, dtype, link, copies
+        )
+    elif packing is None:
+        leading = HeldLayers(
+            load_layers(checkpoint, config, range(elsewhere), dtype, link.device, check=check)
+        )
+    else:
+        leading = HeldLayers(
+            tuple(
+                device_layer(layer, packing, map(link.to_device, layer_tensors(layer, dtype)))
+                for layer in weights.layers[:elsewhere]
+            )
+        )
+    placement = Split(host, leading, Side(str(link.device), link.device, dtype, dtype), link)
+
+    def at_home() -> Placement:
+        return Resident(replace(host, layers=(*map(host_layer, range(elsewhere)), *host.layers)))
+
+    return PlacedTarget(placement, weights.parameters, _devices(plan, config, link), weights.notes, at_home)
+
+
+def _devices(plan: PlacementPlan, config: ModelConfig, link: Link) -> str:
+    """Where the layers compute, in words."""
+    if plan.kind == "layer-offload":
+        return f"{link.device} ({plan.device_layers} of {config.layers} layers stay there), cpu"
+    return f"{link.device} ({plan.device_layers} of {config.layers} layers), cpu"
 
 
 def _stream(
@@ -132,21 +178,3 @@ def _stream(
         check,
         keep_cached=False,
     )
-
-
-def _split(
-    checkpoint: Checkpoint,
-    config: ModelConfig,
-    weight_format: WeightFormat,
-    weights: ModelWeights,
-    leading: int,
-    link: Link,
-    check: Callable[[], None],
-) -> Split:
-    """Put the first layers on the GPU: 16 bits for packed formats, the model's own type otherwise."""
-    dtype = weight_format.dense if weight_format.packing is None else half_type(link.device)
-    layers = load_layers(checkpoint, config, range(leading), dtype, link.device, check=check)
-    if weight_format.packing is not None:
-        # A packed file is mapped: layers that nobody reads take no memory.
-        weights = replace(weights, layers=weights.layers[leading:])
-    return Split(weights, layers, Side(str(link.device), link.device, dtype, dtype), link)

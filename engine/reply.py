@@ -14,6 +14,7 @@ from engine.decoding.loop import Hooks, decode
 from engine.decoding.schedule import Recorded
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
+from engine.drafting.sampled_tree import DraftSampling
 from engine.errors import Cancelled, EmptyPrompt, InvalidOption
 from engine.loaded_model import LoadedModel
 from engine.messages import (
@@ -108,9 +109,8 @@ class ReplyRun:
         self._draft = model.draft if MODES[self._plan.mode].needs_draft else None
         self._crossed_before = model.link.to_device_bytes
         self._read_before = model.placement.disk_read_bytes
-        self._rule: Verifier = RULES[request.verify].verifier(
-            model.sampler(request.sampling, secrets.randbits(32))
-        )
+        self._sampler = model.sampler(request.sampling, secrets.randbits(32))
+        self._rule: Verifier = RULES[request.verify].verifier(self._sampler)
         self._reply = ReplyText(
             model.tokenizer.decode, model.tokenizer.end_ids, request.stop, request.max_tokens
         )
@@ -135,6 +135,7 @@ class ReplyRun:
         self._emit(PlanChosen(self._request.request_id, self._plan))
         if not RULES[self._request.verify].lossless:
             self._emit(Notice(self._request.request_id, _LOSSY))
+        self._model.tell = self._notice
         options = self._request.options
         mode = MODES[self._plan.mode]
         cost = self._model.round_costs[mode.name]
@@ -163,12 +164,17 @@ class ReplyRun:
         """The loaded draft's drafter, where the mode uses it; if it fails, the person is told once."""
         if self._draft is None:
             return None
+        drafts = RULES[self._request.verify].drafts
+        sampling = None
+        # At temperature 0 there is nothing to draw.
+        if drafts != "likeliest" and self._sampler.temperature > 0.0:
+            sampling = DraftSampling(self._sampler, drafts == "with replacement")
         return self._draft.drafter(
-            MODES[self._plan.mode],
-            self._request.options,
-            lambda sentence: self._emit(Notice(self._request.request_id, sentence)),
-            self._unconfirmed,
+            MODES[self._plan.mode], self._request.options, sampling, self._notice, self._unconfirmed
         )
+
+    def _notice(self, sentence: str) -> None:
+        self._emit(Notice(self._request.request_id, sentence))
 
     def _prefilled(self, done: int, total: int) -> None:
         self._emit(PrefillProgress(self._request.request_id, done, total))

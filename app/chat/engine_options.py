@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from app.chat.choices import MODES
 from app.settings.settings import Settings
 from engine.messages import LoadOptions
 
@@ -19,6 +20,7 @@ def load_options(settings: Settings) -> LoadOptions:
         context=settings.context or None,
         ram_budget_bytes=settings.ram_budget_bytes,
         vram_budget_bytes=settings.vram_budget_bytes,
+        gpu_layers=settings.gpu_layers,
         draft_width=settings.draft_width,
         draft_depth=settings.draft_depth,
         draft_nodes=settings.draft_nodes or LoadOptions.draft_nodes,
@@ -29,8 +31,11 @@ def load_options(settings: Settings) -> LoadOptions:
     )
 
 
-def same_in_memory(one: LoadOptions, other: LoadOptions) -> bool:
-    """Whether two requests are served by the same weights in memory: what else differs is a matter of each reply."""
+def same_in_memory(held: LoadOptions, wanted: LoadOptions) -> bool:
+    """Whether a request is served by the weights that another one loaded: what else differs is a matter of each reply.
+
+    A mode that needs a GPU wants its layers there; the other modes take them from where they are.
+    """
     usual = LoadOptions()
 
     def loaded(options: LoadOptions) -> LoadOptions:
@@ -43,6 +48,9 @@ def same_in_memory(one: LoadOptions, other: LoadOptions) -> bool:
             context=options.context,
             ram_budget_bytes=options.ram_budget_bytes,
             vram_budget_bytes=options.vram_budget_bytes,
+            gpu_layers=options.gpu_layers,
         )
 
-    return loaded(one) == loaded(other)
+    gpu_modes = [mode.name for mode in MODES if mode.needs == "gpu"]
+    placed = wanted.mode not in gpu_modes or wanted.mode == held.mode
+    return placed and loaded(held) == loaded(wanted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from app.chat.choices import MODES
 from app.settings.setting import (
     Setting,
     choice,
@@ -22,7 +23,6 @@ from engine.errors import InvalidOption
 
 RECENT_MODELS = 8
 REMEMBERED_DRAFTS = 64
-_MODES = ("auto", "plain", "lookup", "dovetail", "offload", "layer-offload", "llmcad")
 _TERABYTE = 10**12
 
 
@@ -37,7 +37,7 @@ class Settings:
 
     model = text("guide", "The model that answers: guide, or a checkpoint folder.")
     drafts = texts_by_name(REMEMBERED_DRAFTS, "The draft that was chosen for each model, by the model.")
-    mode = choice("auto", _MODES, "How replies are generated.")
+    mode = choice("auto", tuple(mode.name for mode in MODES), "How replies are generated.")
     weights = choice(
         "auto", ("auto", "fp32", "bf16", "int8", "int4"), "Number format of the weights in memory."
     )
@@ -57,12 +57,24 @@ class Settings:
         "GPU memory budget",
         empty="What is free",
     )
+    gpu_layers = optional_whole_number(
+        0,
+        1000,
+        "Most layers of the model in the GPU's memory.",
+        "GPU layers",
+        empty="As many as fit",
+    )
     verify = choice(
         "sample-and-match",
-        ("sample-and-match", "residual", "typical"),
+        ("sample-and-match", "residual", "residual-replacement", "typical"),
         "Which guesses of a draft the model accepts; the lossy rule accepts more and changes what replies say.",
         "Verification",
-        ("Sample and match", "Residual speculative sampling", "Typical acceptance (lossy)"),
+        (
+            "Sample and match",
+            "Residual speculative sampling",
+            "Residual speculative sampling, siblings with replacement",
+            "Typical acceptance (lossy)",
+        ),
     )
     draft_width = whole_number(
         10, 1, 64, "How many branches of a draft grow at each step.", "Width of drafts"

@@ -222,7 +222,8 @@ class MainWindow(QMainWindow):
     def open_settings(self) -> None:
         """Show how fast and with how much memory replies are made, to be changed."""
         gpu = self._workspace.engine_state().gpu
-        reasons = {"vram_budget_bytes": "There is no GPU that Tenon can use here."} if gpu == "" else {}
+        about_gpu = () if gpu != "" else ("vram_budget_bytes", "gpu_layers")
+        reasons = dict.fromkeys(about_gpu, "There is no GPU that Tenon can use here.")
         dialog = SettingsDialog(self._theme, self._workspace.settings, reasons, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(self._workspace.settings_applied)

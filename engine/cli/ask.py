@@ -30,13 +30,14 @@ from engine.messages import (
 _WIDTH = "guesses that are followed at each level of the draft's tree; 1 is a chain (default: %(default)s)"
 _DEPTH = "the longest run of guesses (default: %(default)s)"
 _NODES = "guesses that the model checks in one pass, beside the token before them (default: 15; llmcad: 63)"
-_MODE = "auto, plain, lookup, dovetail or llmcad (default: %(default)s)"
+_MODE = "auto, plain, lookup, dovetail, offload, layer-offload or llmcad (default: %(default)s)"
 _FALLBACK = (
     "llmcad: check the guesses once none of their branches is likelier than this, above 0 and at most 1, to begin with "
     "(default: %(default)s)"
 )
 _VERIFY = (
-    "how guesses are checked: sample-and-match, residual, or typical, which is lossy (default: %(default)s)"
+    "how guesses are checked: sample-and-match, residual (the draft then draws its guesses), residual-replacement (its "
+    "guesses for one place may repeat), or typical, which is lossy (default: %(default)s)"
 )
 
 
@@ -92,6 +93,12 @@ def add_to(commands: Any) -> None:
         "--ram-budget", metavar="SIZE", type=size, help="most memory to use, such as 6G or 512MiB"
     )
     ask.add_argument("--vram-budget", metavar="SIZE", type=size, help="the same for a GPU; 0 leaves it alone")
+    ask.add_argument(
+        "--gpu-layers",
+        metavar="N",
+        type=int,
+        help="most layers of the model in the GPU's memory (default: all that its budget takes)",
+    )
     ask.add_argument("--system", metavar="TEXT", help="the system prompt")
     ask.add_argument("--raw", action="store_true", help="continue PROMPT as it is, without a chat template")
     ask.add_argument("--json", action="store_true", help="print one JSON object at the end and nothing else")
@@ -178,6 +185,7 @@ def _request(options: argparse.Namespace) -> Generate:
             context=options.context,
             ram_budget_bytes=options.ram_budget,
             vram_budget_bytes=options.vram_budget,
+            gpu_layers=options.gpu_layers,
         ),
         messages=() if options.raw else (*turns, ChatMessage("user", prompt)),
         raw_prompt=prompt if options.raw else None,

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
-from engine.model.decoder import Decoder
+from engine.model.config import ModelConfig
+from engine.model.decoder import Decoder, Output
 from engine.model.layer import Meanwhile, nothing_meanwhile
 from engine.model.pace import Pace
 from engine.model.token_tree import Draft
@@ -27,9 +28,20 @@ class Target:
         token_ids: Committed tokens, one for each row of the cache.
     """
 
-    def __init__(self, decoder: Decoder, context: int) -> None:
-        """Set up an empty cache for ``context`` tokens."""
+    def __init__(
+        self, decoder: Decoder, context: int, fallback: Callable[[RuntimeError], Decoder] | None = None
+    ) -> None:
+        """Set up an empty cache.
+
+        Args:
+            decoder: The model.
+            context: Tokens of the cache.
+            fallback: The same model without the device that some of its layers compute on, for when that fails; given
+                what torch raised. None where there is no such device.
+        """
         self._decoder = decoder
+        self._fallback = fallback
+        self._failure: RuntimeError | None = None
         self._layers = decoder.config.layers
         self._cache = decoder.new_cache(context)
         self.context = context
@@ -39,6 +51,11 @@ class Target:
         self._last_hidden: Tensor | None = None
         self._hidden: list[Tensor] = []
         self._pace = Pace(_LAYER_GOAL_S)
+
+    @property
+    def config(self) -> ModelConfig:
+        """Of the model."""
+        return self._decoder.config
 
     @property
     def free(self) -> int:
@@ -76,6 +93,8 @@ class Target:
             shared += 1
         if hidden_layers:
             shared = min(shared, hidden_from)
+        # The cache holds less than the text where a device failed to commit.
+        shared = min(shared, self._cache.length)
         self._cache.truncate(shared)
         kept = self._cache.begin(len(prompt))
         del self.token_ids[kept:]
@@ -151,7 +170,13 @@ class Target:
     def commit(self, tokens: Sequence[int], rows: Sequence[int]) -> None:
         """Keep these rows of the last forward, which hold these tokens, and forget its other rows."""
         index = torch.tensor(rows, dtype=torch.long)
-        self._cache.commit(index)
+        try:
+            self._cache.commit(index)
+        except RuntimeError as error:
+            if self._fallback is None:
+                raise
+            # The next forward begins by reading the text again elsewhere.
+            self._failure = error.with_traceback(None)
         unwanted = max(0, self._hidden_from - len(self.token_ids))
         if self._last_hidden is not None and unwanted < len(rows):
             # A copy, so that the rows of a large forward are not held on to for the few that were kept.
@@ -189,6 +214,25 @@ class Target:
         self._forward([0] * rows, range(base, base + rows), None, logit_rows, lambda: None)
         return time.perf_counter() - begun
 
+    def _fall_back(self, decoder: Decoder, check: Callable[[], None]) -> None:
+        """Go on with another decoder of the same model: what the cache held is read again.
+
+        Hidden rows of that text were kept or handed over already, on the side that did not fail.
+        """
+        self._decoder, self._fallback, self._failure = decoder, None, None
+        self._last_hidden = None
+        long_text = self._cache.long_text
+        self._cache = decoder.new_cache(self.context)
+        self._cache.long_text = long_text
+        text, self.token_ids = self.token_ids, []
+        if not text:
+            return
+        layers, self._hidden_layers = self._hidden_layers, ()
+        try:
+            self.prefill(text, check, lambda done, total: None)
+        finally:
+            self._hidden_layers = layers
+
     def _begin_long_text(self, check: Callable[[], None]) -> None:
         """LongRoPE turns all keys differently once a text is long: read it again, as transformers does."""
         text, self.token_ids = self.token_ids, []
@@ -207,17 +251,33 @@ class Target:
         meanwhile: Meanwhile = nothing_meanwhile,
         pace: Pace | None = None,
     ) -> Tensor:
-        output = self._decoder.forward(
-            torch.tensor(tokens, dtype=torch.long),
-            torch.tensor(positions, dtype=torch.long),
-            self._cache,
-            mask=mask,
-            logit_rows=None if logit_rows is None else torch.tensor(logit_rows, dtype=torch.long),
-            check=check,
-            hidden_layers=self._hidden_layers,
-            meanwhile=meanwhile,
-            pace=pace,
-        )
+        def run() -> Output:
+            return self._decoder.forward(
+                torch.tensor(tokens, dtype=torch.long),
+                torch.tensor(positions, dtype=torch.long),
+                self._cache,
+                mask=mask,
+                logit_rows=None if logit_rows is None else torch.tensor(logit_rows, dtype=torch.long),
+                check=check,
+                hidden_layers=self._hidden_layers,
+                meanwhile=meanwhile,
+                pace=pace,
+            )
+
+        failure = self._failure
+        if failure is None:
+            try:
+                output = run()
+            except RuntimeError as error:
+                # What torch raises when a device is lost, when it is full, or when a kernel fails there.
+                if self._fallback is None:
+                    raise
+                # Its traceback would hold on to the memory of that device.
+                failure = error.with_traceback(None)
+        if failure is not None:
+            assert self._fallback is not None, "a device failed"
+            self._fall_back(self._fallback(failure), check)
+            output = run()
         if self._hidden_layers:
             self._last_hidden = torch.cat([output.layer_inputs[layer] for layer in self._hidden_layers], 1)
         return output.logits

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 from engine.drafting.dynamic_tree import LARGEST_TREE
 from engine.model.decoder import Decoder
@@ -125,7 +126,7 @@ class DraftModel:
         """Run tokens behind the committed rows; see `Decoder.forward` for the arguments.
 
         Returns:
-            (rows asked for, V) log-probabilities of what follows these tokens, on the draft's device.
+            (rows asked for, V) log-probabilities of what follows these tokens, on its device; V is the target's.
         """
         link = self._link
         # A target with more padding may say a token that the draft has no row for: any other will do, it guesses.
@@ -139,7 +140,14 @@ class DraftModel:
             check=self._check,
             behind=behind,
         )
-        return output.logits[:, : self._vocabulary_size].log_softmax(-1)
+        following = output.logits[:, : self._vocabulary_size].log_softmax(-1)
+        missing = self._vocabulary_size - following.shape[1]
+        # Padding that the target alone has is never drafted.
+        return functional.pad(following, (0, missing), value=-torch.inf) if missing else following
+
+    def to_host(self, rows: Tensor) -> Tensor:
+        """Rows that `run` returned, in the host's memory."""
+        return self._link.to_host(rows)
 
     def _commit(self, rows: Sequence[int], tokens: Sequence[int], keep: Sequence[int] = ()) -> None:
         index, kept = (self._link.to_device(torch.tensor(each, dtype=torch.long)) for each in (rows, keep))

@@ -100,7 +100,7 @@ def grow_tree(shape: TreeShape, budget: int, first: Tensor, expand: Expand) -> D
             break
         number = {node: at for at, node in enumerate(expanded)}
         parents = tuple(number.get(candidates.parents[node], ROOT) for node in level)
-        sees = _extend(sees, parents)
+        sees = extend_mask(sees, parents)
         expanded += level
         tokens = tuple(candidates.tokens[node] for node in level)
         following = expand(Level(tokens, parents, depth, sees[-len(level) :]))
@@ -148,8 +148,8 @@ class _Candidates:
         )
 
 
-def _extend(sees: Tensor, parents: Sequence[int]) -> Tensor:
-    """The mask of all expanded nodes, larger by a level."""
+def extend_mask(sees: Tensor, parents: Sequence[int]) -> Tensor:
+    """The mask of all expanded nodes, (m, m) bool, larger by a level of nodes with these parents among them."""
     before, count = len(sees), len(parents)
     grown = torch.zeros(before + count, before + count, dtype=torch.bool)
     grown[:before, :before] = sees

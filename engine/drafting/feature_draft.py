@@ -16,6 +16,7 @@ from torch import Tensor
 
 from engine.drafting.dynamic_tree import LARGEST_TREE, Level, TreeShape, grow_tree
 from engine.drafting.feature_network import FeatureNetwork
+from engine.drafting.sampled_tree import DraftSampling, sampled_draft
 from engine.model.token_tree import ROOT, Draft
 from engine.placement.link import Link
 
@@ -36,6 +37,7 @@ class FeatureDraft:
     Attributes:
         hidden_layers: Which of the target's hidden rows `observe` takes.
         shape: May be changed between replies.
+        sampling: How drafts are drawn; None: they hold the likeliest tokens. May be changed between replies.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class FeatureDraft:
     ) -> None:
         self.hidden_layers = network.hidden_layers
         self.shape = shape
+        self.sampling: DraftSampling | None = None
         self._network = network
         self._link = link
         self._check = check
@@ -101,19 +104,19 @@ class FeatureDraft:
 
     @torch.inference_mode()
     def propose(self, budget: int) -> Draft:
-        """A tree of at most ``budget`` nodes below the last observed token."""
+        """A tree of at most ``budget`` nodes below the last observed token: dynamic, or drawn where that is wanted."""
         if budget < 1:
             return Draft()
         network, cache, link = self._network, self._cache, self._link
         root = self._take_in()
         outputs = root  # row 0 is the root's, row i + 1 that of the i-th expanded node
 
-        def expand(level: Level) -> Tensor:
+        def run(level: Level, tokens: Tensor) -> Tensor:
             nonlocal outputs
             count = len(level.tokens)
             parents = link.to_device(torch.tensor([parent - ROOT for parent in level.parents]))
             made = network.run(
-                network.target_tokens(link.to_device(torch.tensor(level.tokens))),
+                tokens,
                 link.to_device(torch.full((count,), cache.length - 1 + level.depth)),
                 cache,
                 features=outputs[parents],
@@ -124,7 +127,25 @@ class FeatureDraft:
             outputs = torch.cat((outputs, made))
             return network.log_probabilities(made)
 
-        draft = grow_tree(self.shape, budget, network.log_probabilities(root)[0], expand)
+        first = network.log_probabilities(root)
+        if self.sampling is not None:
+
+            def drawn_from(log_probabilities: Tensor) -> Tensor:
+                return link.to_host(network.by_target_ids(log_probabilities))
+
+            return sampled_draft(
+                self.shape,
+                budget,
+                drawn_from(first)[0],
+                lambda level: drawn_from(run(level, link.to_device(torch.tensor(level.tokens)))),
+                self.sampling,
+                self._text,
+            )
+
+        def expand(level: Level) -> Tensor:
+            return run(level, network.target_tokens(link.to_device(torch.tensor(level.tokens))))
+
+        draft = grow_tree(self.shape, budget, first[0], expand)
         if network.weights.target_ids is None:
             return draft
         own = link.to_device(torch.tensor(draft.tokens, dtype=torch.long))

@@ -163,6 +163,17 @@ class FeatureNetwork:
             logits = torch.tanh(logits / weights.logit_soft_cap) * weights.logit_soft_cap
         return logits.log_softmax(-1)
 
+    def by_target_ids(self, log_probabilities: Tensor) -> Tensor:
+        """(n, V) over the target's vocabulary: minus infinity for tokens that the draft cannot say."""
+        ids = self.weights.target_ids
+        if ids is None:
+            return log_probabilities
+        whole = log_probabilities.new_full(
+            (len(log_probabilities), self.weights.embedding.shape[0]), -torch.inf
+        )
+        whole[:, ids] = log_probabilities
+        return whole
+
     def target_tokens(self, tokens: Tensor) -> Tensor:
         """The target's ids of the draft's, any shape."""
         ids = self.weights.target_ids

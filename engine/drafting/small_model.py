@@ -12,6 +12,7 @@ from torch import Tensor
 
 from engine.drafting.draft_model import DraftModel
 from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
+from engine.drafting.sampled_tree import DraftSampling, sampled_draft
 from engine.model.token_tree import ROOT, Draft
 
 
@@ -25,13 +26,15 @@ class SmallModel:
     Args:
         model: The draft.
         shape: How large its trees may get.
+        sampling: How its drafts are drawn; None: they hold the likeliest tokens.
     """
 
     hidden_layers: tuple[int, ...] = ()
 
-    def __init__(self, model: DraftModel, shape: TreeShape) -> None:
+    def __init__(self, model: DraftModel, shape: TreeShape, sampling: DraftSampling | None = None) -> None:
         self._model = model
         self._shape = shape
+        self._sampling = sampling
         self._fresh_prompt = False
         self._row_of: dict[tuple[int, int], int] = {}
 
@@ -51,7 +54,10 @@ class SmallModel:
                 self._model.read(len(self._model.text) - 1)
 
     def propose(self, budget: int) -> Draft:
-        """A dynamic tree of what the draft holds most likely; nothing where the text outgrew the draft's context."""
+        """A dynamic tree of what the draft holds most likely, or a drawn one where drafts are sampled.
+
+        Nothing where the text outgrew the draft's context.
+        """
         model = self._model
         if budget < 1 or self._shape.depth > model.room:
             return Draft()
@@ -67,7 +73,12 @@ class SmallModel:
             rows += len(level.tokens)
             return following
 
-        return grow_tree(self._shape, budget, first, expand)
+        if self._sampling is None:
+            return grow_tree(self._shape, budget, first, expand)
+        host = model.to_host
+        return sampled_draft(
+            self._shape, budget, host(first), lambda level: host(expand(level)), self._sampling, model.text
+        )
 
     def draft_ahead(self) -> bool:
         """This drafter waits for the verdict."""

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.kernels import library
-from engine.kernels.packing import PANEL_ROWS, Packed, check, chunks, padded_rows, round_up
+from engine.kernels.packing import PANEL_ROWS, Packed, check, chunks, padded_rows, panel_range, round_up
 
 COLUMN_MULTIPLE = 32
 
@@ -46,11 +46,12 @@ def pack(weight: Tensor) -> Packed:
     return packed
 
 
-def unpack(packed: Packed) -> Tensor:
-    """The matrix (n, k) in bfloat16."""
-    panels = _panels(packed)
+def unpack(packed: Packed, start: int = 0, stop: int | None = None) -> Tensor:
+    """The matrix (n, k) in bfloat16, or of it the rows start..stop, ``start`` being a multiple of `PANEL_ROWS`."""
+    here, count = panel_range(packed, start, stop)
+    panels = _panels(packed)[here]
     rows = panels.transpose(1, 2).reshape(panels.shape[0] * PANEL_ROWS, -1)
-    return rows[: packed.rows, : packed.columns]
+    return rows[:count, : packed.columns]
 
 
 def reference(packed: Packed, x: Tensor, bias: Tensor | None = None) -> Tensor:

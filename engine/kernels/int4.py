@@ -11,7 +11,7 @@ from torch import Tensor
 
 from engine.kernels import library
 from engine.kernels.activations import rounded_blocks
-from engine.kernels.packing import PANEL_ROWS, Packed, check, chunks, padded_rows, round_up
+from engine.kernels.packing import PANEL_ROWS, Packed, check, chunks, padded_rows, panel_range, round_up
 
 COLUMN_MULTIPLE = 64
 GROUP = 32
@@ -109,20 +109,24 @@ def pack(weight: Tensor) -> Packed:
     return packed
 
 
-def _integers(packed: Packed) -> tuple[Tensor, Tensor]:
-    """Integers (n, groups, 32) in -8..7 and scales (n, groups), padding columns included."""
-    nibbles, scales = _sections(packed)
+def _integers(packed: Packed, start: int, stop: int | None) -> tuple[Tensor, Tensor]:
+    """Of some rows: integers (n, groups, 32) in -8..7 and scales (n, groups), padding columns included."""
+    here, count = panel_range(packed, start, stop)
+    nibbles, scales = (section[here] for section in _sections(packed))
     rows = nibbles.permute(0, 4, 1, 2, 3, 5)  # (panel, row, block, group, step, byte)
     q = torch.stack((rows & 15, rows >> 4), dim=-2).to(torch.int8) - 8
     groups = 2 * nibbles.shape[1]
     q = q.reshape(-1, groups, GROUP)
     by_row = scales.permute(0, 3, 1, 2).reshape(-1, groups)
-    return q[: packed.rows], by_row[: packed.rows].to(torch.float32)
+    return q[:count], by_row[:count].to(torch.float32)
 
 
-def unpack(packed: Packed) -> Tensor:
-    """The matrix (n, k) float32 that the packed one stands for."""
-    q, scales = _integers(packed)
+def unpack(packed: Packed, start: int = 0, stop: int | None = None) -> Tensor:
+    """The matrix (n, k) float32 that the packed one stands for, or of it the rows start..stop.
+
+    ``start`` is a multiple of `PANEL_ROWS`.
+    """
+    q, scales = _integers(packed, start, stop)
     return (q * scales[..., None]).flatten(1)[:, : packed.columns]
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from engine.kernels import library
 from engine.kernels.activations import rounded_blocks
-from engine.kernels.packing import PANEL_ROWS, Packed, check, chunks, padded_rows, round_up
+from engine.kernels.packing import PANEL_ROWS, Packed, check, chunks, padded_rows, panel_range, round_up
 
 COLUMN_MULTIPLE = 64
 SPAN = 128
@@ -53,11 +53,16 @@ def pack(weight: Tensor) -> Packed:
     return packed
 
 
-def unpack(packed: Packed) -> Tensor:
-    """The matrix (n, k) float32 that the packed one stands for."""
+def unpack(packed: Packed, start: int = 0, stop: int | None = None) -> Tensor:
+    """The matrix (n, k) float32 that the packed one stands for, or of it the rows start..stop.
+
+    ``start`` is a multiple of `PANEL_ROWS`.
+    """
+    here, count = panel_range(packed, start, stop)
     panels, scales = _sections(packed)
-    biased = panels.transpose(1, 2).reshape(panels.shape[0] * PANEL_ROWS, -1)[: packed.rows, : packed.columns]
-    return (biased.to(torch.float32) - 128.0) * scales[: packed.rows, None]
+    biased = panels[here].transpose(1, 2).reshape(-1, round_up(packed.columns, COLUMN_MULTIPLE))
+    whole = biased[:count, : packed.columns].to(torch.float32)
+    return whole.sub_(128.0).mul_(scales[start : start + count, None])
 
 
 def reference(packed: Packed, x: Tensor, bias: Tensor | None = None) -> Tensor:

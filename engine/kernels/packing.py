@@ -39,6 +39,18 @@ class Packed:
         return self.data.nbytes
 
 
+def panel_range(packed: Packed, start: int, stop: int | None) -> tuple[slice, int]:
+    """The panels that hold the rows start..stop, and how many rows that is.
+
+    Args:
+        packed: The matrix.
+        start: A multiple of `PANEL_ROWS`.
+        stop: None for the last row.
+    """
+    stop = packed.rows if stop is None else min(stop, packed.rows)
+    return slice(start // PANEL_ROWS, round_up(stop, PANEL_ROWS) // PANEL_ROWS), stop - start
+
+
 def round_up(value: int, multiple: int) -> int:
     """The next multiple."""
     return -(-value // multiple) * multiple

@@ -39,6 +39,7 @@ class LoadOptions:
         draft_ahead: LLMCad: whether the draft goes on while the target loads its weights.
         ram_budget_bytes: Upper limit for the engine's process, its own code included; None takes what is free.
         vram_budget_bytes: The same for a GPU's memory; 0 leaves the GPU alone.
+        gpu_layers: Most layers of the model that are to be in the GPU's memory; None takes what its budget allows.
     """
 
     model: str = "guide"
@@ -49,6 +50,7 @@ class LoadOptions:
     context: int | None = None
     ram_budget_bytes: int | None = None
     vram_budget_bytes: int | None = None
+    gpu_layers: int | None = None
     draft_width: int = 10
     draft_depth: int = 7
     draft_nodes: int | None = None

@@ -28,6 +28,13 @@ class Norm:
         self.gain = (weight.float() + offset) * size**0.5
         self._floor = torch.tensor((size * epsilon) ** 0.5, dtype=torch.float32, device=weight.device)
 
+    def elsewhere(self, gain: Tensor) -> Norm:
+        """The same norm with a copy of its gain, on the copy's device."""
+        moved = Norm.__new__(Norm)
+        moved.gain = gain
+        moved._floor = torch.tensor(self._floor.item(), dtype=torch.float32, device=gain.device)
+        return moved
+
     @property
     def size_bytes(self) -> int:
         """Bytes of the weight in memory: always float32."""

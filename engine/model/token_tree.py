@@ -25,7 +25,8 @@ class Draft:
     Attributes:
         tokens: (N,) token ids.
         parents: (N,) index of each node's parent, -1 for the root; parents come before their children.
-        scores: (N,) cumulative log-probability of each node under the drafter, or empty when it has none.
+        scores: (N,) log of the chance that the target gets to each node: under the drafter, which is its cumulative
+            probability, and for drawn ones as planned before they were drawn. Empty when it has none.
         proposal: How the tokens were drawn; None for a deterministic draft, whose tokens were chosen without chance.
     """
 

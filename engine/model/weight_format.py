@@ -20,11 +20,14 @@ class Packing:
         pack: (n, k) floats to the packed matrix. Raises `NotPackable`.
         matmul: Packed matrix, (m, k) float32, bias (n,) float32 or None to (m, n) float32.
         packed_bytes: Bytes for n and k.
+        unpack: Packed matrix and two row numbers, the first a multiple of `PANEL_ROWS`, to the floats (rows, k) that
+            they stand for, by torch's own operators on any device.
     """
 
     pack: Callable[[Tensor], Packed]
     matmul: Callable[[Packed, Tensor, Tensor | None], Tensor]
     packed_bytes: Callable[[int, int], int]
+    unpack: Callable[[Packed, int, int], Tensor]
 
 
 @dataclass(frozen=True)
@@ -58,9 +61,9 @@ _FP32 = WeightFormat("fp32", torch.float32, torch.float32, torch.float32)
 DENSE_BF16 = WeightFormat("bf16", torch.bfloat16, torch.bfloat16, torch.bfloat16)
 
 _PACKINGS = {
-    "bf16": Packing(bf16.pack, bf16.matmul, bf16.packed_bytes),
-    "int8": Packing(int8.pack, int8.matmul, int8.packed_bytes),
-    "int4": Packing(int4.pack, int4.matmul, int4.packed_bytes),
+    "bf16": Packing(bf16.pack, bf16.matmul, bf16.packed_bytes, bf16.unpack),
+    "int8": Packing(int8.pack, int8.matmul, int8.packed_bytes, int8.unpack),
+    "int4": Packing(int4.pack, int4.matmul, int4.packed_bytes, int4.unpack),
 }
 
 

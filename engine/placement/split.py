@@ -1,8 +1,14 @@
-"""The first layers on a device, everything else on the host."""
+"""The first layers computed on a device, or all of them; everything else on the host.
+
+Embedding and head are always the host's. An embedding is looked up in by a few rows, and logits are wanted on the host,
+where tokens are chosen. A head on the device would take the place of as many bytes of layers, which the host would
+then have to read for each forward just the same: to compute with them, or to copy them.
+"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Protocol
 
 import torch
 from torch import Tensor
@@ -12,6 +18,61 @@ from engine.model.linear import LinearMap
 from engine.model.norm import Norm
 from engine.placement.link import Link
 from engine.placement.resident import Resident
+
+
+class DeviceLayers(Protocol):
+    """Layers that compute on a device."""
+
+    def __len__(self) -> int:
+        """How many: the first ones of the model."""
+        ...
+
+    def layer(self, index: int) -> LayerWeights:
+        """A layer there, ready to compute with until the next one is asked for."""
+        ...
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes on the device."""
+        ...
+
+    @property
+    def host_bytes(self) -> int:
+        """Bytes in the host's memory."""
+        ...
+
+    def release(self) -> None:
+        """Free the layers."""
+        ...
+
+
+class HeldLayers:
+    """Layers that live on the device.
+
+    Args:
+        layers: The first ones of the model.
+    """
+
+    host_bytes = 0
+
+    def __init__(self, layers: tuple[LayerWeights, ...]) -> None:
+        self._layers = layers
+
+    def __len__(self) -> int:
+        return len(self._layers)
+
+    def layer(self, index: int) -> LayerWeights:
+        """The layer."""
+        return self._layers[index]
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes on the device."""
+        return sum(layer.size_bytes for layer in self._layers)
+
+    def release(self) -> None:
+        """Free the layers."""
+        self._layers = ()
 
 
 class Split:
@@ -25,12 +86,13 @@ class Split:
 
     Args:
         host: The model without its first layers.
-        leading: Those layers, on the device.
+        leading: Those layers.
         side: The device and the types there.
         link: The way there.
     """
 
-    def __init__(self, host: ModelWeights, leading: tuple[LayerWeights, ...], side: Side, link: Link) -> None:
+    def __init__(self, host: ModelWeights, leading: DeviceLayers, side: Side, link: Link) -> None:
+        self._count = len(leading)
         self._host = Resident(host)
         self._leading = leading
         self._side = side
@@ -88,7 +150,7 @@ class Split:
 
     def side(self, index: int) -> Side:
         """The device for the first layers, the host for the others."""
-        return self._side if index < len(self._leading) else self.home
+        return self._side if index < self._count else self.home
 
     def carry(self, tensor: Tensor, side: Side) -> Tensor:
         """Through the link."""
@@ -96,16 +158,19 @@ class Split:
 
     def layer(self, index: int, meanwhile: Meanwhile = nothing_meanwhile) -> LayerWeights:
         """The weights of a layer, where it computes."""
-        leading = len(self._leading)
-        return self._leading[index] if index < leading else self._host.layer(index - leading)
+        if index < self._count:
+            return self._leading.layer(index)
+        return self._host.layer(index - self._count)
 
     @property
     def bytes_by_device(self) -> dict[str, int]:
         """Bytes of weights held, by device."""
-        there = {self._side.name: sum(layer.size_bytes for layer in self._leading)}
-        return self._host.bytes_by_device | there
+        host = {
+            device: size + self._leading.host_bytes for device, size in self._host.bytes_by_device.items()
+        }
+        return host | {self._side.name: self._leading.size_bytes}
 
     def release(self) -> None:
         """Free the weights."""
         self._host.release()
-        self._leading = ()
+        self._leading.release()

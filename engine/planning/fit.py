@@ -10,9 +10,9 @@ from engine.hub.installed import cache_folder
 from engine.kernels import library
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
-from engine.model.footprint import cache_bytes, layer_bytes, weight_bytes
+from engine.model.footprint import cache_bytes, weight_bytes
 from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
-from engine.planning.footprint import device_format, host_footprint
+from engine.planning.footprint import host_footprint
 from engine.planning.hardware import available_memory_bytes, process_bytes
 from engine.planning.kernel_table import format_seconds
 from engine.planning.placement_plan import PlacementPlan
@@ -51,7 +51,12 @@ class Fit:
     plan: PlacementPlan = _RESIDENT
 
 
-def fit_model(config: ModelConfig, options: LoadOptions, taken_bytes: int = 0) -> Fit:
+def fit_model(
+    config: ModelConfig,
+    options: LoadOptions,
+    taken_bytes: int = 0,
+    on_gpu: Callable[[WeightFormat, int], PlacementPlan] = lambda weights, context: _RESIDENT,
+) -> Fit:
     """Choose precision, context and placement so that everything fits.
 
     A context that was not asked for shrinks first; then layers are streamed from the disk.
@@ -60,6 +65,7 @@ def fit_model(config: ModelConfig, options: LoadOptions, taken_bytes: int = 0) -
         config: Of the model.
         options: What was asked for.
         taken_bytes: Memory that a draft is going to take.
+        on_gpu: What a GPU takes of the model in a format, with a context.
 
     Raises:
         InvalidOption: an unknown precision, or a context the model does not have.
@@ -78,7 +84,8 @@ def fit_model(config: ModelConfig, options: LoadOptions, taken_bytes: int = 0) -
     smallest = wanted if options.context else min(_SMALLEST_CONTEXT, wanted)
 
     def needed(context: int, weights: WeightFormat) -> int:
-        return host_footprint(config, _RESIDENT, weights, context, taken_bytes, baseline_bytes=0).total
+        plan = on_gpu(weights, context)
+        return host_footprint(config, plan, weights, context, taken_bytes, baseline_bytes=0).total
 
     weights = _choose_weights(config, options.weights, lambda weights: budget - needed(smallest, weights))
     whole = weight_bytes(config, weights)
@@ -86,7 +93,8 @@ def fit_model(config: ModelConfig, options: LoadOptions, taken_bytes: int = 0) -
     while context > smallest and needed(context, weights) > budget:
         context = max(context // 2, smallest)
     if needed(context, weights) <= budget:
-        return Fit(weights, context, whole, cache_bytes(config, context, weights))
+        cache = cache_bytes(config, context, weights)
+        return Fit(weights, context, whole, cache, on_gpu(weights, context))
     context = streaming_context(config, weights, wanted, smallest, budget - taken_bytes)
     plan = plan_streaming(config, weights, context, budget, taken_bytes)
     if plan is None:
@@ -141,18 +149,6 @@ def fit_draft(config: ModelConfig, options: LoadOptions) -> Fit:
     weights = draft_format(weight_bytes(config, weight_format("fp32")))
     context = draft_context(config, options)
     return Fit(weights, context, weight_bytes(config, weights), cache_bytes(config, context, weights))
-
-
-def layers_that_fit(config: ModelConfig, settled: Fit, budget_bytes: int) -> int:
-    """How many of the first layers, with their keys and values, a GPU takes beside the draft.
-
-    Args:
-        config: Of the target.
-        settled: What was chosen for it.
-        budget_bytes: What the draft leaves of the GPU's memory.
-    """
-    each = layer_bytes(config, device_format(settled.weights), settled.context)
-    return max(0, min(config.layers, budget_bytes // each))
 
 
 def _choose_weights(

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import torch
+
 from engine.model.config import ModelConfig
 from engine.model.footprint import (
     activation_bytes,
     cache_bytes,
     head_bytes,
+    layer_bytes,
     stored_layer_bytes,
     weight_bytes,
 )
-from engine.model.weight_format import DENSE_BF16, WeightFormat
+from engine.model.linear import DEQUANTIZING_BYTES
+from engine.model.weight_format import WeightFormat
 from engine.planning.placement_plan import PlacementPlan
 
 BASELINE_BYTES = 350_000_000
@@ -80,7 +84,7 @@ def host_footprint(
         draft=draft_bytes,
     )
     if plan.kind == "layer-offload":
-        return replace(whole, weights=weight_bytes(config, weights), cache=0)
+        return replace(whole, cache=0)
     if plan.kind != "stream":
         return whole
     each = stored_layer_bytes(config, weights)
@@ -94,24 +98,30 @@ def host_footprint(
 def device_footprint(
     config: ModelConfig, plan: PlacementPlan, weights: WeightFormat, context: int, draft_bytes: int = 0
 ) -> Footprint:
-    """What a GPU's memory holds; arguments are those of `host_footprint`, ``weights`` being the format there."""
+    """What a GPU's memory holds; arguments are those of `host_footprint`.
+
+    A product of packed weights dequantizes a piece of its matrix at a time.
+    """
     if plan.kind in ("resident", "stream") and not plan.device_layers:
         return Footprint(draft=draft_bytes)
-    whole = weight_bytes(config, weights)
-    each = whole - weight_bytes(replace(config, layers=config.layers - 1), weights)
+    there = device_format(weights)
+    each = layer_bytes(config, there, 0)
     cached = config.layers if plan.kind == "layer-offload" else plan.device_layers
     return Footprint(
         weights=plan.device_layers * each,
-        cache=cache_bytes(replace(config, layers=cached), context, weights),
-        activations=activation_bytes(config, min(_CHUNK_ROWS, context), 0),
+        cache=cache_bytes(replace(config, layers=cached), context, there),
+        activations=activation_bytes(config, min(_CHUNK_ROWS, context), 0)
+        + (0 if weights.packing is None else DEQUANTIZING_BYTES),
         buffers=plan.buffers * each,
         draft=draft_bytes,
     )
 
 
 def device_format(weights: WeightFormat) -> WeightFormat:
-    """What layers are on a GPU whose model has this format on the CPU: packed ones are in 16 bits there."""
-    return weights if weights.packing is None else DENSE_BF16
+    """What layers are on a GPU whose model has this format on the CPU: the same, with activations in 16 bits."""
+    if weights.packing is None:
+        return weights
+    return replace(weights, activations=torch.bfloat16, cache=torch.bfloat16)
 
 
 def _outer_bytes(config: ModelConfig, weights: WeightFormat, context: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import psutil
 import torch
 
+from engine.planning.probes.graphics import read_gpus
 from engine.planning.probes.host_memory import read_host_memory
 from engine.planning.probes.processor import usable_cores
 
@@ -15,6 +16,7 @@ __all__ = [
     "free_device_bytes",
     "half_type",
     "process_bytes",
+    "shares_memory",
     "usable_cores",
 ]
 
@@ -54,6 +56,11 @@ def free_device_bytes(device: torch.device) -> int:
     if device.type == "xpu":
         return int(torch.xpu.mem_get_info(device)[0])
     return max(0, int(torch.mps.recommended_max_memory()) - int(torch.mps.current_allocated_memory()))
+
+
+def shares_memory(device: torch.device) -> bool:
+    """Whether a GPU's memory is the host's, so that what moves there leaves no more of it free."""
+    return any(gpu.unified for gpu in read_gpus() if gpu.device == str(device))
 
 
 def device_peak_bytes(device: torch.device) -> int:

@@ -135,7 +135,7 @@ class Places:
     def beside_draft(self, draft: DraftRoom) -> Placing | None:
         """In the host's memory but for the layers that fit on the GPU beside the draft, which may be none."""
         if draft.gpu_bytes:
-            with_layers = self._first(lambda context: self._leading("resident", context, draft), draft)
+            with_layers = self._first(lambda context: self._leading("offload", context, draft), draft)
             if with_layers is not None:
                 return with_layers
         return self.resident(draft)

@@ -17,6 +17,8 @@ _REASONS = {
     "plain": "Plain decoding was chosen: one token for each pass.",
     "lookup": "Prompt lookup was chosen.",
     "dovetail": "Dovetail was chosen: a draft guesses trees of tokens, and the model checks each tree in one pass.",
+    "offload": "Partial offload was chosen: the first layers on the GPU, the others on the CPU.",
+    "layer-offload": "Layer offload was chosen: layers that do not fit on the GPU are copied there for each token.",
     "llmcad": "LLMCad was chosen: layers that memory has no room for are read from the disk, and meanwhile a draft "
     "guesses ahead.",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from engine.model.sampling import Sampler
 from engine.verifying.residual_sampling import ResidualSampling
@@ -20,6 +21,8 @@ class Rule:
         name: As ``--verify`` takes it.
         title: What a person reads.
         lossless: Whether replies follow the target's own distribution, as in plain decoding.
+        drafts: What it wants of a draft that can be drawn: its likeliest tokens, or draws with or without replacement
+            of siblings. What cannot be drawn is verified as it is.
         verifier: Makes the verifier of one reply.
     """
 
@@ -27,6 +30,7 @@ class Rule:
     title: str
     lossless: bool
     verifier: Callable[[Sampler], Verifier]
+    drafts: Literal["likeliest", "with replacement", "without replacement"] = "likeliest"
 
 
 # Greedy match has no row: it is what sample-and-match does at temperature 0.
@@ -34,7 +38,14 @@ RULES: dict[str, Rule] = {
     rule.name: rule
     for rule in (
         Rule("sample-and-match", "Sample and match", True, SampleAndMatch),
-        Rule("residual", "Residual speculative sampling", True, ResidualSampling),
+        Rule("residual", "Residual speculative sampling", True, ResidualSampling, "without replacement"),
+        Rule(
+            "residual-replacement",
+            "Residual speculative sampling, siblings with replacement",
+            True,
+            ResidualSampling,
+            "with replacement",
+        ),
         Rule("typical", "Typical acceptance (lossy)", False, TypicalAcceptance),
     )
 }

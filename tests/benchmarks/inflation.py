@@ -23,7 +23,7 @@ from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
-from engine.model.weight_format import FORMATS
+from engine.model.weight_format import FORMAT_NAMES, weight_format
 from engine.placement.resident import Resident
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.training.inflate_model import AMPLITUDE, inflate_model
@@ -37,7 +37,7 @@ REPLY_TOKENS = 64
 
 def load(folder: Path, weights: str) -> Decoder:
     """A model in a format; a packed file goes beside it."""
-    checkpoint, chosen = Checkpoint(folder), FORMATS[weights]
+    checkpoint, chosen = Checkpoint(folder), weight_format(weights)
     config = read_config(checkpoint)
     if chosen.packing is None:
         loaded = load_weights(checkpoint, config, chosen.dense, torch.device("cpu"))
@@ -90,7 +90,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, required=True, help="a folder for the models, 2 GB at 5e8")
     parser.add_argument("--size", type=float, default=5e8)
     parser.add_argument("--amplitudes", nargs="+", type=float, default=[AMPLITUDE])
-    parser.add_argument("--formats", nargs="+", default=list(FORMATS), choices=list(FORMATS))
+    parser.add_argument("--formats", nargs="+", default=list(FORMAT_NAMES), choices=list(FORMAT_NAMES))
     options = parser.parse_args()
     guide, copy = find_model("guide"), options.work / "guide"
     shutil.copytree(guide, copy, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.packed"))

@@ -33,18 +33,26 @@ def prepare(work: Path, size: float, trained: Path) -> dict[str, Path]:
         Folders by name: the target, the small model, the same with random weights, and each trained draft by the name
         of its folder.
     """
-    place = work / f"{size:.3g}"
-    guide = find_model("guide")
-    small = guide.parent / "guide-draft"
-    folders = {name: place / name for name in (TARGET, SMALL_MODEL, RANDOM)}
-    _grow(guide, folders[TARGET], size)
-    _grow(small, folders[SMALL_MODEL], DRAFT_SHARE * size)
+    folders = prepare_pair(work, size)
+    place = folders[TARGET].parent
+    folders[RANDOM] = place / RANDOM
+    small = find_model("guide").parent / "guide-draft"
     if not _is_there(folders[RANDOM]):
         _grow(_random_copy(small, place / "random-source"), folders[RANDOM], DRAFT_SHARE * size)
     for name, folder in _feature_drafts(trained).items():
         folders[name] = place / name
         if not _is_there(folders[name]):
             inflate_draft(folder, folders[TARGET], folders[name])
+    return folders
+
+
+def prepare_pair(work: Path, size: float) -> dict[str, Path]:
+    """Make the target and the small model alone; arguments are those of `prepare`."""
+    place = work / f"{size:.3g}"
+    guide = find_model("guide")
+    folders = {name: place / name for name in (TARGET, SMALL_MODEL)}
+    _grow(guide, folders[TARGET], size)
+    _grow(guide.parent / "guide-draft", folders[SMALL_MODEL], DRAFT_SHARE * size)
     return folders
 
 

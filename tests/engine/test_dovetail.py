@@ -251,7 +251,7 @@ def test_layers_move_to_the_device_by_budget(
     alone = client.answer(PROMPT, llama_folder, mode="plain", vram_budget_bytes=0, **options)
     assert alone.memory.host_to_device_bytes == 0
     devices = []
-    for budget in (300_000, 600_000, None):
+    for budget in (300_000, 1_150_000, None):
         reply = client.answer(PROMPT, llama_folder, mode="dovetail", vram_budget_bytes=budget, **options)
         assert reply.token_ids == alone.token_ids
         assert reply.memory.host_to_device_bytes > 0
@@ -260,7 +260,7 @@ def test_layers_move_to_the_device_by_budget(
     assert len(set(devices)) == 3
 
 
-def test_a_packed_model_s_layers_are_in_sixteen_bits_on_the_device(
+def test_a_packed_model_s_layers_are_packed_on_the_device_too(
     second_device: str, client: EngineClient, tmp_path: Path, draft: Path
 ) -> None:
     folder = write_checkpoint(tmp_path / "target", "llama", seed=2)
@@ -268,6 +268,9 @@ def test_a_packed_model_s_layers_are_in_sixteen_bits_on_the_device(
     reply = client.answer(PROMPT, folder, **options)
     assert reply.devices["target"] == f"{second_device} (3 of 3 layers), cpu"
     assert (reply.weights, len(reply.token_ids)) == ("int8", 20)
+    # Another mode that puts them there computes the same.
+    other = client.answer(PROMPT, folder, **(options | {"draft": None, "mode": "offload"}))
+    assert other.token_ids == reply.token_ids
 
 
 def test_a_draft_too_large_for_the_device_runs_on_the_cpu(

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import torch
 
 from engine.kernels import bf16, int4, int8
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
-from engine.model.layer import ModelWeights
+from engine.model.layer import LayerWeights, ModelWeights
+from engine.model.linear import Linear, PackedLinear
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import weight_format
 from engine.placement.resident import Resident
@@ -34,6 +38,25 @@ def logits(weights: ModelWeights, folder: Path) -> torch.Tensor:
     """(40, V) float32: what the model expects behind each of `TOKENS`."""
     decoder = Decoder(read_config(Checkpoint(folder)), Resident(weights))
     return decoder.forward(TOKENS, torch.arange(len(TOKENS)), decoder.new_cache(64)).logits
+
+
+def dequantized(weights: ModelWeights, kernels: ModuleType) -> ModelWeights:
+    """The same model with its packed matrices written out in float32."""
+
+    def written_out(part: Any) -> Any:
+        return (
+            Linear(kernels.unpack(part.matrix).float(), part.bias) if isinstance(part, PackedLinear) else part
+        )
+
+    def layer(packed: LayerWeights) -> LayerWeights:
+        return LayerWeights(**{name: written_out(part) for name, part in vars(packed).items()})
+
+    return replace(
+        weights,
+        layers=tuple(layer(packed) for packed in weights.layers),
+        head=written_out(weights.head),
+        cache=torch.float32,
+    )
 
 
 def packed_file(folder: Path, weights: str = "int8") -> Path:

@@ -20,6 +20,7 @@ from tests.support.fake_workspace import FakeWorkspace
 OTHER: dict[str, Any] = {
     "ram_budget_bytes": 6_500_000_000,
     "vram_budget_bytes": 0,
+    "gpu_layers": 12,
     "verify": "typical",
     "draft_width": 3,
     "draft_depth": 16,
@@ -91,7 +92,8 @@ def test_the_lossy_rule_says_so(dialog: SettingsDialog) -> None:
     assert isinstance(field, NamesField)
     assert "lossy" in field.itemText(field.findData("typical"))
     assert not any(
-        "lossy" in field.itemText(field.findData(name)) for name in ("sample-and-match", "residual")
+        "lossy" in field.itemText(field.findData(name))
+        for name in ("sample-and-match", "residual", "residual-replacement")
     )
 
 

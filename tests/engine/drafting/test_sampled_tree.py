@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 from collections.abc import Sequence
 
@@ -8,7 +9,8 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.drafting.sampled_tree import draw_siblings, draw_tree
+from engine.drafting.dynamic_tree import TreeShape
+from engine.drafting.sampled_tree import TreePlan, draw_siblings, draw_tree, plan_tree
 from engine.model.proposal import Proposal
 from engine.model.sampling import uniform
 from engine.model.token_tree import ROOT, Draft
@@ -43,8 +45,33 @@ def test_nothing_is_drawn_that_has_no_probability() -> None:
     assert sorted(draw_siblings(Q, 4, False, lambda n: uniform(3, n))) == [0, 1, 2]
 
 
+def test_a_planned_tree_is_the_likeliest_one() -> None:
+    assert plan_tree(TreeShape(1, 4, 9), 9).parents == (ROOT, 0, 1, 2)
+    assert plan_tree(TreeShape(4, 4, 9), 0).parents == ()
+    # Chances .8, .64, .51, .41, then .16 for a second draw below the root.
+    assert plan_tree(TreeShape(4, 4, 9), 5).parents == (ROOT, ROOT, 0, 2, 3)
+    whole = plan_tree(TreeShape(10, 7, 15), 15)
+    assert len(whole.parents) == 15
+    assert whole.scores[0] == pytest.approx(math.log(0.8))
+    depths = [0] * 15
+    for node, parent in enumerate(whole.parents):
+        depths[node] = 1 if parent == ROOT else depths[parent] + 1
+        assert parent == ROOT or whole.scores[node] < whole.scores[parent]
+    assert depths == sorted(depths)
+    assert max(depths) > 3
+
+
+def test_a_smaller_plan_is_part_of_a_larger_one() -> None:
+    """What `DraftYield` takes for granted."""
+    for shape in (TreeShape(10, 7, 64), TreeShape(2, 3, 64)):
+        largest = plan_tree(shape, 64)
+        for budget in range(1, len(largest.parents)):
+            ranked = sorted(largest.scores, reverse=True)[:budget]
+            assert sorted(plan_tree(shape, budget).scores, reverse=True) == pytest.approx(ranked)
+
+
 def test_a_chain_and_its_distributions() -> None:
-    chain = draw_tree([1] * 5, 16, _by_path, True, seed=1, position=7)
+    chain = draw_tree(plan_tree(TreeShape(1, 5, 16), 16), _by_path, True, seed=1, position=7)
     assert chain.is_chain
     assert len(chain) == 5
     assert chain.proposal is not None
@@ -58,12 +85,14 @@ def test_a_chain_and_its_distributions() -> None:
 
 def test_the_budget_is_kept_and_repeats_share_a_node() -> None:
     for seed, budget in itertools.product(range(30), (0, 1, 5, 9)):
-        tree = draw_tree([3, 2, 2], budget, _by_path, True, seed=seed, position=0)
+        tree = draw_tree(plan_tree(TreeShape(3, 3, 9), budget), _by_path, True, seed=seed, position=0)
         assert len(tree) <= budget
+        assert len(tree.scores) == len(tree)
         for row, children in enumerate(tree.children):
             assert set(tree.draws[row]) == set(children)
             assert len(children) == sum(parent == row - 1 for parent in tree.parents)
-    repeated = [draw_tree([3], 9, _by_path, True, seed=seed, position=0) for seed in range(30)]
+    flat = TreePlan((ROOT, ROOT, ROOT))
+    repeated = [draw_tree(flat, _by_path, True, seed=seed, position=0) for seed in range(30)]
     assert all(len(tree.draws[0]) == 3 for tree in repeated)
     assert any(len(tree) < 3 for tree in repeated)
 
@@ -72,7 +101,9 @@ def test_nodes_draw_independently_of_each_other() -> None:
     """Two nodes of one level stand at one position: the same noise would make their children copies."""
     same = torch.full((4,), 0.25, dtype=torch.float64)
     trees = [
-        draw_tree([2, 1], 4, lambda t, p, nodes: same.expand(len(nodes), 4), False, seed=seed, position=0)
+        draw_tree(
+            TreePlan((ROOT, ROOT, 0, 1)), lambda t, p, n: same.expand(len(n), 4), False, seed=seed, position=0
+        )
         for seed in range(2000)
     ]
     equal = sum(tree.tokens[2] == tree.tokens[3] for tree in trees) / len(trees)

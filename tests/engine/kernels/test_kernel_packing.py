@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels import bf16, int4, int8
-from engine.kernels.packing import NotPackable
+from engine.kernels.packing import PANEL_ROWS, NotPackable
 
 FORMATS = [int8, int4, bf16]
 
@@ -43,6 +43,16 @@ def test_any_shape_and_type_packs(form: ModuleType, shape: tuple[int, int], dtyp
     assert form.unpack(packed).shape == shape
     largest = weight.float().abs().max()
     assert (form.unpack(packed) - weight.float()).abs().max() < 0.16 * largest
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("shape", [(1, 1), (33, 65), (100, 40)])
+def test_rows_unpack_by_themselves(form: ModuleType, shape: tuple[int, int]) -> None:
+    packed = form.pack(torch.randn(shape, generator=torch.Generator().manual_seed(2)))
+    whole = form.unpack(packed)
+    for start in range(0, shape[0], PANEL_ROWS):
+        for stop in {start + 1, min(start + PANEL_ROWS, shape[0]), shape[0]}:
+            assert torch.equal(form.unpack(packed, start, stop), whole[start:stop])
 
 
 @pytest.mark.parametrize("form", FORMATS)

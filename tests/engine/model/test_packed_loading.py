@@ -5,10 +5,7 @@ from __future__ import annotations
 import shutil
 import tracemalloc
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 
 import pytest
 import torch
@@ -19,41 +16,19 @@ from engine.model import packed_loader
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.footprint import weight_bytes
-from engine.model.layer import LayerWeights, ModelWeights
 from engine.model.linear import Linear, PackedLinear
 from engine.model.weight_format import weight_format
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import VARIANTS, write_checkpoint
 from tests.support.decoders import prefill
-from tests.support.packed_models import KERNELS, PACKED, TOKENS, load, logits
+from tests.support.packed_models import KERNELS, PACKED, TOKENS, dequantized, load, logits
 
 
 @pytest.fixture
 def folder(tmp_path: Path, llama_folder: Path) -> Path:
     """A copy of a checkpoint that may be written to."""
     return Path(shutil.copytree(llama_folder, tmp_path / "model"))
-
-
-def dequantized(weights: ModelWeights, kernels: ModuleType) -> ModelWeights:
-    """The same model with its packed matrices written out in float32."""
-
-    def written_out(part: Any) -> Any:
-        return (
-            Linear(kernels.unpack(part._matrix).float(), part.bias)
-            if isinstance(part, PackedLinear)
-            else part
-        )
-
-    def layer(packed: LayerWeights) -> LayerWeights:
-        return LayerWeights(**{name: written_out(part) for name, part in vars(packed).items()})
-
-    return replace(
-        weights,
-        layers=tuple(layer(packed) for packed in weights.layers),
-        head=written_out(weights.head),
-        cache=torch.float32,
-    )
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))

@@ -18,7 +18,7 @@ from engine.model.decoder import Decoder
 from engine.model.layer import Side
 from engine.model.loader import load_layers, load_weights
 from engine.model.token_tree import Draft
-from engine.placement.split import Split
+from engine.placement.split import HeldLayers, Split
 from engine.weights.checkpoint import Checkpoint
 from tests.support.decoders import greedy, load_decoder
 from tests.support.replies import run_reply
@@ -36,7 +36,7 @@ def split_decoder(
     config = read_config(checkpoint)
     host = load_weights(checkpoint, config, torch.float32, CPU, first_layer=leading)
     layers = load_layers(checkpoint, config, range(leading), dtype, CPU)
-    return Decoder(config, Split(host, layers, Side("device", CPU, dtype, dtype), link))
+    return Decoder(config, Split(host, HeldLayers(layers), Side("device", CPU, dtype, dtype), link))
 
 
 def test_mixing_sides_is_noticed() -> None:
@@ -144,7 +144,7 @@ def test_first_layers_on_the_device_change_nothing_and_rows_alone_cross(
     source = split.source
     assert isinstance(source, Split)
     sides.mark(weights_of(source._host), HOST)
-    sides.mark(weights_of(source._leading), DEVICE)
+    sides.mark(weights_of([source._leading.layer(index) for index in range(leading)]), DEVICE)
     link.to_device_bytes = link.to_host_bytes = 0
     link.crossings.clear()
     other = [*PROMPT[:5], *range(60, 80)]

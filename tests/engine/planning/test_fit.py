@@ -11,7 +11,7 @@ from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import stored_layer_bytes
 from engine.model.weight_format import weight_format
-from engine.planning import fit, footprint
+from engine.planning import fit
 from engine.planning.fit import Fit, fit_model
 from engine.planning.footprint import host_footprint
 from engine.planning.placement_plan import PlacementPlan
@@ -129,16 +129,6 @@ def test_four_bits_are_for_files_that_lose_nothing_in_them(
 def test_unknown_values_are_refused(options: LoadOptions, config: ModelConfig) -> None:
     with pytest.raises(InvalidOption):
         fit_model(config, options)
-
-
-def test_a_gpu_takes_as_many_layers_as_its_budget_holds(config: ModelConfig) -> None:
-    settled = fit_model(config, LoadOptions(weights="fp32", context=100))
-    each = 4 * (64 * 128 + 64 * 64 + 3 * 64 * 96 + 2 * 64) + 2 * 2 * 16 * 4 * 100
-    found = [fit.layers_that_fit(config, settled, budget) for budget in (-1, each - 1, each, 2 * each, 10**9)]
-    assert found == [0, 0, 1, 2, 3]
-    packed = fit_model(config, LoadOptions(weights="int8", context=100))
-    assert fit.layers_that_fit(config, packed, each) == 1
-    assert footprint.device_format(packed.weights).name == "bf16"
 
 
 def test_a_large_draft_takes_the_fastest_format(config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from engine.drafting.sampled_tree import draw_tree
+from engine.drafting.sampled_tree import TreePlan, draw_tree
 from engine.model.proposal import Proposal
 from engine.model.sampling import Sampler, draw, uniform
 from engine.model.token_tree import ROOT, Draft
@@ -116,8 +116,7 @@ def test_pairs_of_tokens_on_a_tree_of_depth_two(kind: str) -> None:
         draft = fixed
         if kind != "deterministic":
             draft = draw_tree(
-                [2, 2],
-                6,
+                TreePlan((ROOT, ROOT, 0, 0, 1, 1)),
                 lambda tokens, parents, nodes: torch.stack(
                     [after[_path(Draft(tuple(tokens), tuple(parents)), node)][1] for node in nodes]
                 ),

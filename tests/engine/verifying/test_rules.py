@@ -54,6 +54,7 @@ def test_names_and_losslessness() -> None:
     assert {name: rule.lossless for name, rule in RULES.items()} == {
         "sample-and-match": True,
         "residual": True,
+        "residual-replacement": True,
         "typical": False,
     }
     assert RULES[Generate("", LoadOptions()).verify].lossless

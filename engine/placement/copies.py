@@ -1,0 +1,135 @@
+"""Copies from the host's memory to a device that run while the device computes, and how each waits for the other."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import torch
+from torch import Tensor
+
+from engine.errors import OutOfMemory
+
+Mark = Any
+"""A moment in the work of the device: a copy that is done, or everything computed so far."""
+
+
+class Copies(Protocol):
+    """What copies layers, on a stream of its own where the device has such."""
+
+    def host_buffer(self, size_bytes: int) -> Tensor:
+        """(size,) uint8 in the host's memory, from which copies are fast."""
+        ...
+
+    def device_buffer(self, size_bytes: int) -> Tensor:
+        """(size,) uint8 in the device's memory."""
+        ...
+
+    def computed(self) -> Mark:
+        """The moment at which everything is computed that was asked for until now."""
+        ...
+
+    def start(self, target: Tensor, source: Tensor, after: Mark) -> Mark:
+        """Begin to copy once ``after`` is reached, behind the copies begun before; returns when it will be done."""
+        ...
+
+    def wait(self, done: Mark) -> None:
+        """Let everything computed from now on wait for a copy."""
+        ...
+
+    def finish(self) -> None:
+        """Wait here for every copy that was begun."""
+        ...
+
+
+class StreamCopies:
+    """Copies on a second stream of a CUDA or XPU device, with events in both directions; nothing waits on the host.
+
+    Args:
+        device: Has streams and events.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._module: Any = torch.get_device_module(device)
+        self._stream = self._module.Stream(device)
+
+    def host_buffer(self, size_bytes: int) -> Tensor:
+        """Pinned: the device reads it without the processor's help.
+
+        Raises:
+            OutOfMemory: the system pins no more.
+        """
+        try:
+            return torch.empty(size_bytes, dtype=torch.uint8, pin_memory=True)
+        except RuntimeError as error:
+            raise OutOfMemory(
+                f"The system does not let Tenon pin {size_bytes / 1e6:.3g} MB more of the host's memory for copies to "
+                "the GPU: raise the limit (ulimit -l), or choose the mode offload.",
+                details=str(error),
+            ) from error
+
+    def device_buffer(self, size_bytes: int) -> Tensor:
+        """(size,) uint8 in the device's memory."""
+        return torch.empty(size_bytes, dtype=torch.uint8, device=self._device)
+
+    def computed(self) -> Mark:
+        """An event on the stream that computes."""
+        return self._event(self._module.current_stream(self._device))
+
+    def start(self, target: Tensor, source: Tensor, after: Mark) -> Mark:
+        """Queue the copy on the second stream."""
+        self._stream.wait_event(after)
+        with self._module.stream(self._stream):
+            target.copy_(source, non_blocking=True)
+        return self._event(self._stream)
+
+    def wait(self, done: Mark) -> None:
+        """Queue the wait on the stream that computes."""
+        self._module.current_stream(self._device).wait_event(done)
+
+    def finish(self) -> None:
+        """Wait for the second stream."""
+        self._stream.synchronize()
+
+    def _event(self, stream: Any) -> Any:
+        event = self._module.Event()
+        event.record(stream)
+        return event
+
+
+class PlainCopies:
+    """Copies that are done when they have begun, for devices without streams.
+
+    Args:
+        device: Any.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+
+    def host_buffer(self, size_bytes: int) -> Tensor:
+        """(size,) uint8 in the host's memory."""
+        return torch.empty(size_bytes, dtype=torch.uint8)
+
+    def device_buffer(self, size_bytes: int) -> Tensor:
+        """(size,) uint8 in the device's memory."""
+        return torch.empty(size_bytes, dtype=torch.uint8, device=self._device)
+
+    def computed(self) -> Mark:
+        """Nothing runs behind the host's back."""
+        return None
+
+    def start(self, target: Tensor, source: Tensor, after: Mark) -> Mark:
+        """Copy."""
+        target.copy_(source)
+
+    def wait(self, done: Mark) -> None:
+        """It is done."""
+
+    def finish(self) -> None:
+        """They are done."""
+
+
+def copies_to(device: torch.device) -> Copies:
+    """What copies to this device."""
+    return StreamCopies(device) if device.type in ("cuda", "xpu") else PlainCopies(device)

@@ -1,0 +1,173 @@
+"""All layers computed on a device whose memory holds some of them: the others pass through a ring of buffers there.
+
+While a layer computes the next ones are on their way, and behind the last layer those that the next forward needs
+first. The layers that stay are spread evenly among the others, so that each of them gives the copies time to get ahead.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from engine.model.layer import LayerWeights
+from engine.model.weight_format import Packing
+from engine.placement.copies import Copies, Mark
+from engine.placement.device_layer import device_layer, layer_tensors
+from engine.placement.link import Link
+
+# Where a tensor may begin in a buffer: what device memory is allocated by, so that no kernel sees a smaller alignment.
+_ALIGNMENT_BYTES = 256
+
+
+@dataclass
+class _Slot:
+    """A buffer on the device.
+
+    Attributes:
+        number: Of the buffer.
+        buffer: (size,) uint8.
+        free_at: When the layer that computed from it last has been computed.
+        layer: What was copied into it last.
+        done_at: When that copy is done.
+    """
+
+    number: int
+    buffer: Tensor
+    free_at: Mark
+    layer: int = -1
+    done_at: Mark = None
+
+
+class LayerOffload:
+    """Layers that all compute on a device and live there, or in the host's memory.
+
+    Args:
+        host_layer: Reads a layer into the host's memory, by its index; nothing of it is kept.
+        count: Layers of the model.
+        staying: How many of them stay on the device.
+        buffers: Layers that the ring holds: at least 2, unless all stay.
+        packing: Of packed matrices; None where there are none.
+        dtype: Of the device's activations.
+        link: The way there; it counts what is copied.
+        copies: Copies to the far end of the link.
+    """
+
+    def __init__(
+        self,
+        host_layer: Callable[[int], LayerWeights],
+        count: int,
+        staying: int,
+        buffers: int,
+        packing: Packing | None,
+        dtype: torch.dtype,
+        link: Link,
+        copies: Copies,
+    ) -> None:
+        self._link = link
+        self._copies = copies
+        self._count = count
+        passing = count - staying
+        # The i-th of the layers that pass is at i * count / passing, which spreads them evenly from the first one on.
+        self._passing = tuple(at * count // passing for at in range(passing))
+        self._held: dict[int, LayerWeights] = {}
+        self._images: dict[int, Tensor] = {}
+        imaged: dict[int, LayerWeights] = {}
+        for index in range(count):
+            layer = host_layer(index)
+            if index not in self._passing:
+                tensors = map(link.to_device, layer_tensors(layer, dtype))
+                self._held[index] = device_layer(layer, packing, tensors)
+                continue
+            size = sum(_spaced(tensor.nbytes) for tensor in layer_tensors(layer, dtype))
+            image = self._images[index] = copies.host_buffer(size)
+            for part, tensor in zip(
+                _in_buffer(image, layer_tensors(layer, dtype)), layer_tensors(layer, dtype), strict=True
+            ):
+                part.copy_(tensor)
+            imaged[index] = device_layer(layer, packing, _in_buffer(image, layer_tensors(layer, dtype)))
+        largest = max((image.nbytes for image in self._images.values()), default=0)
+        self._slots = [
+            _Slot(number, copies.device_buffer(largest), copies.computed())
+            for number in range(buffers if passing else 0)
+        ]
+        self._views = {
+            (index, slot.number): device_layer(
+                layer, packing, _in_buffer(slot.buffer, layer_tensors(layer, dtype))
+            )
+            for index, layer in imaged.items()
+            for slot in self._slots
+        }
+        self._free = deque(self._slots)
+        self._ahead: deque[_Slot] = deque()
+        self._computing: _Slot | None = None
+        self._next = 0
+        self._fetch()
+
+    def __len__(self) -> int:
+        return self._count
+
+    def layer(self, index: int) -> LayerWeights:
+        """A layer, ready to compute with until the next one is asked for."""
+        if self._computing is not None:
+            self._computing.free_at = self._copies.computed()
+            self._free.append(self._computing)
+            self._computing = None
+        if index in self._held:
+            self._fetch()
+            return self._held[index]
+        if not self._ahead or self._ahead[0].layer != index:
+            # A forward was cancelled, so what was fetched for its later layers is not what comes next.
+            self._free.extend(self._ahead)
+            self._ahead.clear()
+            self._next = self._passing.index(index)
+            self._fetch()
+        slot = self._computing = self._ahead.popleft()
+        self._copies.wait(slot.done_at)
+        self._fetch()
+        return self._views[index, slot.number]
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes on the device: layers that stay, and buffers."""
+        return sum(layer.size_bytes for layer in self._held.values()) + sum(
+            slot.buffer.nbytes for slot in self._slots
+        )
+
+    @property
+    def host_bytes(self) -> int:
+        """Bytes of the layers in the host's memory."""
+        return sum(image.nbytes for image in self._images.values())
+
+    def release(self) -> None:
+        """Free the layers, on both sides."""
+        self._copies.finish()
+        self._held, self._images, self._views = {}, {}, {}
+        self._slots, self._free, self._ahead, self._computing = [], deque(), deque(), None
+
+    def _fetch(self) -> None:
+        """Begin to copy into every buffer that is free."""
+        while self._free:
+            slot = self._free.popleft()
+            slot.layer = self._passing[self._next]
+            image = self._images[slot.layer]
+            slot.done_at = self._copies.start(slot.buffer[: len(image)], image, slot.free_at)
+            self._link.to_device_bytes += image.nbytes
+            self._ahead.append(slot)
+            self._next = (self._next + 1) % len(self._passing)
+
+
+def _spaced(size_bytes: int) -> int:
+    """Bytes from where a tensor of this size begins to where the next one does."""
+    return -(-size_bytes // _ALIGNMENT_BYTES) * _ALIGNMENT_BYTES
+
+
+def _in_buffer(buffer: Tensor, tensors: Iterator[Tensor]) -> Iterator[Tensor]:
+    """Views of a buffer, of the shapes and types of these tensors, one behind the other."""
+    start = 0
+    for tensor in tensors:
+        yield buffer[start : start + tensor.nbytes].view(tensor.dtype).view(tensor.shape)
+        start += _spaced(tensor.nbytes)
