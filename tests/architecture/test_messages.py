@@ -19,6 +19,7 @@ SAMPLES: dict[object, object] = {
     float: 0.5,
     bool: True,
     messages.Role: "user",
+    messages.MemoryUse: "weights",
     messages.StopReason: "end",
 }
 
