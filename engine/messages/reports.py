@@ -119,8 +119,9 @@ class Timings:
 
 @dataclass(frozen=True)
 class RoundTexts:
-    """What the tokens of a round say, each for itself: a token that is part of a character is a replacement mark,
-    and one that says nothing (the end of the text) is empty.
+    """What the tokens of a round say, each for itself.
+
+    A token that is part of a character is a replacement mark, and one that says nothing (the end of the text) empty.
 
     Attributes:
         root: The token that the draft goes on from.
