@@ -15,7 +15,7 @@ from app.chat.gauges import Gauges
 from app.chat.plan_rows import PlanRow, plan_rows
 from app.chat.reply_queue import reply_of
 from app.chat.reply_trace import ReplyTrace
-from engine.messages import Event, Finished, MemoryPlace, StatisticsUpdated, Timings
+from engine.messages import Event, Finished, MemoryPlace, ModelReport, StatisticsUpdated, Timings
 
 # How many replies can be looked at afterwards.
 _REPLIES_KEPT = 8
@@ -35,6 +35,7 @@ class Inspection(QObject):
     Attributes:
         gauges: Speed and memory of the last minute.
         running: Whether it listens.
+        clock: Tells the moment that a sample belongs to, in seconds.
     """
 
     changed = Signal()
@@ -54,9 +55,10 @@ class Inspection(QObject):
         self._modes = modes
         self._traces: dict[int, ReplyTrace] = {}
         self._measured: dict[str, float] = {}
-        self._measured_model = model.report
+        self._measured_model = _identity(model.report)
         self.gauges = Gauges()
         self.running = False
+        self.clock: Callable[[], float] = monotonic
 
     def start(self) -> None:
         """Listen, and ask for the rounds of the replies to come."""
@@ -89,7 +91,7 @@ class Inspection(QObject):
         if reply_id is None:
             return
         if isinstance(event, StatisticsUpdated):
-            self.gauges.take(event, monotonic())
+            self.gauges.take(event, self.clock())
         trace = self._traces.get(reply_id) or ReplyTrace()
         if not trace.take(event):
             return
@@ -110,5 +112,16 @@ class Inspection(QObject):
 
     def _forget_other_model(self) -> None:
         """A speed belongs to the model that is in memory."""
-        if self._measured_model is not self._model.report:
-            self._measured_model, self._measured = self._model.report, {}
+        identity = _identity(self._model.report)
+        if self._measured_model != identity:
+            self._measured_model, self._measured = identity, {}
+
+
+def _identity(report: ModelReport | None) -> tuple[object, ...]:
+    """What a speed depends on: the model, its weights, and where its layers are. A draft may come and go."""
+    if report is None:
+        return ()
+    layers = [
+        (place.place, share.layers) for place in report.places for share in place.shares if share.layers
+    ]
+    return (report.folder, report.weights, *layers)

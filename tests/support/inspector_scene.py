@@ -158,11 +158,14 @@ def finished(reply_id: int, tokens: int, predicted_ms: float, mode: str = "dovet
 
 
 def play(workspace: FakeWorkspace, reply_id: int) -> None:
-    """Ten seconds of a reply in Dovetail; plain decoding has been measured before."""
+    """Some seconds of a reply in Dovetail, on a clock of their own; plain decoding has been measured before."""
+    moment = 0.0
+    workspace.inspection().clock = lambda: moment
     workspace.tell(finished(1_000_000, 59, 10_000.0, mode="plain"))
     workspace.tell(finished(1_000_001, 89, 10_000.0, mode="lookup"))
     tokens = 0
-    for step in range(1, 41):
-        tokens += 3 + (step % 8 == 3) - (step % 9 == 4) + (step > 20)
-        rounds = ROUNDS[step // 5 - 1 : step // 5] if step % 5 == 0 else ()
+    for step in range(1, 81):
+        moment += 0.7
+        tokens += 3 + (step % 8 == 3) - (step % 11 == 4) + (step % 4 == 0) + (step > 20) * (step % 3 > 0)
+        rounds = ROUNDS[step // 10 - 1 : step // 10] if step % 10 == 0 else ()
         workspace.tell(update(reply_id, tokens, 280.0 * step, rounds, disk_read_bytes=step * 110_000_000))

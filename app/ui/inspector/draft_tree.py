@@ -33,7 +33,7 @@ _WORDS: dict[Fate, str] = {
     "accepted": "guessed and accepted",
     "corrected": "the model's own, in place of the guesses",
     "plain": "the model's own",
-    "rejected": "guessed and rejected",
+    "rejected": "guessed and not taken",
 }
 # Edge, width of the edge, fill, text.
 _LOOKS: dict[Fate, tuple[str, float, str, str]] = {
@@ -75,15 +75,13 @@ class DraftTree(QWidget):
 
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
-        self.setMinimumSize(self.sizeHint())
-        self.resize(self.sizeHint().expandedTo(self.size()))
-        self.updateGeometry()
+        self.resize(self.sizeHint())
         self.update()
 
     def sizeHint(self) -> QSize:
         """Room for every column and row."""
         if not self._nodes:
-            return QSize(100, self._theme.type.px(_NODE_PX[1]))
+            return QSize(240, self._theme.type.px(_NODE_PX[1]))
         columns = 1 + max(node.column for node in self._nodes)
         rows = 1 + max(node.row for node in self._nodes) - self._top_row
         width, height = self._pitch()

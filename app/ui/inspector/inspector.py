@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QRect, Qt, QTimer, Signal, Slot
@@ -11,7 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 
 from app.chat.choices import mode_title
 from app.chat.plan_rows import PlanRow, plain_speed
-from app.chat.reply_trace import ReplyTrace
+from app.chat.reply_trace import Origin, ReplyTrace, origin_in
 from app.ui.inspector.acceptance_plot import AcceptancePlot
 from app.ui.inspector.draft_tree import DraftTree
 from app.ui.inspector.edge import EDGE_PX, Edge
@@ -23,6 +22,7 @@ from app.ui.inspector.section import Section
 from app.ui.inspector.token_paint import TokenLegend
 from app.ui.inspector.token_view import TokenView
 from app.ui.theme.theme import Theme
+from engine.messages import RoundRecord
 
 if TYPE_CHECKING:
     from app.bridge.inspection import Inspection
@@ -177,7 +177,7 @@ class Inspector(QWidget):
         return self._inspection.trace(self._reply) or ReplyTrace()
 
     def _show_plots(self, trace: ReplyTrace, plain: float | None) -> None:
-        now, samples = monotonic(), self._inspection.gauges.samples
+        now, samples = self._inspection.clock(), self._inspection.gauges.samples
         # A reply's line does not go on from that of the reply before.
         speeds: list[tuple[float, float | None]] = []
         before = ""
@@ -199,9 +199,7 @@ class Inspector(QWidget):
     def _show_round(self, trace: ReplyTrace, number: int) -> None:
         record = trace.round(number)
         self.tokens.set_round(number if record is not None else 0)
-        self.tree_section.set_detail(
-            "" if record is None else step_words(number, record.accepted, record.tested)
-        )
+        self.tree_section.set_detail("" if record is None else step_words(number, record))
         if record is not None or trace.last_round == 0:
             self.tree.set_record(record)
         place = self.tree.path_place()
@@ -245,12 +243,13 @@ def compared(trace: ReplyTrace, plain: float | None) -> str:
     return "" if speed is None or plain <= 0 else f"{speed / plain:.1f} times plain speed"
 
 
-def step_words(number: int, accepted: tuple[int, ...], tested: int) -> str:
-    """What a round came to."""
-    if not tested:
+def step_words(number: int, record: RoundRecord) -> str:
+    """What a round came to; of a path that goes on behind the reply's end only what was taken counts."""
+    if not record.tested:
         return f"step {number}: nothing was guessed"
-    corrected = tested - len(accepted)
-    return f"step {number}: {len(accepted)} accepted" + (", 1 corrected" if corrected else "")
+    accepted = min(len(record.accepted), len(record.emitted))
+    origins = [origin_in(record, place) for place in range(len(record.emitted))]
+    return f"step {number}: {accepted} accepted" + (", 1 corrected" if Origin.CORRECTED in origins else "")
 
 
 def _plan_detail(rows: list[PlanRow]) -> str:

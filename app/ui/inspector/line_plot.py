@@ -7,6 +7,7 @@ from math import nan
 
 import pyqtgraph as pg
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.chat.gauges import SPAN_S
@@ -16,7 +17,7 @@ from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 
 _HEIGHT_PX = {3: 72, 2: 48}
-_AXIS_PX = 26
+_AXIS_GAP_PX = 6
 _TEXT_PX = 18
 
 
@@ -68,7 +69,7 @@ class LinePlot(QWidget):
             self._plot.addItem(item, ignoreBounds=True)
         axes = self._plot.getPlotItem()
         axes.hideAxis("bottom")
-        axes.getAxis("left").setStyle(tickLength=0, tickTextOffset=6, hideOverlappingLabels=False)
+        axes.getAxis("left").setStyle(tickLength=0, tickTextOffset=_AXIS_GAP_PX, hideOverlappingLabels=False)
         axes.showGrid(y=True, alpha=1.0)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -110,7 +111,6 @@ class LinePlot(QWidget):
         axis.setTickPen(pg.mkPen(color("line"), width=1))
         axis.setTextPen(color("mute"))
         axis.setTickFont(small)
-        axis.setWidth(self._theme.type.px(_AXIS_PX))
         self.set_points(self._points, self._reference)
 
     def _scale(self, largest: float) -> None:
@@ -118,6 +118,9 @@ class LinePlot(QWidget):
         marks = round_scale(max(largest, level[1] if level else 0.0), self._steps)
         axis = self._plot.getPlotItem().getAxis("left")
         axis.setTicks([[(mark, scale_word(mark)) for mark in marks]])
+        metrics = QFontMetricsF(self._theme.font(TextStyle.SMALL))
+        widest = max(metrics.horizontalAdvance(scale_word(mark)) for mark in marks)
+        axis.setWidth(round(widest) + 2 * _AXIS_GAP_PX)
         top = marks[-1]
         # Room for half a line of text above and below the outermost marks.
         share = _TEXT_PX / 2 / _HEIGHT_PX[self._steps]

@@ -31,9 +31,9 @@ _NO_MODEL = "No model is in memory."
 
 
 def gigabytes(size_bytes: int) -> str:
-    """5_300_000_000 -> "5.3", 24_000_000 -> "0.024"."""
+    """5_300_000_000 -> "5.3", 24_000_000 -> "0.02", 4_900_000 -> "0.005"."""
     value = size_bytes / 1e9
-    return f"{value:.1f}" if value >= 0.095 else f"{value:.2g}"
+    return f"{value:.{1 if value >= 0.095 else 2 if value >= 0.0095 else 3}f}"
 
 
 def share_words(share: MemoryShare) -> str:

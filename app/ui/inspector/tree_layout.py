@@ -42,18 +42,20 @@ def place_tree(record: RoundRecord) -> list[PlacedNode]:
     if texts is None:
         return []
     placing = _Placing(record)
+    # The reply may have ended on the path.
+    held = record.accepted[: len(texts.emitted)]
     placed = [PlacedNode(texts.root, "root", 0, 0, -1)]
     placing.taken.add((0, 0))
-    path = [-1, *record.accepted]
-    for depth, node in enumerate(record.accepted, 1):
+    path = [-1, *held]
+    for depth, node in enumerate(held, 1):
         placing.index[node] = depth
         placing.taken.add((depth, 0))
         score = record.scores[node] if record.scores else None
         placed.append(PlacedNode(texts.drafted[node], "accepted", depth, 0, depth - 1, score))
-    if len(texts.emitted) > len(record.accepted):
+    if len(texts.emitted) > len(held):
         fate: Fate = "corrected" if record.tested > len(record.accepted) else "plain"
         placing.taken.add((len(path), 0))
-        placed.append(PlacedNode(texts.emitted[len(record.accepted)], fate, len(path), 0, len(path) - 1))
+        placed.append(PlacedNode(texts.emitted[len(held)], fate, len(path), 0, len(path) - 1))
     for node in path:
         for child in placing.children[node]:
             if child not in placing.index:

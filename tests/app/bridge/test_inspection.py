@@ -10,7 +10,7 @@ from app.chat.reply_queue import Ticket, reply_of
 from engine.messages import Notice
 from tests.app.bridge.conftest import Desk
 from tests.support.fake_workspace import FakeWorkspace
-from tests.support.inspector_scene import ROUNDS, finished, report, update
+from tests.support.inspector_scene import ROUNDS, STREAMED, finished, report, update
 
 LISTENERS = SIGNAL("event_received(PyObject)")
 
@@ -52,7 +52,9 @@ def test_speeds_belong_to_the_model_in_memory(qtbot: object) -> None:
     assert measured["plain"] == pytest.approx(5.9)
     assert measured["lookup"] is None
     assert inspection.places() == report().places
-    workspace.talk.report = report()
+    workspace.talk.report = report()  # loaded again, with a draft say
+    assert [row.name for row in inspection.plan() if row.measured] == ["plain"]
+    workspace.talk.report = report(STREAMED)
     assert all(row.measured is None for row in inspection.plan())
     workspace.talk.report = None
     assert inspection.places() == ()

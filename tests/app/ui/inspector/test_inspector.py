@@ -132,7 +132,7 @@ def test_it_shows_a_reply_as_it_is_made(
     workspace.send(chat, "More")
     play(workspace, workspace.reply(chat).id)
     panel.update_now()
-    assert panel.head.texts == ("Dovetail", "2.1 times plain speed")
+    assert panel.head.texts == ("Dovetail", "2.3 times plain speed")
     assert panel.speed.latest is not None
     assert len(panel.accepted.shares) == 7
     assert [row.name for row in panel.plan.rows][:3] == ["dovetail", "lookup", "plain"]

@@ -67,7 +67,9 @@ def test_bars_by_position(qtbot: QtBot, theme: Theme) -> None:
 
 
 def test_sizes_have_as_many_digits_as_they_need() -> None:
-    assert [gigabytes(size) for size in (5_300_000_000, 400_000_000, 24_000_000)] == ["5.3", "0.4", "0.024"]
+    assert [gigabytes(size) for size in (5_300_000_000, 400_000_000, 24_000_000, 4_900_000)] == [
+        "5.3", "0.4", "0.02", "0.005",
+    ]  # fmt: skip
 
 
 def test_places_are_said_in_full(qtbot: QtBot, theme: Theme) -> None:
@@ -201,7 +203,7 @@ def test_the_tree_of_a_round(qtbot: QtBot, theme: Theme) -> None:
     tree.set_record(ROUNDS[7])
     assert tree.accessibleName().startswith(
         "Draft tree: the token before: so; guessed and accepted: a, power, cut; "
-        "the model's own, in place of the guesses: never; guessed and rejected: the"
+        "the model's own, in place of the guesses: never; guessed and not taken: the"
     )
     assert "found likely by 74 %" in help_at(tree, tree.path_place().topLeft() + QPoint(100, 10))
     picture = tree.grab().toImage()

@@ -5,6 +5,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from app.ui.inspector.inspector import step_words
 from app.ui.inspector.tree_layout import place_tree
 from tests.support.inspector_scene import ROUNDS, record
 
@@ -31,6 +32,17 @@ def test_the_path_is_the_middle_row() -> None:
 def test_a_token_of_the_target_where_nothing_was_refused_is_plain() -> None:
     assert [node.fate for node in place_tree(record("a", [" b"], " c"))] == ["root", "accepted", "plain"]
     assert [node.fate for node in place_tree(record("a", [], " c"))] == ["root", "plain"]
+
+
+def test_a_path_that_goes_on_behind_the_end_is_not_taken() -> None:
+    whole = record("a", [" b", "", " c"], " d")
+    assert whole.texts is not None
+    ended = replace(whole, emitted=whole.emitted[:2], texts=replace(whole.texts, emitted=(" b", "")))
+    assert [(node.text, node.fate) for node in place_tree(ended)] == [
+        ("a", "root"), (" b", "accepted"), ("", "accepted"), (" c", "rejected"),
+    ]  # fmt: skip
+    assert step_words(7, ended) == "step 7: 2 accepted"
+    assert step_words(8, record("a", [], " b")) == "step 8: nothing was guessed"
 
 
 def test_a_round_without_texts_has_no_tree_and_scores_may_be_missing() -> None:
