@@ -37,9 +37,11 @@ from engine.planning.hardware import (
     usable_cores,
 )
 from engine.planning.kernel_table import prefer_fastest
+from engine.planning.memory_places import Gpu, MachineMemory, memory_places
 from engine.planning.placement_plan import PlacementPlan
 from engine.planning.planner import choose_draft
 from engine.text.gate import Gate
+from engine.text.token_texts import TokenTexts
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.draft_kind import draft_kind
@@ -63,6 +65,7 @@ class LoadedModel:
         options: What it was loaded with.
         report: What was loaded.
         tokenizer: Its tokenizer.
+        token_texts: What its tokens say, each for itself.
         target: Its decoder and cache.
         draft: The draft that was loaded with it, None for none.
         link: The way to the GPU, or to the CPU's own memory where none is used.
@@ -91,6 +94,7 @@ class LoadedModel:
         """
         started = time.perf_counter()
         _set_threads(options.threads)
+        memory = MachineMemory.now()
         folder = find_model(options.model)
         if draft_kind(folder) == "head":
             raise UnsupportedModel(
@@ -101,6 +105,7 @@ class LoadedModel:
         config = read_config(checkpoint)
         check()
         self.tokenizer = Tokenizer(folder, read_end_ids(folder))
+        self.token_texts = TokenTexts(self.tokenizer)
         gpu = None if options.vram_budget_bytes == 0 else find_gpu()
         reference = choose_draft(options)
         draft = None
@@ -164,6 +169,16 @@ class LoadedModel:
             context=fit.context,
             weight_bytes=fit.weight_bytes,
             load_ms=(time.perf_counter() - started) * 1e3,
+            places=memory_places(
+                config,
+                self.placement_plan,
+                fit.weights,
+                fit.context,
+                memory,
+                draft_bytes=0 if draft is None else draft.size_bytes,
+                gpu=Gpu.of(self.link.device),
+                draft_on_gpu=draft is not None and draft.device.type != "cpu",
+            ),
         )
 
     def serves(self, options: LoadOptions) -> bool:

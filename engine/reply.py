@@ -28,6 +28,7 @@ from engine.messages import (
     PrefillProgress,
     Reply,
     RoundRecord,
+    RoundTexts,
     StatisticsUpdated,
     TextDrafted,
     TokensAdded,
@@ -105,6 +106,8 @@ class ReplyRun:
         self._check = check
         self._clock = ReplyClock(load_ms=load_ms)
         self._outlook = outlook
+        if request.round_texts:
+            self._clock.keep_all_rounds()
         self._plan = choose_plan(request.options, outlook)
         self._draft = model.draft if MODES[self._plan.mode].needs_draft else None
         self._crossed_before = model.link.to_device_bytes
@@ -228,8 +231,26 @@ class ReplyRun:
                 self._memory(),
                 context_used=len(self._prompt) + len(self._reply.token_ids),
                 context_limit=self._model.target.context,
-                rounds=self._clock.take_rounds(),
+                rounds=self._take_rounds(),
             )
+        )
+
+    def _take_rounds(self) -> tuple[RoundRecord, ...]:
+        """The rounds since the last event, with what their tokens say where that is wanted."""
+        rounds = self._clock.take_rounds()
+        if not self._request.round_texts:
+            return rounds
+        text, written, begins = self._model.token_texts.text, self._reply.token_ids, len(self._prompt)
+        return tuple(
+            replace(
+                record,
+                texts=RoundTexts(
+                    root=text(written[record.position - begins - 1]),
+                    drafted=tuple(map(text, record.tokens)),
+                    emitted=tuple(map(text, record.emitted)),
+                ),
+            )
+            for record in rounds
         )
 
     def _finished(self) -> Reply:

@@ -20,6 +20,7 @@ from engine.messages import (
     Load,
     LoadOptions,
     ModelLoaded,
+    ModelReport,
     ModelUnloaded,
 )
 
@@ -42,6 +43,7 @@ class ModelInEngine(QObject):
         self._in_memory: LoadOptions | None = None
         self._load_wanted = False
         self.context = 0
+        self.report: ModelReport | None = None
         self.state = self._named(EngineState(EnginePhase.STARTING, "", ""), load_options(settings))
         self._state_in_memory = self.state
         client.event_received.connect(self._receive)
@@ -117,6 +119,7 @@ class ModelInEngine(QObject):
         if isinstance(event, ModelLoaded):
             self._in_memory = self._asked.get(request_id)
             self.context = event.report.context
+            self.report = event.report
         asked = self._asked.get(request_id)
         chosen = not request_id or (asked is not None and asked.model == self.state.model_ref)
         state = self.state.after(event) if chosen else self.state
@@ -127,13 +130,13 @@ class ModelInEngine(QObject):
         if isinstance(event, ModelLoaded) and chosen:
             self._state_in_memory = state
         if isinstance(event, ModelUnloaded):
-            self._in_memory = None
+            self._in_memory = self.report = None
         self._show(state)
 
     @Slot(str)
     def _engine_stopped(self, sentence: str) -> None:
         self._load_id = self._reply_id = ""
-        self._in_memory = None
+        self._in_memory = self.report = None
         self._show(self.state.stopped(sentence))
 
     def _named(self, state: EngineState, options: LoadOptions) -> EngineState:

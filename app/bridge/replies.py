@@ -36,6 +36,9 @@ class Replies(QObject):
 
     A reply's message is in the library and on its way to the disk before `add` is called; it is sent to the
     engine when `stored` says that it has arrived there.
+
+    Attributes:
+        round_texts: Whether the replies to come are asked for their rounds, for whoever draws them.
     """
 
     message_changed = Signal(object)
@@ -60,6 +63,7 @@ class Replies(QObject):
         self._model = model
         self._queue = ReplyQueue()
         self._not_stored: set[int] = set()  # replies whose prompt is still on its way to the disk
+        self.round_texts = False
         self._sent = ""  # the request that the engine works on
         self._saving = False
         self._saved: Message | None = None
@@ -139,7 +143,7 @@ class Replies(QObject):
 
     def _send(self, ticket: Ticket) -> None:
         messages = self._library.messages(ticket.conversation_id)
-        self._sent = f"reply-{ticket.reply_id}"
+        self._sent = ticket.request_id
         options = self._model.options_for(self._sent)
         request = Generate(
             request_id=self._sent,
@@ -150,6 +154,7 @@ class Replies(QObject):
             verify=self._settings.verify,
             show_unconfirmed=self._settings.unconfirmed_shown,
             offer_topics=True,
+            round_texts=self.round_texts,
         )
         self._client.send(request)
         self._save_timer.start()

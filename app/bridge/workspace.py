@@ -12,6 +12,7 @@ from app.bridge.background_writer import BackgroundWriter
 from app.bridge.drafts import Drafts
 from app.bridge.engine_client import EngineClient
 from app.bridge.garbage import GarbageInWindowThread
+from app.bridge.inspection import Inspection
 from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
@@ -90,6 +91,7 @@ class Workspace(QObject):
         self._replies.reply_text_added.connect(self.reply_text_added)
         self._replies.unconfirmed_changed.connect(self.unconfirmed_changed)
         self._replies.prefill_progress.connect(self.prefill_progress)
+        self._inspection: Inspection | None = None
         self._erase_timer = QTimer(self)
         self._erase_timer.setSingleShot(True)
         self._erase_timer.setInterval(UNDO_MS)
@@ -236,6 +238,12 @@ class Workspace(QObject):
     def modes(self) -> list[ModeChoice]:
         """The modes, each with the reason where it cannot be chosen."""
         return mode_choices(self.drafts.in_use, self._model.state.gpu, self.settings.vram_budget_bytes)
+
+    def inspection(self) -> Inspection:
+        """What the inspector shows; made when it is opened first."""
+        if self._inspection is None:
+            self._inspection = Inspection(self._client, self._replies, self._model, self.modes, self)
+        return self._inspection
 
     def close(self) -> None:
         """Save everything, end the engine and join every thread. May be called twice."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_REQUEST = "reply-"
+
 
 @dataclass(frozen=True)
 class Ticket:
@@ -11,6 +13,17 @@ class Ticket:
 
     conversation_id: int
     reply_id: int
+
+    @property
+    def request_id(self) -> str:
+        """What the engine knows it by."""
+        return f"{_REQUEST}{self.reply_id}"
+
+
+def reply_of(request_id: str) -> int | None:
+    """The reply that a request is about; None where it is about something else."""
+    number = request_id.removeprefix(_REQUEST)
+    return int(number) if number != request_id and number.isdigit() else None
 
 
 class ReplyQueue:

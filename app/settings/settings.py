@@ -107,6 +107,7 @@ class Settings:
     recent_models = texts(RECENT_MODELS, "Checkpoint folders used lately, the latest first.")
     window_geometry = text("", "Where the window was, as Qt saves it, in base64.")
     sidebar_shown = switch(True, "Whether the list of conversations is shown.")
+    inspector_width = whole_number(420, 360, 520, "Width of the inspector.")
     drafted_shown = switch(
         False, "Whether text that came from accepted drafts is coloured in finished replies."
     )

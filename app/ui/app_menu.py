@@ -22,6 +22,7 @@ class AppMenu(QMenu):
         self.delete_chat.setIcon(themed_icon(theme, "trash-2"))
         self.addSeparator()
         self.chats = self._add("Show or hide the chats", "Ctrl+B")
+        self.inspector = self._add("Inspector", "F12", "Ctrl+I", checkable=True)
         self.drafted = self._add("Mark accepted drafts", "Ctrl+D", checkable=True)
         self.drafted.setToolTip("Marks what a draft guessed and the model accepted, in finished replies")
         self.guesses = self._add("Show guesses while they are unconfirmed", checkable=True)

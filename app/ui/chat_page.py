@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
 
 _FOOTER = "Runs on this computer. Replies can be wrong, so check what matters."
+# Title, model and buttons have no room beside each other in a page narrower than this.
+_CROWDED_PX = 480
+_COMPOSER_PX = 560
 _OPENABLE = ("http", "https", "mailto")
 
 
@@ -28,6 +31,7 @@ class ChatPage(QWidget):
     """Shows one conversation, or a blank one, and passes on what the person does with it."""
 
     conversation_shown = Signal(object)  # its id, or None
+    inspect_requested = Signal(int)  # a reply's id
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
 
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
@@ -50,6 +54,7 @@ class ChatPage(QWidget):
         self._footer = QLabel(_FOOTER, self)
         self._footer.setProperty("kind", "small")
         self._footer.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self._footer.setWordWrap(True)
         self._place = QVBoxLayout()
         self._place.addWidget(self.composer)
         column = QVBoxLayout(self)
@@ -118,6 +123,7 @@ class ChatPage(QWidget):
         self.composer.mode_button.menu_requested.connect(self._open_mode_menu)
         self.composer.prompt.page_requested.connect(self.transcript.scroll_page)
         self.transcript.retry_requested.connect(self._retry)
+        self.transcript.inspect_requested.connect(self.inspect_requested)
         self.transcript.link_activated.connect(self._ask_to_open)
         self.empty_state.example_chosen.connect(self._send)
         model, drafts = self.header.model_button, workspace.drafts
@@ -132,7 +138,7 @@ class ChatPage(QWidget):
         self._theme.changed.connect(self._fit)
 
     def _fit(self) -> None:
-        narrow = self.window().width() < NARROW_PX
+        narrow = self.window().width() < NARROW_PX or self.width() < _CROWDED_PX
         tight = self.width() < NARROW_PX
         margin = 12 if tight else 32
         width = min(self._theme.type.px(COLUMN_PX), self.width() - 2 * margin)
@@ -140,7 +146,7 @@ class ChatPage(QWidget):
         self._place.setContentsMargins(left, 0, self.width() - width - left, 0)
         self._footer.setVisible(self.height() > 420)
         self.header.set_narrow(narrow)
-        self.composer.set_narrow(tight)
+        self.composer.set_narrow(self.width() < _COMPOSER_PX)
         self.empty_state.set_narrow(self.width() < 620)
 
     def _show_messages(self, messages: list[Message]) -> None:

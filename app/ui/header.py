@@ -20,6 +20,7 @@ class Header(QWidget):
 
     sidebar_toggled = Signal()
     new_requested = Signal()
+    inspector_toggled = Signal()
     menu_requested = Signal()
 
     def __init__(self, theme: Theme, engine: EngineState, parent: QWidget | None = None) -> None:
@@ -37,6 +38,10 @@ class Header(QWidget):
         self.model_button = ModelButton(theme, engine, self)
         self.new_button = self._button("square-pen", "New chat (Ctrl+N)")
         self.new_button.clicked.connect(self.new_requested)
+        self.inspector_button = self._button("panel-right", "Show or hide the inspector (F12)")
+        self.inspector_button.setProperty("kind", "toggle")
+        self.inspector_button.setCheckable(True)
+        self.inspector_button.clicked.connect(self.inspector_toggled)
         self.menu_button = self._button("ellipsis", "Menu")
         self.menu_button.clicked.connect(self.menu_requested)
         self.set_narrow(False)
@@ -57,7 +62,14 @@ class Header(QWidget):
         self._narrow = narrow
         self.model_button.set_compact(narrow)
         self.new_button.setVisible(narrow)
+        self.inspector_button.setVisible(not narrow)
         self._arrange()
+
+    def set_inspector_shown(self, shown: bool) -> None:
+        """Whether the inspector is open."""
+        self.inspector_button.setChecked(shown)
+        role = "acc" if shown else "sub"
+        self.inspector_button.setIcon(themed_icon(self._theme, "panel-right", role))
 
     def set_engine(self, state: EngineState) -> None:
         """Show the engine's state."""
@@ -93,6 +105,8 @@ class Header(QWidget):
                 left - 2, top + line - 1, min(size.width(), right - left), size.height()
             )
             return
+        right -= _BUTTON_PX + 4
+        self.inspector_button.setGeometry(right - _BUTTON_PX, middle, _BUTTON_PX, _BUTTON_PX)
         right -= _BUTTON_PX + 8
         size = self.model_button.sizeHint()
         room = self.width() - 2 * 160

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMainWindow
 from app.chat.conversation import Message
 from app.ui.app_menu import AppMenu
 from app.ui.chat_page import ChatPage
+from app.ui.inspector.dock import InspectorDock
 from app.ui.settings_dialog import SettingsDialog
 from app.ui.shell import Shell
 from app.ui.sidebar.sidebar import Sidebar
@@ -44,6 +45,7 @@ class MainWindow(QMainWindow):
         self.shell = Shell(theme, self.sidebar, self.page, workspace.settings.sidebar_shown)
         self.setCentralWidget(self.shell)
         self.toast = Toast(theme, self)
+        self.inspector = InspectorDock(theme, workspace, self.shell, self.page)
         self.menu = AppMenu(theme, self)
         self.ring = FocusRing(self, theme)
         self._connect()
@@ -73,6 +75,9 @@ class MainWindow(QMainWindow):
         page.said.connect(self._say)
         page.header.sidebar_toggled.connect(self.shell.toggle)
         page.header.new_requested.connect(self.new_chat)
+        page.header.inspector_toggled.connect(self.inspector.toggle)
+        page.inspect_requested.connect(self.inspector.show_reply)
+        self.inspector.shown_changed.connect(self._inspector_shown)
         page.header.menu_requested.connect(self._open_menu)
         self.shell.focus_left.connect(self._focus_composer)
         self.toast.focus_left.connect(self._focus_composer)
@@ -97,6 +102,7 @@ class MainWindow(QMainWindow):
         menu.rename.triggered.connect(self._rename_current)
         menu.delete_chat.triggered.connect(self._delete_current)
         menu.chats.triggered.connect(self.shell.toggle)
+        menu.inspector.triggered.connect(self.inspector.toggle)
         menu.drafted.toggled.connect(self._show_drafted)
         menu.guesses.toggled.connect(self._show_guesses)
         menu.larger.triggered.connect(self._larger)
@@ -114,6 +120,7 @@ class MainWindow(QMainWindow):
             header.sidebar_button,
             header.model_button,
             header.new_button,
+            header.inspector_button,
             header.menu_button,
             *self.page.empty_state.buttons,
             self.page.transcript,
@@ -210,6 +217,11 @@ class MainWindow(QMainWindow):
         self._workspace.settings.sidebar_shown = shown
 
     @Slot(bool)
+    def _inspector_shown(self, shown: bool) -> None:
+        self.page.header.set_inspector_shown(shown)
+        self.menu.inspector.setChecked(shown)
+
+    @Slot(bool)
     def _show_drafted(self, shown: bool) -> None:
         self._workspace.settings.drafted_shown = shown
         self.page.transcript.set_drafted_shown(shown)
@@ -262,7 +274,7 @@ class MainWindow(QMainWindow):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape closes the overlay, else it stops the reply."""
         if event.key() == Qt.Key.Key_Escape:
-            if self.shell.narrow and self.shell.sidebar_visible:
+            if self.shell.overlay_visible:
                 self.shell.close_overlay()
             else:
                 self.page.stop()

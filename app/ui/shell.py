@@ -1,20 +1,24 @@
-"""Where the sidebar and the page stand: side by side, or the sidebar over the page in a narrow window."""
+"""Where the sidebar, the page and the inspector stand: side by side, or a panel over the page in a narrow window."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEasingCurve, QVariantAnimation, Signal, Slot
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.ui.pane import Pane
 from app.ui.sidebar.sidebar import Sidebar
-from app.ui.theme.theme import Theme, animation_ms
+from app.ui.theme.theme import Theme
 from app.ui.transcript.transcript import NARROW_PX
 
-_SLIDE_MS = 160
+INSPECTOR_NARROW_PX = 900
+_INSPECTOR_PX = (360, 520)
+# Less than this is no page: the inspector gives way to it, down to its smallest width, and then stands above it.
+_PAGE_PX = 400
 
 
 class Scrim(QWidget):
-    """Darkens the page behind the sidebar; a click closes it."""
+    """Darkens the page behind a panel; a click closes the panel."""
 
     clicked = Signal()
 
@@ -30,7 +34,7 @@ class Scrim(QWidget):
 
 
 class Shell(QWidget):
-    """Lays out sidebar and page.
+    """Lays out sidebar, page and inspector.
 
     The sidebar's own choice (shown or not) belongs to wide windows; in a narrow one it is an overlay that closes
     when a chat is chosen.
@@ -38,101 +42,145 @@ class Shell(QWidget):
 
     shown_changed = Signal(bool)
     focus_left = Signal()
+    inspector_closed = Signal()
 
     def __init__(self, theme: Theme, sidebar: Sidebar, page: QWidget, shown: bool) -> None:
         super().__init__()
-        self._theme = theme
         self._sidebar = sidebar
         self._page = page
-        self._shown = shown
-        self._overlay = False
-        self._share = 1.0 if shown else 0.0
+        self._inspector: QWidget | None = None
+        self._inspector_width = _INSPECTOR_PX[0]
         page.setParent(self)
         self._scrim = Scrim(self)
         self._scrim.hide()
         self._scrim.clicked.connect(self.close_overlay)
         sidebar.setParent(self)
-        self._motion = QVariantAnimation(self)
-        self._motion.setEasingCurve(QEasingCurve.Type.InOutCubic)
-        self._motion.valueChanged.connect(self._slide)
-        self._motion.finished.connect(self._settle)
+        self._left = Pane(shown, self)
+        self._right = Pane(False, self)
+        for pane in (self._left, self._right):
+            pane.moved.connect(self._arrange)
         theme.changed.connect(self._arrange)
 
     @property
     def narrow(self) -> bool:
         """Whether the sidebar is an overlay."""
-        return self.width() < NARROW_PX
+        return self._left.narrow
 
     @property
     def sidebar_visible(self) -> bool:
         """Whether the sidebar is to be seen."""
-        return self._overlay if self.narrow else self._shown
+        return self._left.visible
+
+    @property
+    def overlay_visible(self) -> bool:
+        """Whether a panel stands above the page."""
+        return any(pane.narrow and pane.visible for pane in (self._left, self._right))
 
     @Slot()
     def toggle(self) -> None:
         """Show or hide the sidebar."""
-        if self.narrow:
-            self._overlay = not self._overlay
-        else:
-            self._shown = not self._shown
-            self.shown_changed.emit(self._shown)
-        self._start()
+        self._left.set_visible(not self._left.visible)
+        if self._left.overlay and self._right.overlay:
+            self.inspector_closed.emit()  # one panel above the page is enough
+        if not self._left.narrow:
+            self.shown_changed.emit(self._left.shown)
+        self._measure()
 
     def show_sidebar(self) -> None:
         """Make sure that it is to be seen, at once."""
         if not self.sidebar_visible:
             self.toggle()
-        self._motion.stop()
-        self._slide(1.0)
-        self._settle()
+        self._left.settle()
+
+    def show_inspector(self, panel: QWidget, width: int) -> None:
+        """Show a panel at the right."""
+        if panel is not self._inspector:
+            self._inspector = panel
+            panel.setParent(self)
+        self._inspector_width = _bounded(width)
+        self._measure()
+        if self._right.narrow and self._left.overlay:
+            self._left.set_visible(False)
+        self._right.set_visible(True)
+
+    def hide_inspector(self) -> None:
+        """Put the panel at the right away."""
+        self._right.set_visible(False)
+
+    def set_inspector_width(self, width: int) -> int:
+        """Give the panel at the right another width, and return the one that it may have."""
+        self._inspector_width = _bounded(width)
+        self._measure()
+        self._arrange()
+        return self._inspector_width
 
     @Slot()
     def close_overlay(self) -> None:
-        """In a narrow window: put the sidebar away."""
-        if self.narrow and self._overlay:
-            self.toggle()
+        """Put away what stands above the page."""
+        if self._left.narrow and self._left.overlay:
+            self._left.set_visible(False)
+        if self._right.narrow and self._right.overlay:
+            self.inspector_closed.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Lay out again; passing 720 px puts an overlay away."""
+        """Lay out again; passing 720 px puts the sidebar's overlay away."""
         super().resizeEvent(event)
-        if event.oldSize().isValid() and (event.oldSize().width() < NARROW_PX) != self.narrow:
-            self._overlay = False
-        if self._motion.state() != QVariantAnimation.State.Running:
-            self._share = 1.0 if self.sidebar_visible else 0.0
+        self._measure()
+        for pane in (self._left, self._right):
+            if not pane.moving:
+                pane.share = 1.0 if pane.visible else 0.0
         self._arrange()
 
-    def _start(self) -> None:
-        goal = 1.0 if self.sidebar_visible else 0.0
-        self._motion.stop()
-        duration = animation_ms(_SLIDE_MS)
-        if not duration:
-            self._slide(goal)
-            return
-        self._motion.setDuration(duration)
-        self._motion.setStartValue(self._share)
-        self._motion.setEndValue(goal)
-        self._motion.start()
-
-    @Slot(object)
-    def _slide(self, share: float) -> None:
-        self._share = float(share)
-        self._arrange()
-
-    @Slot()
-    def _settle(self) -> None:
-        self._share = 1.0 if self.sidebar_visible else 0.0
-        self._arrange()
+    def _measure(self) -> None:
+        """See which panels have to be overlays at this width. The inspector stays open, beside the page or above."""
+        was_narrow, self._left.narrow = self._left.narrow, self.width() < NARROW_PX
+        if was_narrow != self._left.narrow:
+            self._left.overlay = False
+        taken = self._sidebar.sizeHint().width() if self._left.shown and not self._left.narrow else 0
+        visible = self._right.visible
+        cramped = self.width() - taken - _INSPECTOR_PX[0] < _PAGE_PX
+        self._right.narrow = self.width() < INSPECTOR_NARROW_PX or cramped
+        self._right.shown = visible and not self._right.narrow
+        self._right.overlay = visible and self._right.narrow
 
     @Slot()
     def _arrange(self) -> None:
-        width = self._sidebar.sizeHint().width()
-        shown = round(width * self._share)
-        self._sidebar.setGeometry(shown - width, 0, width, self.height())
-        focused = QApplication.focusWidget()
-        if shown <= 0 and focused is not None and self._sidebar.isAncestorOf(focused):
-            self.focus_left.emit()  # before it hides, or Qt hands the focus to whatever comes next
-        self._sidebar.setVisible(shown > 0)
-        left = 0 if self.narrow else shown
-        self._page.setGeometry(left, 0, self.width() - left, self.height())
+        left = self._place_sidebar()
+        right = self._place_inspector(left)
+        self._page.setGeometry(left, 0, self.width() - left - right, self.height())
         self._scrim.setGeometry(self.rect())
-        self._scrim.setVisible(self.narrow and shown > 0)
+        self._scrim.setVisible(any(pane.narrow and pane.share > 0 for pane in (self._left, self._right)))
+
+    def _place_sidebar(self) -> int:
+        """Returns what it takes from the page, in px."""
+        width = self._sidebar.sizeHint().width()
+        shown = round(width * self._left.share)
+        self._sidebar.setGeometry(shown - width, 0, width, self.height())
+        self._show(self._sidebar, shown > 0)
+        return 0 if self._left.narrow else shown
+
+    def _place_inspector(self, left: int) -> int:
+        """Returns what it takes from the page, in px."""
+        if self._inspector is None:
+            return 0
+        width = self._inspector_width
+        if self._right.narrow:
+            width = min(width, self.width())
+        else:
+            width = max(_INSPECTOR_PX[0], min(width, self.width() - left - _PAGE_PX))
+        shown = round(width * self._right.share)
+        self._inspector.setGeometry(self.width() - shown, 0, width, self.height())
+        self._show(self._inspector, shown > 0)
+        if shown > 0 and self._right.narrow:
+            self._inspector.raise_()
+        return 0 if self._right.narrow else shown
+
+    def _show(self, panel: QWidget, visible: bool) -> None:
+        focused = QApplication.focusWidget()
+        if not visible and focused is not None and panel.isAncestorOf(focused):
+            self.focus_left.emit()  # before it hides, or Qt hands the focus to whatever comes next
+        panel.setVisible(visible)
+
+
+def _bounded(width: int) -> int:
+    return min(max(width, _INSPECTOR_PX[0]), _INSPECTOR_PX[1])

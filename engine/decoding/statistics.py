@@ -41,6 +41,10 @@ class ReplyClock:
     _accepted: list[int] = field(default_factory=list)
     _rounds: deque[RoundRecord] = field(default_factory=lambda: deque(maxlen=_ROUNDS_KEPT))
 
+    def keep_all_rounds(self) -> None:
+        """Leave none of the rounds out between two calls of `take_rounds`."""
+        self._rounds = deque(self._rounds)
+
     def prompt_done(self) -> None:
         """The prompt is in the cache."""
         self._prompt_done = time.perf_counter()

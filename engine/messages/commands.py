@@ -105,6 +105,7 @@ class Generate:
         show_unconfirmed: Whether `TextDrafted` is wanted.
         offer_topics: The bundled guide may hold back an answer that it is not sure of and offer the nearest topics
             instead. Token ids stay the model's own, and a notice says what was done.
+        round_texts: Whether every round is wanted with the texts of its tokens, for whoever draws them.
     """
 
     request_id: str
@@ -118,6 +119,7 @@ class Generate:
     prompt_kind: PromptKind | None = None
     show_unconfirmed: bool = False
     offer_topics: bool = False
+    round_texts: bool = False
 
 
 @dataclass(frozen=True)

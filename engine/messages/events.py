@@ -131,7 +131,8 @@ class StatisticsUpdated:
     Attributes:
         context_used: Tokens of the context in use, prompt and reply.
         context_limit: Tokens of context there are.
-        rounds: What was drafted and what held since the last such event; of more than 64 rounds the latest.
+        rounds: What was drafted and what held since the last such event; of more than 64 rounds the latest, unless
+            their texts were asked for.
     """
 
     request_id: str

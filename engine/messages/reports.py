@@ -27,6 +27,41 @@ class Plan:
     predicted_per_second: float | None = None
 
 
+MemoryUse = Literal["weights", "draft", "caches", "buffers", "engine", "others"]
+
+
+@dataclass(frozen=True)
+class MemoryShare:
+    """What one use takes of a place.
+
+    Attributes:
+        use: ``weights``: the target's. ``draft``: the draft's weights and cache. ``caches``: keys and values of a full
+            context. ``buffers``: what a forward needs at its widest, and what streamed layers pass through.
+            ``engine``: the process without a model. ``others``: what other programs held when the model was loaded.
+        size_bytes: How much.
+        layers: Of weights: how many of the target's layers.
+    """
+
+    use: MemoryUse
+    size_bytes: int
+    layers: int = 0
+
+
+@dataclass(frozen=True)
+class MemoryPlace:
+    """What a loaded model takes of one place, as it was planned: a full context counts from the beginning.
+
+    Attributes:
+        place: ``ram``, ``disk`` or torch's name of a GPU.
+        total_bytes: Its size; 0 for the disk.
+        shares: What takes it.
+    """
+
+    place: str
+    total_bytes: int
+    shares: tuple[MemoryShare, ...]
+
+
 @dataclass(frozen=True)
 class ModelReport:
     """A loaded model.
@@ -40,6 +75,7 @@ class ModelReport:
         context: Tokens of context in use.
         weight_bytes: Size of all weights, in memory or read from the disk as they are needed.
         load_ms: Time the load took.
+        places: Where target, draft and caches live: a GPU first, then the host's memory, then the disk.
     """
 
     name: str
@@ -50,6 +86,7 @@ class ModelReport:
     context: int
     weight_bytes: int
     load_ms: float
+    places: tuple[MemoryPlace, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,6 +118,23 @@ class Timings:
 
 
 @dataclass(frozen=True)
+class RoundTexts:
+    """What the tokens of a round say, each for itself.
+
+    A token that is part of a character is a replacement mark, and one that says nothing (the end of the text) empty.
+
+    Attributes:
+        root: The token that the draft goes on from.
+        drafted: (N,) one text for each drafted token.
+        emitted: One for each token that left the loop.
+    """
+
+    root: str
+    drafted: tuple[str, ...]
+    emitted: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class RoundRecord:
     """One round of decoding: a draft, its verification, and what they took.
 
@@ -94,6 +148,7 @@ class RoundRecord:
         draft_ms: Time that the drafter took.
         verify_ms: Time that the target's forward and the rule of verification took.
         waited_ms: Of this, how long the forward waited for weights.
+        texts: What its tokens say, where the request asked for that.
     """
 
     position: int
@@ -105,6 +160,7 @@ class RoundRecord:
     draft_ms: float
     verify_ms: float
     waited_ms: float = 0.0
+    texts: RoundTexts | None = None
 
     @property
     def tested(self) -> int:

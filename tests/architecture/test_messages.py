@@ -20,6 +20,7 @@ SAMPLES: dict[object, object] = {
     bool: True,
     messages.Role: "user",
     messages.PromptKind: "chat",
+    messages.MemoryUse: "weights",
     messages.StopReason: "end",
 }
 

@@ -71,3 +71,42 @@ def test_plain_decoding_has_rounds_without_drafts(client: EngineClient, llama_fo
     rounds = [record for event in client.seen(StatisticsUpdated) for record in event.rounds]
     assert [record.tokens for record in rounds] == [()] * 7
     assert plain.drafted_text == ()
+
+
+def test_rounds_say_what_their_tokens_say_where_that_is_asked_for(
+    client: EngineClient, llama_folder: Path
+) -> None:
+    client.events.clear()
+    reply = client.answer(PROMPT, llama_folder, mode="lookup", max_tokens=300, round_texts=True)
+    texts = [record.texts for event in client.seen(StatisticsUpdated) for record in event.rounds]
+    # All of them, and not the latest few.
+    assert len(texts) == reply.timings.target_forwards > 64
+    assert texts[0] is not None
+    said = texts[0].root
+    for index, record in enumerate(
+        record for event in client.seen(StatisticsUpdated) for record in event.rounds
+    ):
+        found = texts[index]
+        assert found is not None
+        assert len(found.drafted) == len(record.tokens)
+        assert [found.drafted[node] for node in record.accepted][: len(found.emitted)] == list(
+            found.emitted[: len(record.accepted)]
+        )
+        if index:
+            before = texts[index - 1]
+            assert before is not None
+            assert found.root == before.emitted[-1]
+        said += "".join(found.emitted)
+    assert _without_marks(said) == _without_marks(reply.text)
+
+
+def test_rounds_keep_quiet_where_nobody_asks(client: EngineClient, llama_folder: Path) -> None:
+    client.events.clear()
+    client.answer(PROMPT, llama_folder, mode="plain", max_tokens=4)
+    rounds = [record for event in client.seen(StatisticsUpdated) for record in event.rounds]
+    assert [record.texts for record in rounds] == [None] * 3
+
+
+def _without_marks(text: str) -> str:
+    """A text without characters outside ASCII: those may be spread over several tokens."""
+    return "".join(character for character in text if character.isascii())

@@ -11,6 +11,7 @@ The last line of the last message is the script, ``word`` or ``word number``:
     echo        the roles and contents it was given
     guess       unconfirmed text where it is wanted, then what came of it and the rule of verification
     draft       the draft and the memory budget it was given
+    rounds      whether it was asked for the texts of its rounds
 
 A model called ``broken`` cannot be loaded, one called ``long`` takes a second. A draft called ``misfit`` fits nothing.
 """
@@ -207,6 +208,8 @@ class FakeEngine:
             yield f"w1 {request.verify}"
         elif word == "draft":
             yield f"draft:{request.options.draft} budget:{request.options.ram_budget_bytes}"
+        elif word == "rounds":
+            yield f"round_texts:{request.round_texts}"
         elif word == "trim":
             self.emit(ContextTrimmed(request_id, 4))
             self.emit(Notice(request_id, "A notice."))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
+from app.bridge.inspection import Inspection
 from app.chat.choices import (
     DraftChoice,
     ModeChoice,
@@ -20,6 +21,7 @@ from app.chat.conversation import Conversation, Message, MessageState, ReplyStat
 from app.chat.engine_state import EnginePhase, EngineState
 from app.settings.settings import Settings
 from engine.errors import TenonError
+from engine.messages import Event, ModelReport
 
 DAY_S = 86_400.0
 READY = EngineState(EnginePhase.READY, "guide", "Tenon guide", "fp32")
@@ -73,6 +75,17 @@ class FakeDrafts(QObject):
         self.chosen.emit()
 
 
+class FakeEngineTalk(QObject):
+    """What an `Inspection` needs of the client, the replies and the model: events to send, and what was asked for."""
+
+    event_received = Signal(object)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.round_texts = False
+        self.report: ModelReport | None = None
+
+
 class FakeWorkspace(QObject):
     """The interface of `app.bridge.workspace.Workspace`, kept in memory."""
 
@@ -91,6 +104,8 @@ class FakeWorkspace(QObject):
         self.settings = Settings()
         self.drafts = FakeDrafts(self.settings)
         self.drafts.refused.connect(self.notice)
+        self.talk = FakeEngineTalk(self)
+        self.inspections: list[Inspection] = []
         self.calls: list[tuple[object, ...]] = []
         self.send_error: TenonError | None = None
         self._engine = engine
@@ -154,6 +169,10 @@ class FakeWorkspace(QObject):
         """Another state of the engine."""
         self._engine = engine
         self.engine_changed.emit(engine)
+
+    def tell(self, event: Event) -> None:
+        """An event of the engine, for the inspector."""
+        self.talk.event_received.emit(event)
 
     # --- what the window calls --------------------------------------------------------------------------------
 
@@ -238,6 +257,12 @@ class FakeWorkspace(QObject):
 
     def modes(self) -> list[ModeChoice]:
         return mode_choices(self.drafts.in_use, self._engine.gpu, self.settings.vram_budget_bytes)
+
+    def inspection(self) -> Inspection:
+        if not self.inspections:
+            talk = self.talk
+            self.inspections.append(Inspection(talk, talk, talk, self.modes, self))  # type: ignore[arg-type]
+        return self.inspections[0]
 
     def active_conversation(self) -> int | None:
         return self._active

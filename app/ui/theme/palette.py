@@ -28,10 +28,12 @@ class Palette:
         onacc: Text on the accent.
         accs: Selected row, own message.
         acct: Text on ``accs``.
+        map: Data only: the draft, corrected tokens, the mark of a prediction.
         maps: Fill of a warning.
         mapt: Text of a warning.
         red: Edge and icon of an error.
         reds: Fill of an error.
+        g2: Data only: caches.
         g3: Neutral bars.
         keyword: Keywords in code.
         string: Strings in code.
@@ -59,10 +61,12 @@ class Palette:
     onacc: str
     accs: str
     acct: str
+    map: str
     maps: str
     mapt: str
     red: str
     reds: str
+    g2: str
     g3: str
     keyword: str
     string: str
@@ -91,10 +95,12 @@ LIGHT = Palette(
     onacc="#FFFFFF",
     accs="#DCEFEB",
     acct="#0A5A53",
+    map="#B86E14",
     maps="#FCEBD2",
     mapt="#8A4F00",
     red="#B3261E",
     reds="#FCE9E7",
+    g2="#4C9A91",
     g3="#85918C",
     keyword="#0B6B63",
     string="#8A4F00",
@@ -123,10 +129,12 @@ DARK = Palette(
     onacc="#06201C",
     accs="#17403A",
     acct="#9BE3D7",
+    map="#E2A456",
     maps="#46351A",
     mapt="#F3C88C",
     red="#FF9187",
     reds="#47231F",
+    g2="#33877B",
     g3="#78837F",
     keyword="#6AD0C0",
     string="#F0BE7C",

@@ -15,6 +15,9 @@ _SHEET = Template(
 * { outline: 0; }
 QMainWindow, QDialog, QWidget[kind="page"] { background: $bg; }
 QWidget[kind="sidebar"] { background: $side; border-right: 1px solid $line; }
+QWidget[kind="inspector"] { background: $side; border-left: 1px solid $line; }
+QWidget[kind="inspector"] QScrollArea, QWidget[kind="inspector"] QGraphicsView {
+  background: transparent; border: 0; }
 QWidget[kind="header"] { background: $bg; border-bottom: 1px solid $line; }
 QScrollArea, QScrollArea > QWidget > QWidget[kind="column"] { background: $bg; border: 0; }
 QToolTip { background: $raised; color: $text; border: 1px solid $line; padding: 4px 6px; }
@@ -32,6 +35,7 @@ QLabel[kind="label"] { font-weight: $medium; }
 
 QToolButton { background: transparent; border: 0; border-radius: 8px; color: $text; padding: 0; }
 QToolButton:hover { background: $hover; }
+QToolButton[kind="toggle"]:checked { background: $accs; }
 QToolButton:pressed, QToolButton:open { background: $press; }
 QToolButton:disabled { color: $mute; }
 QToolButton[kind="quiet"] { color: $sub; font-size: ${small}px; font-weight: $medium; padding: 4px 8px; }
@@ -80,6 +84,8 @@ QCheckBox::indicator { width: 18px; height: 18px; }
 
 QListView[kind="conversations"] { background: transparent; border: 0; }
 QListView[kind="choices"] { background: $raised; border: 0; }
+QFrame[kind="chip"] { background: $accs; border: 0; border-radius: 6px; }
+QFrame[kind="chip"] QLabel { color: $acct; font-weight: $medium; }
 QFrame[kind="popup"] { background: $raised; border: 1px solid $btn; border-radius: 8px; }
 QMenu { background: $raised; border: 1px solid $btn; padding: 4px; }
 QMenu::item { padding: 6px 24px 6px 10px; border-radius: 6px; color: $text; }
@@ -104,6 +110,7 @@ QTextBrowser, QTextEdit {
   selection-color: $onacc; }
 
 QFrame QScrollArea { background: transparent; }
+QAbstractScrollArea::corner { background: transparent; border: 0; }
 QScrollBar { background: transparent; border: 0; margin: 0; }
 QScrollBar:vertical { width: 10px; }
 QScrollBar:horizontal { height: 10px; }

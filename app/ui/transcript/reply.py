@@ -28,6 +28,7 @@ class ReplyView(QWidget):
 
     height_changed = Signal()
     retry_requested = Signal()
+    inspect_requested = Signal(int)  # its message's id
     link_activated = Signal(QUrl)
 
     def __init__(
@@ -52,6 +53,7 @@ class ReplyView(QWidget):
         self.blocks.height_changed.connect(self._changed)
         self.blocks.link_activated.connect(self.link_activated)
         self.strip = StatusStrip(theme, reply_status(message, engine, None), self)
+        self.strip.clicked.connect(self._inspect)
         self._show_state()
 
     # --- content ----------------------------------------------------------------------------------------------
@@ -248,6 +250,10 @@ class ReplyView(QWidget):
 
     def _show_caret(self) -> None:
         self.blocks.set_caret(self._caret_lit if self.message.state in _WRITING else None)
+
+    @Slot()
+    def _inspect(self) -> None:
+        self.inspect_requested.emit(self.message.id)
 
     @Slot()
     def _copy_reply(self) -> None:

@@ -6,8 +6,9 @@ import re
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QAbstractButton, QWidget
 
+from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.reply_status import Figure, ReplyStatus
@@ -17,10 +18,14 @@ _PADDING_X_PX = 12
 _GAP_PX = 13
 _DOT_PX = 8
 _SPACE_PX = 4
+_CHEVRON_PX = 16
 
 
-class StatusStrip(QWidget):
-    """One line of figures in a box while the reply runs, right-aligned and without a box when it is done."""
+class StatusStrip(QAbstractButton):
+    """One line of figures in a box while the reply runs, right-aligned and without a box when it is done.
+
+    A click asks for more about them.
+    """
 
     def __init__(self, theme: Theme, status: ReplyStatus, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -28,6 +33,8 @@ class StatusStrip(QWidget):
         self._status = status
         self._reserved: dict[int, float] = {}
         self._rows: list[list[tuple[float, Figure | str, float]]] = []
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setAccessibleDescription("Opens the inspector")
         self._describe()
 
     @property
@@ -52,6 +59,7 @@ class StatusStrip(QWidget):
         """Lay the figures out in rows and return the height in px."""
         padding = _PADDING_X_PX if self._status.live else 0
         left = float(padding)
+        width -= _CHEVRON_PX if self._status.live else 0
         self._rows = [[]]
         if self._status.dot:
             left += _DOT_PX + 8
@@ -89,6 +97,11 @@ class StatusStrip(QWidget):
             painter.setPen(self._theme.color("line"))
             painter.setBrush(self._theme.color("surf"))
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
+            chevron = tinted_pixmap(
+                "chevron-right", self._theme.palette.sub, _CHEVRON_PX, self.devicePixelRatioF()
+            )
+            place = QPointF(self.width() - _CHEVRON_PX - 8, (self.height() - _CHEVRON_PX) / 2)
+            painter.drawPixmap(place, chevron)
         height = self._theme.type.px(_ROW_PX)
         top = 2.0 if self._status.live else 0.0
         self._paint_dot(painter, top + height / 2)
@@ -167,6 +180,7 @@ class StatusStrip(QWidget):
         return before != self._reserved
 
     def _describe(self) -> None:
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._status.text else Qt.FocusPolicy.NoFocus)
         self.setAccessibleName(f"Status: {self._status.text}" if self._status.text else "Status")
         self.setToolTip(self._status.explanation if self._status.figures else "")
 

@@ -35,6 +35,7 @@ class Transcript(QScrollArea):
     """
 
     retry_requested = Signal()
+    inspect_requested = Signal(int)  # a reply's id
     link_activated = Signal(QUrl)
 
     def __init__(self, theme: Theme, engine: EngineState, parent: QWidget | None = None) -> None:
@@ -228,6 +229,7 @@ class Transcript(QScrollArea):
             view.set_drafted_shown(self._drafted_shown)
             view.height_changed.connect(self._height_changed)
             view.retry_requested.connect(self.retry_requested)
+            view.inspect_requested.connect(self.inspect_requested)
             view.link_activated.connect(self.link_activated)
         else:
             view = OwnMessage(self._theme, message, self._column)

@@ -113,7 +113,8 @@ def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -
         seen.append(widget.accessibleName())
         qtbot.keyClick(widget, Qt.Key.Key_Tab)
     wanted = ["New chat", "Search chats", "Chats", "Show or hide the chats (Ctrl+B)", "Model: Tenon guide, fp32",
-              "Menu", "Transcript", "Message", "Mode: Auto", "Send", "Copy reply"]  # fmt: skip
+              "Show or hide the inspector (F12)", "Menu", "Transcript", "Message", "Mode: Auto", "Send",
+              "Copy reply"]  # fmt: skip
     assert seen[: len(wanted)] == wanted
 
 

@@ -1,0 +1,127 @@
+"""What the inspector shows, gathered from the engine's events while it is open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.bridge.engine_client import EngineClient
+from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.replies import Replies
+from app.chat.choices import ModeChoice
+from app.chat.gauges import Gauges
+from app.chat.plan_rows import PlanRow, plan_rows
+from app.chat.reply_queue import reply_of
+from app.chat.reply_trace import ReplyTrace
+from engine.messages import Event, Finished, MemoryPlace, ModelReport, StatisticsUpdated, Timings
+
+# How many replies can be looked at afterwards.
+_REPLIES_KEPT = 8
+# A reply shorter than this says little about its mode's speed.
+_FEWEST_TOKENS = 16
+
+
+class Inspection(QObject):
+    """Follows replies between `start` and `stop`; outside of that it hears nothing.
+
+    Args:
+        client: The engine.
+        replies: Told whether their rounds are wanted.
+        model: What is in memory.
+        modes: Asked for every mode, with the reason where it cannot run.
+
+    Attributes:
+        gauges: Speed and memory of the last minute.
+        running: Whether it listens.
+        clock: Tells the moment that a sample belongs to, in seconds.
+    """
+
+    changed = Signal()
+
+    def __init__(
+        self,
+        client: EngineClient,
+        replies: Replies,
+        model: ModelInEngine,
+        modes: Callable[[], list[ModeChoice]],
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._client = client
+        self._replies = replies
+        self._model = model
+        self._modes = modes
+        self._traces: dict[int, ReplyTrace] = {}
+        self._measured: dict[str, float] = {}
+        self._measured_model = _identity(model.report)
+        self.gauges = Gauges()
+        self.running = False
+        self.clock: Callable[[], float] = monotonic
+
+    def start(self) -> None:
+        """Listen, and ask for the rounds of the replies to come."""
+        if not self.running:
+            self.running = self._replies.round_texts = True
+            self._client.event_received.connect(self._receive)
+
+    def stop(self) -> None:
+        """Listen no longer; what was gathered stays."""
+        if self.running:
+            self.running = self._replies.round_texts = False
+            self._client.event_received.disconnect(self._receive)
+
+    def trace(self, reply_id: int | None) -> ReplyTrace | None:
+        """How a reply was made; None where it was made while nobody looked, or too long ago."""
+        return None if reply_id is None else self._traces.get(reply_id)
+
+    def places(self) -> tuple[MemoryPlace, ...]:
+        """Where the model in memory lives; nothing while there is none."""
+        return () if self._model.report is None else self._model.report.places
+
+    def plan(self) -> list[PlanRow]:
+        """Every mode, with what is known of its speed or why it cannot run."""
+        self._forget_other_model()
+        return plan_rows(self._modes(), {}, self._measured)
+
+    @Slot(object)
+    def _receive(self, event: Event) -> None:
+        reply_id = reply_of(getattr(event, "request_id", ""))
+        if reply_id is None:
+            return
+        if isinstance(event, StatisticsUpdated):
+            self.gauges.take(event, self.clock())
+        trace = self._traces.get(reply_id) or ReplyTrace()
+        if not trace.take(event):
+            return
+        self._keep(reply_id, trace)
+        if isinstance(event, (StatisticsUpdated, Finished)) and trace.timings is not None:
+            self._measure(trace.mode, trace.timings)
+        self.changed.emit()
+
+    def _keep(self, reply_id: int, trace: ReplyTrace) -> None:
+        self._traces[reply_id] = trace
+        while len(self._traces) > _REPLIES_KEPT:
+            del self._traces[next(iter(self._traces))]
+
+    def _measure(self, mode: str, timings: Timings) -> None:
+        self._forget_other_model()
+        if timings.predicted_per_second is not None and timings.predicted_n >= _FEWEST_TOKENS:
+            self._measured[mode] = timings.predicted_per_second
+
+    def _forget_other_model(self) -> None:
+        """A speed belongs to the model that is in memory."""
+        identity = _identity(self._model.report)
+        if self._measured_model != identity:
+            self._measured_model, self._measured = identity, {}
+
+
+def _identity(report: ModelReport | None) -> tuple[object, ...]:
+    """What a speed depends on: the model, its weights, and where its layers are. A draft may come and go."""
+    if report is None:
+        return ()
+    layers = [
+        (place.place, share.layers) for place in report.places for share in place.shares if share.layers
+    ]
+    return (report.folder, report.weights, *layers)

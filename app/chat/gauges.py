@@ -1,0 +1,56 @@
+"""How fast replies came and what they took, over the last minute."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+from engine.messages import StatisticsUpdated
+
+SPAN_S = 60.0
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The figures of one moment.
+
+    Attributes:
+        at_s: When, on a clock that only goes forward.
+        reply: The request that they belong to.
+        tokens_per_second: Since the sample before; None where that is another reply, or no token came.
+        resident_bytes: Memory of the engine's process.
+        disk_bytes_per_second: Weights read from the disk since the sample before.
+    """
+
+    at_s: float
+    reply: str
+    tokens_per_second: float | None
+    resident_bytes: int
+    disk_bytes_per_second: float
+
+
+class Gauges:
+    """Turns running totals into figures of each moment."""
+
+    def __init__(self) -> None:
+        self.samples: deque[Sample] = deque()
+        self._last: StatisticsUpdated | None = None
+
+    def take(self, event: StatisticsUpdated, at_s: float) -> None:
+        """Add an event that came at a moment, and forget those older than a minute."""
+        last = self._last
+        if last is None or last.request_id != event.request_id:
+            speed, disk = event.timings.predicted_per_second, 0.0
+            worked_ms = event.timings.prompt_ms + event.timings.predicted_ms
+            read_bytes = event.memory.disk_read_bytes
+        else:
+            tokens = event.timings.predicted_n - last.timings.predicted_n
+            took_ms = event.timings.predicted_ms - last.timings.predicted_ms
+            speed = tokens / took_ms * 1e3 if tokens > 0 and took_ms > 0 else None
+            worked_ms = took_ms
+            read_bytes = event.memory.disk_read_bytes - last.memory.disk_read_bytes
+        disk = read_bytes / worked_ms * 1e3 if worked_ms > 0 else 0.0
+        self._last = event
+        self.samples.append(Sample(at_s, event.request_id, speed, event.memory.resident_bytes, disk))
+        while self.samples[0].at_s < at_s - SPAN_S:
+            self.samples.popleft()

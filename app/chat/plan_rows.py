@@ -1,0 +1,57 @@
+"""Every mode with what it is expected to do, did, or cannot do: the rows of the inspector's plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from app.chat.choices import ModeChoice
+
+
+@dataclass(frozen=True)
+class PlanRow:
+    """A mode.
+
+    Attributes:
+        name: Its ``--mode`` name.
+        title: What to show for it.
+        predicted: Tokens per second that were predicted, None where nothing was.
+        measured: Tokens per second that its last reply had, None before there is one.
+        reason: Why it cannot run, empty where it can.
+    """
+
+    name: str
+    title: str
+    predicted: float | None = None
+    measured: float | None = None
+    reason: str = ""
+
+    @property
+    def expected(self) -> float | None:
+        """What was measured, else what was predicted."""
+        return self.predicted if self.measured is None else self.measured
+
+
+def plan_rows(
+    choices: Iterable[ModeChoice], predicted: Mapping[str, float], measured: Mapping[str, float]
+) -> list[PlanRow]:
+    """The rows, fastest first, then modes of which nothing is known, then those that cannot run.
+
+    Args:
+        choices: Every mode, with the reason where it cannot be chosen.
+        predicted: Tokens per second by mode, as far as something was predicted.
+        measured: The same as replies of this model showed it.
+    """
+    rows = [
+        PlanRow(
+            choice.name, choice.title, predicted.get(choice.name), measured.get(choice.name), choice.problem
+        )
+        for choice in choices
+        if choice.name != "auto"
+    ]
+    return sorted(rows, key=lambda row: (bool(row.reason), -(row.expected or 0.0)))
+
+
+def plain_speed(rows: Iterable[PlanRow]) -> float | None:
+    """Tokens per second of plain decoding, None while nothing is known of it."""
+    return next((row.expected for row in rows if row.name == "plain"), None)

@@ -1,0 +1,105 @@
+"""What is known of how a reply was made: its rounds, and where each of its tokens came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+from engine.messages import Event, Finished, ModeChanged, PlanChosen, RoundRecord, StatisticsUpdated, Timings
+
+# Of a reply with more rounds the latest are kept.
+MOST_ROUNDS = 4_096
+
+
+class Origin(str, Enum):
+    """Where a token came from; the value is what a person reads."""
+
+    ACCEPTED = "draft, accepted"
+    CORRECTED = "corrected"  # the draft had guessed other tokens here
+    PLAIN = "plain"  # nothing was guessed here
+
+
+@dataclass(frozen=True)
+class TracedToken:
+    """A token of a reply.
+
+    Attributes:
+        text: What it says.
+        origin: Where it came from.
+        round: The number of its round, counted from 1; 0 for the reply's first token, which takes no round.
+    """
+
+    text: str
+    origin: Origin
+    round: int
+
+
+@dataclass
+class ReplyTrace:
+    """Grows with the events of one reply.
+
+    Attributes:
+        mode: The mode that runs, by its name; empty before that is known.
+        timings: The latest figures, None before the first.
+        tokens: The reply's tokens in order, as far as their rounds have come.
+        complete: Whether the reply has ended.
+    """
+
+    mode: str = ""
+    timings: Timings | None = None
+    tokens: list[TracedToken] = field(default_factory=list)
+    complete: bool = False
+    _rounds: list[RoundRecord] = field(default_factory=list)
+    _dropped: int = 0
+
+    def take(self, event: Event) -> bool:
+        """Follow an event of the reply; returns whether it changed anything."""
+        if isinstance(event, PlanChosen):
+            self.mode = event.plan.mode
+        elif isinstance(event, ModeChanged):
+            self.mode = event.mode
+        elif isinstance(event, StatisticsUpdated):
+            self.mode, self.timings = event.mode, event.timings
+            for record in event.rounds:
+                self._add(record)
+        elif isinstance(event, Finished):
+            self.mode, self.timings = event.reply.mode, event.reply.timings
+            self.complete = True
+        else:
+            return False
+        return True
+
+    @property
+    def first_round(self) -> int:
+        """The number of the first round that is kept."""
+        return self._dropped + 1
+
+    @property
+    def last_round(self) -> int:
+        """The number of the last round, 0 before there is one."""
+        return self._dropped + len(self._rounds)
+
+    def round(self, number: int) -> RoundRecord | None:
+        """A round by its number; None where there is none, or none any more."""
+        index = number - self.first_round
+        return self._rounds[index] if 0 <= index < len(self._rounds) else None
+
+    def _add(self, record: RoundRecord) -> None:
+        if record.texts is None:
+            return
+        self._rounds.append(record)
+        if not self.tokens:
+            self.tokens.append(TracedToken(record.texts.root, Origin.PLAIN, 0))
+        for place, text in enumerate(record.texts.emitted):
+            self.tokens.append(TracedToken(text, origin_in(record, place), self.last_round))
+        if len(self._rounds) > MOST_ROUNDS:
+            surplus = len(self._rounds) - MOST_ROUNDS
+            del self._rounds[:surplus]
+            self._dropped += surplus
+
+
+def origin_in(record: RoundRecord, place: int) -> Origin:
+    """Where a round's token came from, by its place among those that the round emitted."""
+    if place < len(record.accepted):
+        return Origin.ACCEPTED
+    return Origin.CORRECTED if record.tested > len(record.accepted) else Origin.PLAIN

@@ -1,0 +1,209 @@
+"""The tree that was drafted in one round: the path that held, the model's own token, rejected branches."""
+
+from __future__ import annotations
+
+from math import exp
+
+from PySide6.QtCore import QEvent, QPointF, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QPen,
+)
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from app.chat.reply_trace import Origin, TracedToken
+from app.ui.inspector.token_flow import shown_text
+from app.ui.inspector.tree_layout import Fate, PlacedNode, place_tree
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+from engine.messages import RoundRecord
+
+_NODE_PX = (57, 27)
+_GAP_PX = (20, 9)
+_MARGIN_PX = 3
+_NOTHING = "No step is chosen."
+_WORDS: dict[Fate, str] = {
+    "root": "the token before",
+    "accepted": "guessed and accepted",
+    "corrected": "the model's own, in place of the guesses",
+    "plain": "the model's own",
+    "rejected": "guessed and not taken",
+}
+# Edge, width of the edge, fill, text.
+_LOOKS: dict[Fate, tuple[str, float, str, str]] = {
+    "root": ("ctl", 1.0, "press", "text"),
+    "accepted": ("acc", 2.0, "accs", "text"),
+    "corrected": ("map", 2.0, "maps", "mapt"),
+    "plain": ("mute", 1.0, "", "text"),
+    "rejected": ("ctl", 1.0, "", "mute"),
+}
+
+
+class DraftTree(QWidget):
+    """Painted, from left to right. The arrow keys ask for the round before or after."""
+
+    step_wanted = Signal(int)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._record: RoundRecord | None = None
+        self._nodes: list[PlacedNode] = []
+        self._top_row = 0
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._describe()
+
+    @property
+    def nodes(self) -> list[PlacedNode]:
+        """What is painted."""
+        return self._nodes
+
+    def set_record(self, record: RoundRecord | None) -> None:
+        """Show a round's tree."""
+        if record is not self._record:
+            self._record = record
+            self._nodes = [] if record is None else place_tree(record)
+            self._top_row = min((node.row for node in self._nodes), default=0)
+            self._describe()
+            self.restyle()
+
+    def restyle(self) -> None:
+        """Take the theme's colours and sizes again."""
+        self.resize(self.sizeHint())
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Room for every column and row."""
+        if not self._nodes:
+            return QSize(240, self._theme.type.px(_NODE_PX[1]))
+        columns = 1 + max(node.column for node in self._nodes)
+        rows = 1 + max(node.row for node in self._nodes) - self._top_row
+        width, height = self._pitch()
+        gap_x, gap_y = width - self._node_size()[0], height - self._node_size()[1]
+        return QSize(columns * width - gap_x + 2 * _MARGIN_PX, rows * height - gap_y + 2 * _MARGIN_PX)
+
+    def path_place(self) -> QRect:
+        """Where the path stands, the target's own token included."""
+        place = QRectF()
+        for node in self._nodes:
+            if node.row == 0 and node.fate != "rejected":
+                place = place.united(self._box(node))
+        return place.toAlignedRect()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Left and right: the round before or after."""
+        if event.key() in (Qt.Key.Key_Left, Qt.Key.Key_Right) and not event.modifiers():
+            self.step_wanted.emit(-1 if event.key() == Qt.Key.Key_Left else 1)
+        else:
+            super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A click takes the keyboard's focus and chooses nothing."""
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+
+    def event(self, event: QEvent) -> bool:
+        """Say what a node is and how likely the draft found it."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            at = QPointF(event.pos())
+            for node in self._nodes:
+                if self._box(node).contains(at):
+                    QToolTip.showText(event.globalPos(), _node_words(node), self)
+            return True
+        return super().event(event)
+
+    # --- painting ---------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the lines, then the nodes; what held comes last, on top."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if not self._nodes:
+            painter.setFont(self._theme.font(TextStyle.SMALL))
+            painter.setPen(self._theme.color("mute"))
+            painter.drawText(QRectF(self.rect()), Qt.TextFlag.TextWordWrap, _NOTHING)
+        ordered = sorted(self._nodes, key=lambda node: node.fate != "rejected")
+        for node in ordered:
+            if node.parent >= 0:
+                self._paint_line(painter, self._nodes[node.parent], node)
+        for node in ordered:
+            self._paint_node(painter, node)
+        if self.hasFocus():
+            painter.setPen(QPen(self._theme.color("acc"), 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(self.visibleRegion().boundingRect()).adjusted(1, 1, -1, -1), 6, 6)
+
+    def _paint_line(self, painter: QPainter, parent: PlacedNode, node: PlacedNode) -> None:
+        begin, end = self._box(parent), self._box(node)
+        start = QPointF(begin.right(), begin.center().y())
+        goal = QPointF(end.left(), end.center().y())
+        path = QPainterPath(start)
+        if start.y() == goal.y():
+            path.lineTo(goal)
+        else:
+            bend = (goal.x() - start.x()) * 0.6
+            path.cubicTo(start + QPointF(bend, 0), goal - QPointF(bend, 0), goal)
+        pen = QPen(self._theme.color(_LOOKS[node.fate][0]), 2.5)
+        if node.fate in ("rejected", "plain"):
+            pen.setWidthF(1.0)
+        if node.fate == "rejected":
+            pen.setDashPattern([3.0, 3.0])
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        painter.drawPath(path)
+
+    def _paint_node(self, painter: QPainter, node: PlacedNode) -> None:
+        edge, width, fill, text = _LOOKS[node.fate]
+        pen = QPen(self._theme.color(edge), width)
+        if node.fate == "rejected":
+            pen.setDashPattern([3.0, 3.0])
+        if node.fate == "plain":
+            pen.setDashPattern([1.0, 1.5])
+        painter.setPen(pen)
+        painter.setBrush(self._theme.color(fill) if fill else self._theme.color("side"))
+        box = self._box(node)
+        painter.drawRoundedRect(box, 6, 6)
+        chosen = node.fate in ("root", "accepted", "corrected")
+        painter.setFont(self._theme.font(TextStyle.SMALL_BOLD if chosen else TextStyle.SMALL))
+        painter.setPen(self._theme.color(text))
+        words = _node_text(node)
+        metrics = QFontMetricsF(painter.font())
+        words = metrics.elidedText(words, Qt.TextElideMode.ElideRight, box.width() - 6)
+        painter.drawText(box, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine, words)
+
+    def _node_size(self) -> tuple[int, int]:
+        px = self._theme.type.px
+        return px(_NODE_PX[0]), px(_NODE_PX[1])
+
+    def _pitch(self) -> tuple[int, int]:
+        width, height = self._node_size()
+        return width + _GAP_PX[0], height + _GAP_PX[1]
+
+    def _box(self, node: PlacedNode) -> QRectF:
+        (width, height), (step_x, step_y) = self._node_size(), self._pitch()
+        return QRectF(
+            _MARGIN_PX + node.column * step_x, _MARGIN_PX + (node.row - self._top_row) * step_y, width, height
+        )
+
+    # --- words ------------------------------------------------------------------------------------------------
+
+    def _describe(self) -> None:
+        by_fate: dict[Fate, list[str]] = {}
+        for node in self._nodes:
+            by_fate.setdefault(node.fate, []).append(_node_text(node))
+        words = "; ".join(f"{_WORDS[fate]}: {', '.join(texts)}" for fate, texts in by_fate.items())
+        self.setAccessibleName(f"Draft tree: {words or _NOTHING}")
+
+
+def _node_text(node: PlacedNode) -> str:
+    return shown_text(TracedToken(node.text, Origin.PLAIN, 0))
+
+
+def _node_words(node: PlacedNode) -> str:
+    chance = "" if node.score is None else f", found likely by {100 * exp(min(node.score, 0.0)):.2g} %"
+    return f"{node.text!r}: {_WORDS[node.fate]}{chance}"

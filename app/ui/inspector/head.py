@@ -1,0 +1,81 @@
+"""The first line of the inspector: its name, the mode, how it compares with plain decoding, and the way out."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
+
+from app.ui.theme.icons import themed_icon, tinted_pixmap
+from app.ui.theme.theme import Theme
+
+_CLOSE_PX = 28
+_ICON_PX = 14
+
+
+class Head(QWidget):
+    """One line; the comparison goes first where there is no room."""
+
+    close_requested = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.title = QLabel("Inspector", self)
+        self.title.setProperty("kind", "title")
+        self._chip = QFrame(self)
+        self._chip.setProperty("kind", "chip")
+        self._icon = QLabel(self._chip)
+        self._mode = QLabel(self._chip)
+        inside = QHBoxLayout(self._chip)
+        inside.setContentsMargins(6, 3, 8, 3)
+        inside.setSpacing(4)
+        inside.addWidget(self._icon)
+        inside.addWidget(self._mode)
+        self._compared = QLabel(self)
+        self._compared.setProperty("kind", "small")
+        self.close_button = QToolButton(self)
+        self.close_button.setIcon(themed_icon(theme, "x"))
+        self.close_button.setIconSize(QSize(16, 16))
+        self.close_button.setFixedSize(_CLOSE_PX, _CLOSE_PX)
+        self.close_button.setAccessibleName("Close the inspector")
+        self.close_button.setToolTip("Close the inspector (F12)")
+        self.close_button.clicked.connect(self.close_requested)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 8, 8, 6)
+        row.setSpacing(9)
+        row.addWidget(self.title)
+        row.addWidget(self._chip)
+        row.addStretch(1)
+        row.addWidget(self._compared)
+        row.addWidget(self.close_button)
+        self.set_mode("", "")
+        self.restyle()
+
+    @property
+    def texts(self) -> tuple[str, str]:
+        """The mode and the comparison."""
+        return self._mode.text(), self._compared.text()
+
+    def set_mode(self, title: str, compared: str) -> None:
+        """Show a mode and how it compares; empty where that is not known."""
+        self._mode.setText(title)
+        self._chip.setVisible(bool(title))
+        self._compared.setText(compared)
+        self._fit()
+
+    def restyle(self) -> None:
+        """Take the theme's colours and sizes again."""
+        color, ratio = self._theme.palette.acc, self.devicePixelRatioF()
+        self._icon.setPixmap(tinted_pixmap("zap", color, _ICON_PX, ratio))
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Find room."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        parts = (self.title, self._chip, self._compared)
+        needed = sum(part.sizeHint().width() for part in parts) + _CLOSE_PX + 16 + 8 + 4 * 9
+        self._compared.setVisible(bool(self._compared.text()) and needed <= self.width())

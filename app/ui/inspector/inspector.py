@@ -1,0 +1,269 @@
+"""The inspector's panel: its parts, one under the other, and what each of them shows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRect, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+
+from app.chat.choices import mode_title
+from app.chat.plan_rows import PlanRow, plain_speed
+from app.chat.reply_trace import Origin, ReplyTrace, origin_in
+from app.ui.inspector.acceptance_plot import AcceptancePlot
+from app.ui.inspector.draft_tree import DraftTree
+from app.ui.inspector.edge import EDGE_PX, Edge
+from app.ui.inspector.head import Head
+from app.ui.inspector.line_plot import LinePlot
+from app.ui.inspector.memory_bar import MemoryBar
+from app.ui.inspector.plan_view import PlanView
+from app.ui.inspector.section import Section
+from app.ui.inspector.token_paint import TokenLegend
+from app.ui.inspector.token_view import TokenView
+from app.ui.theme.theme import Theme
+from engine.messages import RoundRecord
+
+if TYPE_CHECKING:
+    from app.bridge.inspection import Inspection
+
+# Ten times a second at most.
+UPDATE_MS = 100
+_MARGIN_PX = 16
+_TOKENS_PX = 124
+_TREE_PX = 140
+_SHORTEST_REPLY_TOKENS = 16
+
+
+class Inspector(QWidget):
+    """Shows one reply, the machine's last minute, the model in memory and the plan.
+
+    It is brought up to date after `Inspection.changed`, and only between `start` and `stop`.
+
+    Attributes:
+        updates: How often it was brought up to date.
+    """
+
+    close_requested = Signal()
+    width_wanted = Signal(int)
+
+    def __init__(self, theme: Theme, inspection: Inspection, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._inspection = inspection
+        self._reply: int | None = None
+        self._round: int | None = None  # None follows the latest
+        self.updates = 0
+        self.setProperty("kind", "inspector")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAccessibleName("Inspector")
+        self.head = Head(theme, self)
+        self.head.close_requested.connect(self.close_requested)
+        self.speed = LinePlot(theme, "Speed", "tok/s, last 60 s", "tokens per second")
+        self.accepted = AcceptancePlot(theme)
+        self.memory = LinePlot(theme, "Memory", "GB, last 60 s", "gigabytes", steps=2)
+        self.disk = LinePlot(theme, "Disk", "MB/s, last 60 s", "megabytes per second", steps=2)
+        self.places = MemoryBar(theme)
+        self.plan = PlanView(theme)
+        self.tokens = TokenView(theme)
+        self.tree = DraftTree(theme)
+        self._token_area = _scroller(self.tokens, "Tokens of the reply")
+        self._token_area.setWidgetResizable(True)
+        self._tree_area = _scroller(self.tree, "Draft tree")
+        self.places_section = Section(theme, "Where it lives", self.places)
+        self.places_section.set_detail("GB")
+        self.plan_section = Section(theme, "Plan", self.plan)
+        self.tokens_section = Section(theme, "Tokens", self._token_area, TokenLegend(theme))
+        self.tree_section = Section(theme, "Draft tree", self._tree_area)
+        self._build()
+        self.edge = Edge(theme, self)
+        self.edge.width_wanted.connect(self.width_wanted)
+        self.tokens.round_chosen.connect(self.choose_round)
+        self.tokens.place_wanted.connect(self._show_tokens_at)
+        self.tree.step_wanted.connect(self._step)
+        self._timer = QTimer(self, singleShot=True, interval=UPDATE_MS)
+        self._timer.timeout.connect(self.update_now)
+        theme.changed.connect(self._restyle)
+        self._restyle()
+
+    @property
+    def round(self) -> int:
+        """The number of the round whose tree is shown; 0 for none."""
+        return self.tokens.round
+
+    def start(self) -> None:
+        """Follow the engine, and show how things are."""
+        self._inspection.start()
+        self._inspection.changed.connect(self.update_soon)
+        self.update_now()
+
+    def stop(self) -> None:
+        """Follow nothing."""
+        self._timer.stop()
+        self._inspection.changed.disconnect(self.update_soon)
+        self._inspection.stop()
+
+    def show_reply(self, reply_id: int | None) -> None:
+        """Show how a reply was made, from its latest round on; None for no reply."""
+        if reply_id != self._reply:
+            self._reply, self._round = reply_id, None
+            self.update_now()
+
+    @Slot(int)
+    def choose_round(self, number: int) -> None:
+        """Show a round's tree; the last one is followed as the reply goes on."""
+        trace = self._trace()
+        self._round = None if number >= trace.last_round and not trace.complete else number
+        self._show_round(trace, number)
+
+    @Slot()
+    def update_soon(self) -> None:
+        """Bring everything up to date, but not more often than ten times a second."""
+        if not self._timer.isActive():
+            self._timer.start()
+
+    @Slot()
+    def update_now(self) -> None:
+        """Show everything as it is."""
+        self.updates += 1
+        trace, rows = self._trace(), self._inspection.plan()
+        plain = plain_speed(rows)
+        self._show_plots(trace, plain)
+        self.head.set_mode(mode_title(trace.mode) if trace.mode else "", compared(trace, plain))
+        self.plan.set_rows(rows, trace.mode)
+        self.plan_section.set_detail(_plan_detail(rows))
+        number = trace.last_round if self._round is None else self._round
+        follows = self._round is None
+        self.tokens.set_tokens(trace.tokens)
+        self._token_area.setFixedHeight(min(self.tokens.height(), self._theme.type.px(_TOKENS_PX)))
+        self._show_round(trace, number)
+        if follows and not self.tokens.hasFocus():
+            bar = self._token_area.verticalScrollBar()
+            bar.setValue(bar.maximum())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the edge at the left, over everything."""
+        super().resizeEvent(event)
+        self.edge.setGeometry(0, 0, EDGE_PX, self.height())
+        self.edge.raise_()
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        column = QWidget()
+        rows = QVBoxLayout(column)
+        rows.setContentsMargins(_MARGIN_PX, 2, _MARGIN_PX, 8)
+        rows.setSpacing(0)
+        for pair in ((self.speed, self.accepted), (self.memory, self.disk)):
+            row = QHBoxLayout()
+            row.setSpacing(_MARGIN_PX)
+            for plot in pair:
+                row.addWidget(plot, 1)
+            rows.addLayout(row)
+        for section in (self.places_section, self.plan_section, self.tokens_section, self.tree_section):
+            rows.addWidget(section)
+        rows.addStretch(1)
+        self.scroller = _scroller(column, "Inspector")
+        self.scroller.setWidgetResizable(True)
+        self.scroller.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.scroller.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(1, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addWidget(self.head)
+        whole.addWidget(self.scroller, 1)
+
+    def _trace(self) -> ReplyTrace:
+        return self._inspection.trace(self._reply) or ReplyTrace()
+
+    def _show_plots(self, trace: ReplyTrace, plain: float | None) -> None:
+        now, samples = self._inspection.clock(), self._inspection.gauges.samples
+        # A reply's line does not go on from that of the reply before.
+        speeds: list[tuple[float, float | None]] = []
+        before = ""
+        for sample in samples:
+            if before and sample.reply != before:
+                speeds.append((sample.at_s - now, None))
+            speeds.append((sample.at_s - now, sample.tokens_per_second))
+            before = sample.reply
+        self.speed.set_points(speeds, None if plain is None else ("plain", plain))
+        self.memory.set_points([(s.at_s - now, s.resident_bytes / 1e9) for s in samples])
+        self.disk.set_points([(s.at_s - now, s.disk_bytes_per_second / 1e6) for s in samples])
+        places = self._inspection.places()
+        streams = any(place.place == "disk" for place in places)
+        self.disk.setVisible(streams)
+        rate = samples[-1].disk_bytes_per_second if samples and streams else 0.0
+        self.places.set_places(places, rate)
+        self.accepted.set_shares(() if trace.timings is None else trace.timings.acceptance_by_position)
+
+    def _show_round(self, trace: ReplyTrace, number: int) -> None:
+        record = trace.round(number)
+        self.tokens.set_round(number if record is not None else 0)
+        self.tree_section.set_detail("" if record is None else step_words(number, record))
+        if record is not None or trace.last_round == 0:
+            self.tree.set_record(record)
+        place = self.tree.path_place()
+        area = self._tree_area
+        area.setFixedHeight(min(self.tree.sizeHint().height() + 4, self._theme.type.px(_TREE_PX)))
+        area.verticalScrollBar().setValue(place.center().y() - area.viewport().height() // 2)
+        area.horizontalScrollBar().setValue(place.right() - area.viewport().width() + 8)
+
+    @Slot(int)
+    def _step(self, step: int) -> None:
+        trace = self._trace()
+        number = self.round + step
+        if trace.first_round <= number <= trace.last_round:
+            self.choose_round(number)
+            self.tokens.show_round()
+
+    @Slot(QRect)
+    def _show_tokens_at(self, place: QRect) -> None:
+        middle = place.center()
+        self._token_area.ensureVisible(middle.x(), middle.y(), 0, place.height() // 2 + 4)
+
+    @Slot()
+    def _restyle(self) -> None:
+        parts = (self.head, self.speed, self.accepted, self.memory, self.disk)
+        for part in (*parts, self.places, self.plan, self.tokens, self.tree):
+            part.restyle()
+        self.update_now()
+
+
+def compared(trace: ReplyTrace, plain: float | None) -> str:
+    """How fast a reply is beside plain decoding; nothing where that is not known, or says nothing."""
+    timings = trace.timings
+    if (
+        timings is None
+        or plain is None
+        or trace.mode == "plain"
+        or timings.predicted_n < _SHORTEST_REPLY_TOKENS
+    ):
+        return ""
+    speed = timings.predicted_per_second
+    return "" if speed is None or plain <= 0 else f"{speed / plain:.1f} times plain speed"
+
+
+def step_words(number: int, record: RoundRecord) -> str:
+    """What a round came to; of a path that goes on behind the reply's end only what was taken counts."""
+    if not record.tested:
+        return f"step {number}: nothing was guessed"
+    accepted = min(len(record.accepted), len(record.emitted))
+    origins = [origin_in(record, place) for place in range(len(record.emitted))]
+    return f"step {number}: {accepted} accepted" + (", 1 corrected" if Origin.CORRECTED in origins else "")
+
+
+def _plan_detail(rows: list[PlanRow]) -> str:
+    if any(row.predicted is not None for row in rows):
+        return "predicted for this chat, then measured"
+    return "measured here" if any(row.measured is not None for row in rows) else ""
+
+
+def _scroller(content: QWidget, name: str) -> QScrollArea:
+    area = QScrollArea()
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(content)
+    area.viewport().setAutoFillBackground(False)
+    content.setAutoFillBackground(False)
+    area.setAccessibleName(name)
+    return area

@@ -1,0 +1,142 @@
+"""A figure over the last minute: a line, and a dot where it is now."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import nan
+
+import pyqtgraph as pg
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QVBoxLayout, QWidget
+
+from app.chat.gauges import SPAN_S
+from app.ui.inspector.scale import round_scale, scale_word
+from app.ui.inspector.section import Section
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+
+_HEIGHT_PX = {3: 72, 2: 48}
+_AXIS_GAP_PX = 6
+_TEXT_PX = 18
+
+
+def still_plot(parent: QWidget) -> pg.PlotWidget:
+    """A plot without menus, buttons or a reaction to the mouse, which belongs to the panel around it."""
+    plot = pg.PlotWidget(parent, background=None)
+    plot.setMenuEnabled(False)
+    plot.setMouseEnabled(False, False)
+    plot.hideButtons()
+    plot.setAntialiasing(True)
+    plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    plot.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+    plot.getPlotItem().setContentsMargins(0, 0, 0, 0)
+    return plot
+
+
+class LinePlot(QWidget):
+    """Draws points of (seconds before now, value); a value that is missing is a gap.
+
+    Args:
+        title: The heading.
+        detail: The unit, beside it.
+        unit: The unit as a screen reader says it behind a number.
+        steps: Of the scale, 3 or 2; it says how high the plot is.
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        title: str,
+        detail: str,
+        unit: str,
+        steps: int = 3,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._title = title
+        self._unit = unit
+        self._steps = steps
+        self._points: list[tuple[float, float | None]] = []
+        self._reference: tuple[str, float] | None = None
+        self._plot = still_plot(self)
+        self._line = self._plot.plot(connect="finite")
+        self._dot = pg.ScatterPlotItem(size=7)
+        self._level = pg.InfiniteLine(angle=0)
+        self._level_word = pg.TextItem(anchor=(1, 0))
+        for item in (self._dot, self._level, self._level_word):
+            self._plot.addItem(item, ignoreBounds=True)
+        axes = self._plot.getPlotItem()
+        axes.hideAxis("bottom")
+        axes.getAxis("left").setStyle(tickLength=0, tickTextOffset=_AXIS_GAP_PX, hideOverlappingLabels=False)
+        axes.showGrid(y=True, alpha=1.0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        self.section = Section(theme, title, self._plot, rule=False)
+        self.section.set_detail(detail)
+        column.addWidget(self.section)
+        self.restyle()
+
+    @property
+    def latest(self) -> float | None:
+        """The value at the right end."""
+        return next((value for _, value in reversed(self._points) if value is not None), None)
+
+    def set_points(
+        self, points: Sequence[tuple[float, float | None]], reference: tuple[str, float] | None = None
+    ) -> None:
+        """Draw other points, and a level to compare them with by its name."""
+        self._points, self._reference = list(points), reference
+        xs = [seconds for seconds, _ in points]
+        ys = [nan if value is None else value for _, value in points]
+        self._line.setData(xs, ys)
+        shown = [(x, y) for x, y in points if y is not None]
+        self._dot.setData([x for x, _ in shown[-1:]], [y for _, y in shown[-1:]])
+        self._scale(max((y for _, y in shown), default=0.0))
+        self._describe()
+
+    def restyle(self) -> None:
+        """Take the theme's colours and sizes again."""
+        color, small = self._theme.color, self._theme.font(TextStyle.SMALL)
+        self._plot.setFixedHeight(self._theme.type.px(_HEIGHT_PX[self._steps]))
+        self._line.setPen(pg.mkPen(color("acc"), width=2))
+        self._dot.setBrush(color("acc"))
+        self._dot.setPen(None)
+        self._level.setPen(pg.mkPen(color("mute"), width=1, style=Qt.PenStyle.DashLine))
+        self._level_word.setColor(color("mute"))
+        self._level_word.setFont(small)
+        axis = self._plot.getPlotItem().getAxis("left")
+        axis.setPen(pg.mkPen(None))
+        axis.setTickPen(pg.mkPen(color("line"), width=1))
+        axis.setTextPen(color("mute"))
+        axis.setTickFont(small)
+        self.set_points(self._points, self._reference)
+
+    def _scale(self, largest: float) -> None:
+        level = self._reference
+        marks = round_scale(max(largest, level[1] if level else 0.0), self._steps)
+        axis = self._plot.getPlotItem().getAxis("left")
+        axis.setTicks([[(mark, scale_word(mark)) for mark in marks]])
+        metrics = QFontMetricsF(self._theme.font(TextStyle.SMALL))
+        widest = max(metrics.horizontalAdvance(scale_word(mark)) for mark in marks)
+        axis.setWidth(round(widest) + 2 * _AXIS_GAP_PX)
+        top = marks[-1]
+        # Room for half a line of text above and below the outermost marks.
+        share = _TEXT_PX / 2 / _HEIGHT_PX[self._steps]
+        room = top * share / (1 - 2 * share)
+        self._plot.setRange(xRange=(-SPAN_S, SPAN_S / 30), yRange=(-room, top + room), padding=0)
+        self._level.setVisible(level is not None)
+        self._level_word.setVisible(level is not None)
+        if level is not None:
+            self._level.setValue(level[1])
+            self._level_word.setText(f"{level[0]} {level[1]:.3g}")
+            self._level_word.setPos(0.0, level[1])
+
+    def _describe(self) -> None:
+        latest = self.latest
+        words = "nothing yet" if latest is None else f"now {latest:.3g} {self._unit}"
+        if latest is not None and self._reference is not None:
+            words += f", {self._reference[0]} {self._reference[1]:.3g} {self._unit}"
+        self.setAccessibleName(f"{self._title}: {words}")
+        self.setToolTip(f"{self._title} over the last minute: {words}")

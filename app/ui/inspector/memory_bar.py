@@ -1,0 +1,196 @@
+"""Where target, draft and caches live: a bar for each device, with a legend."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QBrush, QFontMetricsF, QPainter, QPainterPath, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.ui import figures
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+from engine.messages import MemoryPlace, MemoryShare, MemoryUse
+
+_ROW_PX = 22
+_LEGEND_PX = 19
+_BAR_PX = 9
+_LABEL_PX = 40
+_SWATCH_PX = 8
+_GAP_PX = 10
+_COLORS: dict[MemoryUse, str] = {
+    "draft": "map",
+    "weights": "acc",
+    "caches": "g2",
+    "buffers": "g3",
+    "engine": "g3",
+    "others": "g3",
+}
+_NAMES = {"ram": "RAM", "disk": "Disk"}
+_NONE_ON_DISK = "none, everything fits in memory"
+_NO_MODEL = "No model is in memory."
+
+
+def gigabytes(size_bytes: int) -> str:
+    """5_300_000_000 -> "5.3", 24_000_000 -> "0.02", 4_900_000 -> "0.005"."""
+    value = size_bytes / 1e9
+    return f"{value:.{1 if value >= 0.095 else 2 if value >= 0.0095 else 3}f}"
+
+
+def share_words(share: MemoryShare) -> str:
+    """A share in the legend's words."""
+    name: str = share.use
+    if share.layers:
+        name = "1 layer" if share.layers == 1 else f"{share.layers} layers"
+    return f"{name} {gigabytes(share.size_bytes)}"
+
+
+class MemoryBar(QWidget):
+    """Painted; its height follows from its width."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._places: tuple[MemoryPlace, ...] = ()
+        self._disk_bytes_per_second = 0.0
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self._describe()
+
+    def set_places(self, places: tuple[MemoryPlace, ...], disk_bytes_per_second: float = 0.0) -> None:
+        """Show other places, and how fast the disk is read."""
+        if (places, disk_bytes_per_second) != (self._places, self._disk_bytes_per_second):
+            self._places, self._disk_bytes_per_second = places, disk_bytes_per_second
+            self._describe()
+            self.restyle()
+
+    def restyle(self) -> None:
+        """Take the theme's colours and sizes again."""
+        self.setFixedHeight(self.sizeHint().height())
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """As high as the rows and legends are at this width."""
+        px = self._theme.type.px
+        height = px(_ROW_PX) if not self._places else 0
+        for place in self._places:
+            height += px(_ROW_PX)
+            if place.place != "disk":
+                height += px(_LEGEND_PX) * len(self._legend(place, self.width()))
+        if self._places and self._places[-1].place != "disk":
+            height += px(_ROW_PX)
+        return QSize(300, height)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The legend may need another line."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.setFixedHeight(self.sizeHint().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint every place, and the disk."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if not self._places:
+            self._words(painter, 0.0, "", _NO_MODEL)
+            return
+        top = 0.0
+        for place in self._places:
+            if place.place != "disk":
+                top = self._paint_place(painter, place, top)
+        self._words(painter, top, "Disk", self._disk_words())
+
+    # --- painting ---------------------------------------------------------------------------------------------
+
+    def _paint_place(self, painter: QPainter, place: MemoryPlace, top: float) -> float:
+        px, color = self._theme.type.px, self._theme.color
+        own = sum(share.size_bytes for share in place.shares if share.use != "others")
+        words = f"{gigabytes(own)} of {place.total_bytes / 1e9:.3g}"
+        right = self._words(painter, top, _NAMES.get(place.place, "GPU"), words, "text")
+        row = float(px(_ROW_PX))
+        track = QRectF(px(_LABEL_PX), top + (row - _BAR_PX) / 2, 0, _BAR_PX)
+        track.setRight(self.width() - max(right, px(64)) - 10)
+        clip = QPainterPath()
+        clip.addRoundedRect(track, 3, 3)
+        painter.save()
+        painter.setClipPath(clip)
+        painter.fillRect(track, color("press"))
+        left = track.left()
+        for share in place.shares:
+            width = track.width() * share.size_bytes / max(1, place.total_bytes)
+            self._fill(painter, QRectF(left, track.top(), max(width - 1.5, 0.75), track.height()), share.use)
+            left += width
+        painter.restore()
+        top += row
+        small = self._theme.font(TextStyle.SMALL)
+        painter.setFont(small)
+        for line in self._legend(place, self.width()):
+            for x, share in line:
+                swatch = QRectF(x, top + (px(_LEGEND_PX) - _SWATCH_PX) / 2, _SWATCH_PX, _SWATCH_PX)
+                self._fill(painter, swatch, share.use)
+                painter.setPen(color("mute"))
+                box = QRectF(x + _SWATCH_PX + 4, top, self.width(), px(_LEGEND_PX))
+                painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, share_words(share))
+            top += px(_LEGEND_PX)
+        return top
+
+    def _fill(self, painter: QPainter, box: QRectF, use: MemoryUse) -> None:
+        painter.setPen(Qt.PenStyle.NoPen)
+        if use == "others":
+            painter.setBrushOrigin(QPointF(0, 0))
+            painter.fillRect(box, QBrush(self._theme.color("g3"), Qt.BrushStyle.BDiagPattern))
+        else:
+            painter.setBrush(self._theme.color(_COLORS[use]))
+            painter.drawRoundedRect(box, 1.5, 1.5)
+
+    def _words(self, painter: QPainter, top: float, label: str, words: str, role: str = "mute") -> float:
+        """A line of words with its label; returns the words' width in px."""
+        box = QRectF(0, top, self.width(), self._theme.type.px(_ROW_PX))
+        painter.setFont(self._theme.font(TextStyle.SMALL_BOLD))
+        painter.setPen(self._theme.color("text"))
+        painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, label)
+        taken = QFontMetricsF(painter.font()).horizontalAdvance(label)
+        painter.setFont(self._theme.font(TextStyle.SMALL_MEDIUM if role == "text" else TextStyle.SMALL))
+        painter.setPen(self._theme.color(role))
+        metrics = QFontMetricsF(painter.font())
+        text = metrics.elidedText(words, Qt.TextElideMode.ElideRight, self.width() - taken - _GAP_PX)
+        flags = Qt.AlignmentFlag.AlignVCenter | (
+            Qt.AlignmentFlag.AlignRight if label else Qt.AlignmentFlag.AlignLeft
+        )
+        painter.drawText(box, flags, text)
+        return metrics.horizontalAdvance(text)
+
+    def _legend(self, place: MemoryPlace, width: int) -> list[list[tuple[float, MemoryShare]]]:
+        """The legend in lines, each entry with its left edge."""
+        metrics = QFontMetricsF(self._theme.font(TextStyle.SMALL))
+        lines: list[list[tuple[float, MemoryShare]]] = [[]]
+        left = 0.0
+        for share in place.shares:
+            needed = _SWATCH_PX + 4 + metrics.horizontalAdvance(share_words(share))
+            if lines[-1] and left + needed > width:
+                lines.append([])
+                left = 0.0
+            lines[-1].append((left, share))
+            left += needed + _GAP_PX
+        return lines
+
+    # --- words ------------------------------------------------------------------------------------------------
+
+    def _disk_words(self) -> str:
+        disk = next((place for place in self._places if place.place == "disk"), None)
+        if disk is None:
+            return _NONE_ON_DISK
+        words = ", ".join(f"{share_words(share)} read for each step" for share in disk.shares)
+        if self._disk_bytes_per_second > 0:
+            words += f", {figures.rate(self._disk_bytes_per_second)}"
+        return words
+
+    def _describe(self) -> None:
+        lines = []
+        for place in self._places:
+            if place.place != "disk":
+                own = sum(share.size_bytes for share in place.shares if share.use != "others")
+                shares = ", ".join(share_words(share) for share in place.shares)
+                name = _NAMES.get(place.place, "GPU")
+                lines.append(f"{name}: {gigabytes(own)} of {place.total_bytes / 1e9:.3g} GB: {shares}")
+        words = "\n".join([*lines, f"Disk: {self._disk_words()}"]) if self._places else _NO_MODEL
+        self.setAccessibleName(f"Where it lives: {words}")
+        self.setToolTip(words)

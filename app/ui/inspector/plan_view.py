@@ -1,0 +1,138 @@
+"""The plan: every mode with what it is expected to do, did, or why it cannot run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetricsF, QHelpEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
+
+from app.chat.plan_rows import PlanRow
+from app.ui import figures
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+
+_ROW_PX = 21
+_BAR_PX = 6
+_TITLE_PX = 112
+_VALUE_PX = 100
+_INSET_PX = 8
+_UNKNOWN = "not measured yet"
+
+
+def row_words(row: PlanRow) -> str:
+    """What stands at the right end of a row."""
+    if row.reason:
+        return row.reason
+    if row.measured is not None:
+        return figures.speed(row.measured)
+    return _UNKNOWN if row.predicted is None else f"about {figures.speed(row.predicted)}"
+
+
+class PlanView(QWidget):
+    """Painted rows.
+
+    A bar is full where the speed was measured and hollow where it is predicted; a measured one has a mark where the
+    prediction was.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._rows: list[PlanRow] = []
+        self._running = ""
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+
+    @property
+    def rows(self) -> list[PlanRow]:
+        """What is shown."""
+        return self._rows
+
+    def set_rows(self, rows: Sequence[PlanRow], running: str) -> None:
+        """Show other rows; ``running`` is the mode that runs, or ran last."""
+        if (list(rows), running) == (self._rows, self._running):
+            return
+        self._rows, self._running = list(rows), running
+        self._describe()
+        self.restyle()
+
+    def restyle(self) -> None:
+        """Take the theme's colours and sizes again."""
+        self.setFixedHeight(self.sizeHint().height())
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """A line for each row."""
+        return QSize(300, self._theme.type.px(_ROW_PX) * max(1, len(self._rows)))
+
+    def event(self, event: QEvent) -> bool:
+        """Say a reason in full that has no room in its row."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            index = event.pos().y() // self._theme.type.px(_ROW_PX)
+            if 0 <= index < len(self._rows):
+                row = self._rows[index]
+                QToolTip.showText(event.globalPos(), f"{row.title}: {_sentence(row)}", self)
+            return True
+        return super().event(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint every row."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        height = self._theme.type.px(_ROW_PX)
+        best = max((row.expected or 0.0 for row in self._rows), default=0.0)
+        for index, row in enumerate(self._rows):
+            self._paint_row(painter, row, QRectF(0, index * height, self.width(), height), best)
+
+    def _paint_row(self, painter: QPainter, row: PlanRow, box: QRectF, best: float) -> None:
+        px, color = self._theme.type.px, self._theme.color
+        runs = row.name == self._running
+        if runs:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(color("accs"))
+            painter.drawRoundedRect(box.adjusted(0, 0.5, 0, -0.5), 6, 6)
+        inner = box.adjusted(_INSET_PX, 0, -_INSET_PX, 0)
+        painter.setFont(self._theme.font(TextStyle.SMALL_BOLD if runs else TextStyle.SMALL))
+        painter.setPen(color("mute" if row.reason else "text"))
+        painter.drawText(inner, Qt.AlignmentFlag.AlignVCenter, row.title)
+        taken = QFontMetricsF(painter.font()).horizontalAdvance(row.title)
+        known = row.expected is not None and not row.reason
+        painter.setFont(self._theme.font(TextStyle.SMALL_MEDIUM if known else TextStyle.SMALL))
+        painter.setPen(color("text" if known else "acct" if runs else "mute"))
+        metrics = QFontMetricsF(painter.font())
+        words = metrics.elidedText(
+            row_words(row), Qt.TextElideMode.ElideRight, inner.width() - max(taken, px(70)) - 12
+        )
+        right = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
+        painter.drawText(inner, right, words)
+        if known and best > 0:
+            width = inner.width() - px(_TITLE_PX) - px(_VALUE_PX)
+            track = QRectF(inner.left() + px(_TITLE_PX), box.center().y() - _BAR_PX / 2, width, _BAR_PX)
+            self._paint_bar(painter, row, track, best, "acc" if runs else "g3")
+
+    def _paint_bar(self, painter: QPainter, row: PlanRow, track: QRectF, best: float, role: str) -> None:
+        bar = QRectF(track)
+        bar.setWidth(max(track.width() * (row.expected or 0.0) / best, _BAR_PX))
+        if row.measured is None:
+            painter.setPen(QPen(self._theme.color(role), 1.2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(bar.adjusted(0.6, 0.6, -0.6, -0.6), 3, 3)
+            return
+        painter.setPen(Qt.PenStyle.NoPen)
+        painter.setBrush(self._theme.color(role))
+        painter.drawRoundedRect(bar, 3, 3)
+        if row.predicted is not None:
+            at = track.left() + track.width() * min(row.predicted / best, 1.0)
+            painter.fillRect(QRectF(at - 1, track.top() - 3, 2, track.height() + 6), self._theme.color("map"))
+
+    def _describe(self) -> None:
+        lines = [f"{row.title}: {_sentence(row)}" for row in self._rows]
+        self.setAccessibleName("Plan: " + "; ".join(lines))
+
+
+def _sentence(row: PlanRow) -> str:
+    """A row in full."""
+    if row.measured is None or row.predicted is None or row.reason:
+        return row_words(row) if row.measured is None or row.reason else f"measured {row_words(row)}"
+    return f"measured {figures.speed(row.measured)}, predicted {figures.speed(row.predicted)}"

@@ -1,0 +1,92 @@
+"""A part of the inspector: a heading, a word beside it, and what it is about."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+
+from app.ui.theme.theme import Theme
+
+_GAP_PX = 12
+
+
+class Section(QWidget):
+    """Stands below a rule; the word goes under the heading where there is no room beside it.
+
+    Args:
+        title: The heading.
+        content: What it is about.
+        detail: Another widget in place of the word beside the heading.
+        rule: Whether a line parts it from what is above.
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        title: str,
+        content: QWidget,
+        detail: QWidget | None = None,
+        rule: bool = True,
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._rule = rule
+        self._below = False
+        self.title = QLabel(title, self)
+        self.title.setProperty("kind", "strong")
+        self._words = QLabel(self)
+        self._words.setProperty("kind", "small")
+        self._words.setTextFormat(Qt.TextFormat.PlainText)
+        for label in (self.title, self._words):
+            label.setMinimumWidth(1)  # else large text would widen the panel's contents
+        self._detail = detail or self._words
+        self._words.setVisible(detail is None)
+        self._head = QGridLayout()
+        self._head.setContentsMargins(0, 0, 0, 0)
+        self._head.setHorizontalSpacing(_GAP_PX)
+        self._head.setVerticalSpacing(2)
+        self._head.setColumnStretch(0, 1)
+        self._head.addWidget(self.title, 0, 0)
+        self._place_detail()
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 7 if rule else 0, 0, 7)
+        column.setSpacing(4)
+        column.addLayout(self._head)
+        column.addWidget(content)
+
+    @property
+    def detail(self) -> str:
+        """The word beside the heading."""
+        return self._words.text()
+
+    def set_detail(self, text: str) -> None:
+        """Change the word beside the heading."""
+        if text != self._words.text():
+            self._words.setText(text)
+            self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Find room for the word."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the rule."""
+        if self._rule:
+            QPainter(self).fillRect(0, 0, self.width(), 1, self._theme.color("line"))
+
+    def _fit(self) -> None:
+        needed = self.title.sizeHint().width() + _GAP_PX + self._detail.sizeHint().width()
+        below = needed > self.width()
+        if below != self._below:
+            self._below = below
+            self._place_detail()
+
+    def _place_detail(self) -> None:
+        right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        if self._below:
+            self._head.addWidget(self._detail, 1, 0, 1, 2)
+        else:
+            self._head.addWidget(self._detail, 0, 1, right)

@@ -1,0 +1,94 @@
+"""How a token looks by its origin: fill and line differ in shape as well, so that they can be told in grey."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.chat.reply_trace import Origin
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+
+_SWATCH_PX = (20, 14)
+_GAP_PX = 5
+_BETWEEN_PX = 14
+
+
+def token_font(theme: Theme, origin: Origin) -> QFont:
+    """The font of a token."""
+    return theme.font(TextStyle.UI_BOLD if origin is Origin.CORRECTED else TextStyle.UI)
+
+
+def paint_token_ground(painter: QPainter, theme: Theme, origin: Origin, box: QRectF) -> None:
+    """Paint what stands behind and under a token's text."""
+    painter.setPen(Qt.PenStyle.NoPen)
+    line = QPointF(0, box.bottom() - 1), QPointF(0, box.bottom() - 1)
+    line[0].setX(box.left())
+    line[1].setX(box.right())
+    if origin is Origin.ACCEPTED:
+        painter.fillRect(box, theme.color("accs"))
+        painter.fillRect(QRectF(box.left(), box.bottom() - 2, box.width(), 2), theme.color("acc"))
+    elif origin is Origin.CORRECTED:
+        painter.setBrush(theme.color("maps"))
+        painter.setPen(QPen(theme.color("map"), 1.5))
+        painter.drawRoundedRect(box.adjusted(0.75, 0.75, -0.75, -0.75), 4, 4)
+    else:
+        pen = QPen(theme.color("mute"), 2)
+        pen.setDashPattern([1.0, 1.2])
+        pen.setCapStyle(Qt.PenCapStyle.FlatCap)
+        painter.setPen(pen)
+        painter.drawLine(*line)
+
+
+class TokenLegend(QWidget):
+    """What the looks mean, in one line where there is room."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+        self.setMinimumWidth(1)
+        self.setAccessibleName("Legend: " + ", ".join(origin.value for origin in Origin))
+
+    def sizeHint(self) -> QSize:
+        """As wide as everything is in one line."""
+        places = self._places(1 << 20)
+        return QSize(round(places[-1][0] + self._needed(places[-1][2])) + 1, self._line_px())
+
+    def heightForWidth(self, width: int) -> int:
+        """As high as the lines are."""
+        return (self._places(width)[-1][1] + 1) * self._line_px()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint swatches and words."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(self._theme.font(TextStyle.SMALL))
+        height = self._line_px()
+        for left, line, origin in self._places(self.width()):
+            top = line * height + (height - _SWATCH_PX[1]) / 2
+            paint_token_ground(painter, self._theme, origin, QRectF(left, top, *_SWATCH_PX))
+            painter.setPen(self._theme.color("mute"))
+            words = QRectF(left + _SWATCH_PX[0] + _GAP_PX, line * height, self.width(), height)
+            painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, origin.value)
+
+    def _places(self, width: int) -> list[tuple[float, int, Origin]]:
+        """Left edge and line of each look."""
+        places: list[tuple[float, int, Origin]] = []
+        left, line = 0.0, 0
+        for origin in Origin:
+            if left and left + self._needed(origin) > width:
+                left, line = 0.0, line + 1
+            places.append((left, line, origin))
+            left += self._needed(origin) + _BETWEEN_PX
+        return places
+
+    def _needed(self, origin: Origin) -> float:
+        metrics = QFontMetricsF(self._theme.font(TextStyle.SMALL))
+        return _SWATCH_PX[0] + _GAP_PX + metrics.horizontalAdvance(origin.value)
+
+    def _line_px(self) -> int:
+        return self._theme.type.line_height(TextStyle.SMALL) + 2

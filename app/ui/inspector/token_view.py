@@ -1,0 +1,241 @@
+"""The tokens of a reply, each painted by its origin; a click or the arrow keys choose a round."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import (
+    QFocusEvent,
+    QFontMetricsF,
+    QHelpEvent,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QPen,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QToolTip, QWidget
+
+from app.chat.reply_trace import Origin, TracedToken
+from app.ui.inspector.token_flow import PADDING_PX, TokenFlow, shown_text
+from app.ui.inspector.token_paint import paint_token_ground, token_font
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+
+_ROW_PX = 24
+_BOX_PX = 20
+_NOTHING = "Tokens are kept for replies that are made while the inspector is open."
+
+
+class TokenView(QWidget):
+    """Flows like text. The chosen round's tokens have a frame around them."""
+
+    round_chosen = Signal(int)
+    place_wanted = Signal(QRect)
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._tokens: list[TracedToken] = []
+        self._shown = 0
+        self._round = 0
+        self._flow = self._new_flow()
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._describe()
+
+    @property
+    def count(self) -> int:
+        """Tokens that are shown."""
+        return self._shown
+
+    @property
+    def round(self) -> int:
+        """The chosen round."""
+        return self._round
+
+    def token_box(self, index: int) -> QRect:
+        """Where a token stands."""
+        return self._flow.boxes[index].toRect()
+
+    def set_tokens(self, tokens: list[TracedToken]) -> None:
+        """Show a reply's tokens; of the same list only what is new at its end is laid out."""
+        if tokens is not self._tokens or len(tokens) < self._shown:
+            self._tokens, self._shown, self._flow = tokens, 0, self._new_flow()
+        if len(tokens) != self._shown or not tokens:
+            for token in tokens[self._shown :]:
+                self._flow.add(token)
+            self._shown = len(tokens)
+            self._describe()
+            self._fit()
+
+    def set_round(self, number: int) -> None:
+        """Frame a round's tokens."""
+        if number != self._round:
+            self._round = number
+            self._describe()
+            self.update()
+
+    def show_round(self) -> None:
+        """Ask for the chosen round to be scrolled to."""
+        tokens = self._of_round()
+        if tokens:
+            self.place_wanted.emit(self.token_box(tokens[-1]).united(self.token_box(tokens[0])))
+
+    def restyle(self) -> None:
+        """Take the theme's colours and sizes again."""
+        self._flow = self._new_flow()
+        for token in self._tokens[: self._shown]:
+            self._flow.add(token)
+        self._fit()
+
+    def sizeHint(self) -> QSize:
+        """As high as the lines are at this width."""
+        return QSize(200, max(self._flow.height, self._theme.type.px(_ROW_PX)) + 4)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lay out again at another width."""
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self.restyle()
+
+    # --- choosing ---------------------------------------------------------------------------------------------
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Choose the round of a token."""
+        index = self._flow.at(event.position().x() - 2, event.position().y() - 2)
+        if index is not None:
+            self._choose(self._tokens[index].round)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Left and right go from round to round, up and down from line to line."""
+        last = self._tokens[self._shown - 1].round if self._shown else 0
+        steps = {
+            Qt.Key.Key_Left: self._round - 1,
+            Qt.Key.Key_Right: self._round + 1,
+            Qt.Key.Key_Home: 1,
+            Qt.Key.Key_End: last,
+        }
+        wanted = steps.get(Qt.Key(event.key()))
+        if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
+            wanted = self._beside(-1 if event.key() == Qt.Key.Key_Up else 1)
+        if wanted is None or not last:
+            super().keyPressEvent(event)
+            return
+        self._choose(min(max(wanted, 1), last))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show where the keyboard is."""
+        super().focusInEvent(event)
+        self.show_round()
+        self.update()
+
+    def event(self, event: QEvent) -> bool:
+        """Say a token's text and origin."""
+        if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
+            index = self._flow.at(event.pos().x() - 2, event.pos().y() - 2)
+            if index is not None:
+                token = self._tokens[index]
+                where = f", step {token.round}" if token.round else ""
+                QToolTip.showText(event.globalPos(), f"{token.text!r}: {token.origin.value}{where}", self)
+            return True
+        return super().event(event)
+
+    def _choose(self, number: int) -> None:
+        if number and number != self._round:
+            self.round_chosen.emit(number)
+            self.show_round()
+
+    def _beside(self, step: int) -> int | None:
+        tokens = self._of_round()
+        if not tokens:
+            return None
+        other = self._flow.in_line_beside(tokens[0 if step < 0 else -1], step)
+        return self._round if other is None else self._tokens[other].round
+
+    def _of_round(self) -> list[int]:
+        """Which tokens the chosen round emitted: they stand one after the other."""
+        if not self._round:
+            return []
+        first = bisect_left(self._tokens, self._round, hi=self._shown, key=lambda token: token.round)
+        end = bisect_left(self._tokens, self._round + 1, hi=self._shown, key=lambda token: token.round)
+        return list(range(first, end))
+
+    # --- painting ---------------------------------------------------------------------------------------------
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the tokens of the lines that are to be painted."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if not self._shown:
+            painter.setFont(self._theme.font(TextStyle.SMALL))
+            painter.setPen(self._theme.color("mute"))
+            painter.drawText(QRectF(self.rect()), Qt.TextFlag.TextWordWrap, _NOTHING)
+            return
+        painter.translate(2, 2)
+        top, bottom = event.rect().top() - 2, event.rect().bottom()
+        first = bisect_left(self._flow.boxes, top - self._flow.row_px, key=lambda box: round(box.top()))
+        chosen = self._of_round()
+        for index in range(first, self._shown):
+            box = self._flow.boxes[index]
+            if box.top() > bottom:
+                break
+            self._paint_token(painter, self._tokens[index], box)
+        pen = QPen(self._theme.color("acc" if self.hasFocus() else "ctl"), 2 if self.hasFocus() else 1)
+        painter.setPen(pen)
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+        for frame in self._frames(chosen):
+            painter.drawRoundedRect(frame, 4, 4)
+
+    def _paint_token(self, painter: QPainter, token: TracedToken, box: QRectF) -> None:
+        paint_token_ground(painter, self._theme, token.origin, box)
+        roles = {Origin.ACCEPTED: "text", Origin.CORRECTED: "mapt", Origin.PLAIN: "text"}
+        painter.setFont(token_font(self._theme, token.origin))
+        painter.setPen(self._theme.color(roles[token.origin] if token.text.strip() else "mute"))
+        inner = box.adjusted(PADDING_PX, 0, -PADDING_PX, -1)
+        text = QFontMetricsF(painter.font()).elidedText(
+            shown_text(token), Qt.TextElideMode.ElideRight, inner.width() + 1
+        )
+        painter.drawText(inner, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextSingleLine, text)
+
+    def _frames(self, chosen: list[int]) -> list[QRectF]:
+        """A frame for each line that the chosen tokens stand on."""
+        frames: list[QRectF] = []
+        for index in chosen:
+            box = self._flow.boxes[index].adjusted(-1, -1, 1, 1)
+            if frames and frames[-1].top() == box.top():
+                frames[-1] = frames[-1].united(box)
+            else:
+                frames.append(box)
+        return frames
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    def _new_flow(self) -> TokenFlow:
+        metrics = {origin: QFontMetricsF(token_font(self._theme, origin)) for origin in Origin}
+        px = self._theme.type.px
+        return TokenFlow(
+            max(self.width() - 4, 40),
+            px(_ROW_PX),
+            px(_BOX_PX),
+            lambda token: metrics[token.origin].horizontalAdvance(shown_text(token)) + 1,
+        )
+
+    def _fit(self) -> None:
+        self.setFixedHeight(self.sizeHint().height())
+        self.update()
+
+    def _describe(self) -> None:
+        if not self._shown:
+            self.setAccessibleName(f"Tokens: {_NOTHING}")
+            return
+        counts = dict.fromkeys(Origin, 0)
+        for token in self._tokens[: self._shown]:
+            counts[token.origin] += 1
+        words = ", ".join(f"{count} {origin.value}" for origin, count in counts.items())
+        self.setAccessibleName(f"Tokens: {words}")
+        chosen = [self._tokens[index] for index in self._of_round()]
+        self.setAccessibleDescription(
+            "; ".join(f"{shown_text(token)}: {token.origin.value}" for token in chosen)
+        )

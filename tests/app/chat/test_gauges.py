@@ -1,0 +1,30 @@
+from __future__ import annotations
+
+from app.chat.gauges import Gauges
+from tests.support.inspector_scene import update
+
+
+def test_speed_is_that_of_the_moment() -> None:
+    gauges = Gauges()
+    gauges.take(update(1, 10, 1000.0), 0.0)
+    gauges.take(update(1, 40, 2000.0), 1.0)
+    assert [sample.tokens_per_second for sample in gauges.samples] == [10.0, 30.0]
+    gauges.take(update(1, 40, 2000.0), 2.0)
+    assert gauges.samples[-1].tokens_per_second is None
+    gauges.take(update(2, 5, 1000.0), 3.0)
+    assert (gauges.samples[-1].tokens_per_second, gauges.samples[-1].reply) == (5.0, "reply-2")
+
+
+def test_the_disk_counts_over_the_time_that_was_worked() -> None:
+    gauges = Gauges()
+    gauges.take(update(1, 1, 100.0, disk_read_bytes=1_000_000), 0.0)
+    gauges.take(update(1, 2, 600.0, disk_read_bytes=3_000_000), 1.0)
+    # The first sample's time has the prompt in it: 900 ms.
+    assert [sample.disk_bytes_per_second for sample in gauges.samples] == [1_000_000, 4_000_000]
+
+
+def test_a_minute_is_kept() -> None:
+    gauges = Gauges()
+    for second in range(100):
+        gauges.take(update(1, second, 100.0 * (second + 1)), float(second))
+    assert [sample.at_s for sample in gauges.samples] == [float(second) for second in range(39, 100)]

@@ -1,0 +1,321 @@
+"""The inspector in the window: opened, closed, followed, and costing nothing while it is closed."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import SIGNAL, QPoint, Qt
+from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.ui.inspector.inspector import Inspector
+from app.ui.main_window import MainWindow
+from app.ui.theme.theme import Theme
+from tests.support.fake_workspace import FakeWorkspace, statistics
+from tests.support.inspector_scene import PLACES, ROUNDS, STREAMED, finished, play, report, update
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+def listeners(workspace: FakeWorkspace) -> list[int]:
+    return [
+        workspace.talk.receivers(SIGNAL("event_received(PyObject)")),
+        workspace.receivers(SIGNAL("message_added(PyObject)")),
+        workspace.receivers(SIGNAL("engine_changed(PyObject)")),
+    ]
+
+
+@pytest.fixture
+def chat(window: MainWindow, workspace: FakeWorkspace) -> int:
+    chat = workspace.add_conversation("Chat", 0, "A question", "An answer")
+    workspace.talk.report = report()
+    workspace.change(chat, statistics=statistics())
+    window.page.open(chat)
+    return chat
+
+
+@pytest.fixture
+def panel(window: MainWindow, chat: int) -> Inspector:
+    window.inspector.show()
+    assert window.inspector.panel is not None
+    return window.inspector.panel
+
+
+def settled(qtbot: QtBot, window: MainWindow) -> None:
+    qtbot.waitUntil(lambda: not (window.shell._left.moving or window.shell._right.moving))
+
+
+def test_closed_it_costs_nothing(window: MainWindow, workspace: FakeWorkspace, chat: int) -> None:
+    assert window.inspector.panel is None
+    assert workspace.inspections == []
+    assert window.findChildren(Inspector) == []
+    before = listeners(workspace)
+    assert before[0] == 0
+    window.inspector.toggle()
+    assert listeners(workspace) == [1, *(count + 1 for count in before[1:])]
+    panel = window.inspector.panel
+    assert panel is not None
+    window.inspector.toggle()
+    assert listeners(workspace) == before
+    assert not workspace.talk.round_texts
+    updates = panel.updates
+    workspace.tell(update(workspace.reply(chat).id, 20, 1000.0, ROUNDS))
+    workspace.send(chat, "More")
+    panel._theme.changed.emit()
+    panel.update_soon()
+    assert panel.updates == updates + 1  # by the change of colours alone
+    window.inspector.toggle()
+    assert window.inspector.panel is panel
+
+
+def test_a_window_without_it_loads_no_plots() -> None:
+    program = (
+        "import sys, app.ui.main_window; sys.exit(bool({'pyqtgraph', 'numpy', 'torch'} & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
+
+
+def test_every_way_to_open_and_close_it(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
+) -> None:
+    dock, header = window.inspector, window.page.header
+    qtbot.mouseClick(header.inspector_button, Qt.MouseButton.LeftButton)
+    assert (dock.open, header.inspector_button.isChecked(), window.menu.inspector.isChecked()) == (True,) * 3
+    panel = dock.panel
+    assert panel is not None
+    settled(qtbot, window)
+    assert panel.isVisible()
+    assert panel.geometry().right() == window.shell.width() - 1
+    assert window.page.geometry().right() == panel.x() - 1
+    qtbot.mouseClick(panel.head.close_button, Qt.MouseButton.LeftButton)
+    assert (dock.open, header.inspector_button.isChecked(), window.menu.inspector.isChecked()) == (False,) * 3
+    qtbot.waitUntil(lambda: not panel.isVisible())
+    assert window.page.geometry().right() == window.shell.width() - 1
+    qtbot.keyClick(window, Qt.Key.Key_F12)
+    assert dock.open
+    qtbot.keyClick(window, Qt.Key.Key_I, Qt.KeyboardModifier.ControlModifier)
+    assert not dock.open
+    window.menu.inspector.trigger()
+    assert dock.open
+
+
+def test_a_click_on_a_strip_opens_it_on_that_reply(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
+) -> None:
+    first = workspace.reply(chat)
+    workspace.send(chat, "More")
+    workspace.finish(chat)
+    window.inspector.show()
+    workspace.tell(update(first.id, 20, 1000.0, ROUNDS[:2]))
+    workspace.tell(update(workspace.reply(chat).id, 20, 1000.0, ROUNDS))
+    panel = window.inspector.panel
+    assert panel is not None
+    panel.update_now()
+    assert panel.round == len(ROUNDS)
+    strip = window.page.transcript.views[1].strip  # type: ignore[union-attr]
+    assert strip.accessibleDescription() == "Opens the inspector"
+    qtbot.mouseClick(strip, Qt.MouseButton.LeftButton)
+    assert panel.round == 2
+    window.inspector.close()
+    window.page.transcript.views[-1].strip.setFocus()  # type: ignore[union-attr]
+    qtbot.keyClick(window.page.transcript.views[-1].strip, Qt.Key.Key_Space)  # type: ignore[union-attr]
+    assert window.inspector.open
+    assert panel.round == len(ROUNDS)
+
+
+def test_it_shows_a_reply_as_it_is_made(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int, panel: Inspector
+) -> None:
+    workspace.send(chat, "More")
+    play(workspace, workspace.reply(chat).id)
+    panel.update_now()
+    assert panel.head.texts == ("Dovetail", "2.3 times plain speed")
+    assert panel.speed.latest is not None
+    assert len(panel.accepted.shares) == 7
+    assert [row.name for row in panel.plan.rows][:3] == ["dovetail", "lookup", "plain"]
+    assert "22 layers" in panel.places.accessibleName()
+    assert not panel.disk.isVisible()
+    assert panel.tokens.count == 1 + sum(len(record.emitted) for record in ROUNDS)
+    assert panel.tree_section.detail == "step 8: 3 accepted, 1 corrected"
+    workspace.talk.report = report(STREAMED)
+    panel.update_now()
+    assert panel.disk.isVisible()
+    assert "MB/s" in panel.places.accessibleName()
+
+
+def test_many_events_are_one_update(
+    qtbot: QtBot, workspace: FakeWorkspace, chat: int, panel: Inspector
+) -> None:
+    before = panel.updates
+    reply = workspace.reply(chat).id
+    for step in range(1, 30):
+        workspace.tell(update(reply, step, 10.0 * step))
+    assert panel.updates == before
+    qtbot.waitUntil(lambda: panel.updates > before)
+    assert panel.updates == before + 1
+
+
+def test_a_chosen_step_stays_while_the_reply_goes_on(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int, panel: Inspector
+) -> None:
+    reply = workspace.reply(chat).id
+    workspace.tell(update(reply, 10, 1000.0, ROUNDS[:4]))
+    panel.update_now()
+    assert panel.round == 4
+    panel.tree.setFocus()
+    qtbot.keyClick(panel.tree, Qt.Key.Key_Left)
+    qtbot.keyClick(panel.tree, Qt.Key.Key_Left)
+    assert panel.round == 2
+    assert panel.tree.nodes[0].text == " Save"
+    workspace.tell(update(reply, 20, 2000.0, ROUNDS[4:6]))
+    panel.update_now()
+    assert panel.round == 2
+    panel.tokens.setFocus()
+    qtbot.keyClick(panel.tokens, Qt.Key.Key_End)
+    workspace.tell(update(reply, 30, 3000.0, ROUNDS[6:]))
+    panel.update_now()
+    assert panel.round == len(ROUNDS)
+    workspace.tell(finished(reply, 30, 3000.0))
+    qtbot.keyClick(panel.tree, Qt.Key.Key_Right)
+    assert panel.round == len(ROUNDS)
+
+
+def test_another_chat_or_reply_is_followed(
+    window: MainWindow, workspace: FakeWorkspace, chat: int, panel: Inspector
+) -> None:
+    workspace.tell(update(workspace.reply(chat).id, 10, 1000.0, ROUNDS))
+    panel.update_now()
+    assert panel.tokens.count
+    window.new_chat()
+    assert panel.tokens.count == 0
+    window.page.open(chat)
+    assert panel.tokens.count
+    workspace.send(chat, "More")
+    assert panel.tokens.count == 0
+    assert panel.tree.nodes == []
+
+
+def test_the_width_is_kept_within_bounds(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, panel: Inspector
+) -> None:
+    settled(qtbot, window)
+    assert (panel.width(), workspace.settings.inspector_width) == (420, 420)
+    edge = panel.edge
+    qtbot.mousePress(edge, Qt.MouseButton.LeftButton, pos=QPoint(3, 50))
+    qtbot.mouseMove(edge, QPoint(-37, 50))
+    qtbot.mouseRelease(edge, Qt.MouseButton.LeftButton, pos=QPoint(3, 50))
+    assert (panel.width(), workspace.settings.inspector_width) == (460, 460)
+    edge.setFocus()
+    for _ in range(6):
+        qtbot.keyClick(edge, Qt.Key.Key_Right)
+    assert (panel.width(), workspace.settings.inspector_width) == (360, 360)
+    for _ in range(12):
+        qtbot.keyClick(edge, Qt.Key.Key_Left)
+    assert workspace.settings.inspector_width == 520
+
+
+@pytest.mark.parametrize("width", [880, 620, 380])
+def test_in_a_narrow_window_it_is_an_overlay(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, panel: Inspector, width: int
+) -> None:
+    settled(qtbot, window)
+    window.resize(width, 700)
+    settled(qtbot, window)
+    beside = window.sidebar.width() if width >= 720 else 0
+    assert window.page.width() == width - beside
+    assert panel.isVisible()
+    assert panel.geometry().right() == width - 1
+    assert panel.x() >= 0
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert not window.inspector.open
+    qtbot.waitUntil(lambda: not panel.isVisible())
+    assert ("stop", window.page.current) not in workspace.calls
+
+
+def test_one_overlay_at_a_time(qtbot: QtBot, window: MainWindow, panel: Inspector) -> None:
+    window.resize(620, 700)
+    settled(qtbot, window)
+    window.shell.toggle()
+    settled(qtbot, window)
+    assert window.sidebar.isVisible()
+    assert not window.inspector.open
+    window.inspector.show()
+    settled(qtbot, window)
+    assert not window.sidebar.isVisible()
+    assert panel.isVisible()
+
+
+def test_between_wide_and_narrow_the_page_keeps_its_room(
+    qtbot: QtBot, window: MainWindow, panel: Inspector
+) -> None:
+    window.resize(1050, 700)
+    settled(qtbot, window)
+    assert (panel.width(), window.page.width()) == (394, 400)
+    window.resize(960, 700)
+    settled(qtbot, window)
+    assert window.page.width() == 960 - window.sidebar.width()  # the panel stands above it
+    window.shell.toggle()
+    settled(qtbot, window)
+    assert (panel.width(), window.page.width()) == (420, 540)
+
+
+def test_everything_in_it_has_a_name(window: MainWindow, workspace: FakeWorkspace, panel: Inspector) -> None:
+    for widget in [*panel.findChildren(QAbstractButton), *panel.findChildren(QWidget)]:
+        if widget.focusPolicy() != Qt.FocusPolicy.NoFocus and widget.isVisible():
+            assert widget.accessibleName().strip(), widget
+    for part in (
+        panel.speed,
+        panel.accepted,
+        panel.memory,
+        panel.places,
+        panel.plan,
+        panel.tokens,
+        panel.tree,
+    ):
+        assert part.accessibleName()
+    for words in (
+        "Speed: ",
+        "Accepted: ",
+        "Memory: ",
+        "Where it lives: ",
+        "Plan: ",
+        "Tokens: ",
+        "Draft tree: ",
+    ):
+        assert [w for w in panel.findChildren(QWidget) if w.accessibleName().startswith(words)]
+
+
+def test_the_keyboard_reaches_it_and_comes_back(qtbot: QtBot, window: MainWindow, panel: Inspector) -> None:
+    settled(qtbot, window)
+    panel.head.close_button.setFocus()
+    seen = []
+    for _ in range(4):
+        qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        seen.append(QApplication.focusWidget())
+    assert {panel.tokens, panel.tree, panel.edge} <= set(seen)
+    panel.tokens.setFocus()
+    window.inspector.close()
+    qtbot.waitUntil(lambda: not panel.isVisible())
+    assert window.page.composer.prompt.hasFocus()
+
+
+def test_it_follows_theme_and_text_size(
+    qtbot: QtBot, window: MainWindow, theme: Theme, workspace: FakeWorkspace, chat: int, panel: Inspector
+) -> None:
+    settled(qtbot, window)
+    workspace.talk.report = report(PLACES)
+    workspace.tell(update(workspace.reply(chat).id, 30, 1000.0, ROUNDS))
+    panel.update_now()
+    for dark in (True, False):
+        theme.set_dark(dark)
+        qtbot.wait(10)
+        picture = panel.grab().toImage()
+        assert picture.pixelColor(12, picture.height() // 2).name().upper() == theme.palette.side
+    rows, width = panel.plan.height(), panel.width()
+    theme.set_scale(1.5)
+    qtbot.waitUntil(lambda: panel.plan.height() > rows)
+    assert panel.width() == width
+    assert panel.plan.width() < width
