@@ -39,7 +39,7 @@ def test_int4_keeps_the_integers_of_q4_0() -> None:
     integers = np.concatenate([nibbles & 15, nibbles >> 4], -1).astype(np.int8) - 8
     scales = blocks[..., :2].copy().view(np.float16)[..., 0].astype(np.float32)
     packed = int4.pack(torch.from_numpy(dequantized(values, Kind.Q4_0)))
-    found, found_scales = int4._integers(packed)
+    found, found_scales = int4._integers(packed, 0, None)
     lived = torch.from_numpy(scales) != 0
     assert torch.equal(found[lived], torch.from_numpy(integers)[lived])
     assert torch.equal(found_scales, torch.from_numpy(scales).bfloat16().float())

@@ -97,7 +97,7 @@ PUBLISHED: dict[str, dict[str, Any]] = {
 
 @pytest.fixture
 def folder(llama_folder: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(llama_folder, tmp_path / "model"))
+    return Path(shutil.copytree(llama_folder, tmp_path / "model", ignore=shutil.ignore_patterns("*.packed")))
 
 
 def read_changed(folder: Path, **changes: Any) -> ModelConfig:

@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[3]
 @pytest.fixture
 def folder(tmp_path: Path, llama_folder: Path) -> Path:
     """A copy of a checkpoint that may be written to."""
-    return Path(shutil.copytree(llama_folder, tmp_path / "model"))
+    return Path(shutil.copytree(llama_folder, tmp_path / "model", ignore=shutil.ignore_patterns("*.packed")))
 
 
 @pytest.mark.parametrize("weights", PACKED)

@@ -28,7 +28,7 @@ from tests.support.packed_models import KERNELS, PACKED, TOKENS, dequantized, lo
 @pytest.fixture
 def folder(tmp_path: Path, llama_folder: Path) -> Path:
     """A copy of a checkpoint that may be written to."""
-    return Path(shutil.copytree(llama_folder, tmp_path / "model"))
+    return Path(shutil.copytree(llama_folder, tmp_path / "model", ignore=shutil.ignore_patterns("*.packed")))
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))

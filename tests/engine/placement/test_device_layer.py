@@ -82,7 +82,10 @@ def test_packed_layers_on_the_device_compute_what_they_stand_for(
 
 
 def test_a_matrix_that_no_format_holds_goes_there_dense(llama_folder: Path, tmp_path: Path) -> None:
-    layer = load(Path(shutil.copytree(llama_folder, tmp_path / "model")), PACKED[0]).layers[0]
+    layer = load(
+        Path(shutil.copytree(llama_folder, tmp_path / "model", ignore=shutil.ignore_patterns("*.packed"))),
+        PACKED[0],
+    ).layers[0]
     weight = torch.randn(layer.qkv.matrix.rows, 64) if isinstance(layer.qkv, PackedLinear) else torch.empty(0)
     mixed = LayerWeights(
         layer.attention_norm, Linear(weight), layer.output, layer.mlp_norm, layer.gate_up, layer.down

@@ -24,7 +24,7 @@ from tests.support.checkpoints import write_checkpoint
 @pytest.fixture
 def folder(llama_folder: Path, tmp_path: Path) -> Path:
     """A copy that a test may break."""
-    return Path(shutil.copytree(llama_folder, tmp_path / "model"))
+    return Path(shutil.copytree(llama_folder, tmp_path / "model", ignore=shutil.ignore_patterns("*.packed")))
 
 
 @pytest.fixture
