@@ -74,9 +74,19 @@ class Journal(QObject):
 
         self._writer.submit(work, done)
 
-    def remove_message(self, message_id: int) -> None:
-        """Erase a message that the library has dropped."""
-        self._writer.submit(lambda: self._store.remove_message(message_id), self._settle)
+    def delete_messages(self, conversation_id: int, message_ids: tuple[int, ...]) -> None:
+        """Mark messages as deleted, and write which path is shown now."""
+        self.save(conversation_id)
+        self._writer.submit(lambda: self._store.delete_messages(message_ids), self._settle)
+
+    def undelete_messages(self, conversation_id: int, message_ids: tuple[int, ...]) -> None:
+        """Take that mark away, and write which path is shown now."""
+        self._writer.submit(lambda: self._store.undelete_messages(message_ids), self._settle)
+        self.save(conversation_id)
+
+    def erase_messages(self, message_ids: tuple[int, ...]) -> None:
+        """Erase messages that the library has dropped."""
+        self._writer.submit(lambda: self._store.erase_messages(message_ids), self._settle)
 
     def hide(self, conversation_id: int) -> None:
         """Mark a conversation as deleted."""

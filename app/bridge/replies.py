@@ -59,6 +59,8 @@ class Replies(QObject):
         self._queue = ReplyQueue()
         self._not_stored: set[int] = set()  # replies whose prompt is still on its way to the disk
         self._sent = ""  # the request that the engine works on
+        self._requests = 0
+        self._kept_characters = 0  # of the reply when that request was made
         self._saving = False
         self._saved: Message | None = None
         self._coalescer = TokenCoalescer(self)
@@ -135,8 +137,10 @@ class Replies(QObject):
             self._send(ticket)
 
     def _send(self, ticket: Ticket) -> None:
-        messages = self._library.messages(ticket.conversation_id)
-        self._sent = f"reply-{ticket.reply_id}"
+        messages = self._library.path_to(ticket.conversation_id, ticket.reply_id)
+        self._requests += 1  # a reply that is continued is a request of its own
+        self._sent = f"reply-{ticket.reply_id}-{self._requests}"
+        self._kept_characters = messages[-1].kept_characters
         options = self._model.options_for(self._sent)
         request = Generate(
             request_id=self._sent,
@@ -144,7 +148,7 @@ class Replies(QObject):
             messages=history_for(ticket.reply_id, messages, self._settings.system_prompt),
             max_tokens=self._settings.max_tokens or None,
             sampling=SamplingOptions(temperature=self._settings.temperature),
-            offer_topics=True,
+            offer_topics=messages[-1].kept_characters == 0,
         )
         self._client.send(request)
         self._save_timer.start()
@@ -222,8 +226,12 @@ class Replies(QObject):
         self._saving = False
 
     def _running_reply(self) -> Message | None:
+        """The reply that the engine works on; None when it was stopped and is to go on with another request."""
         running = self._queue.running
-        return self._library.message(running.conversation_id, running.reply_id) if running else None
+        reply = self._library.message(running.conversation_id, running.reply_id) if running else None
+        if reply is None or reply.state is MessageState.QUEUED:
+            return None
+        return reply if not self._sent or reply.kept_characters == self._kept_characters else None
 
     def _change_by_id(self, ticket: Ticket, state: MessageState, save: bool = True) -> None:
         reply = self._library.message(ticket.conversation_id, ticket.reply_id)

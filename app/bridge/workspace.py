@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,19 +14,19 @@ from app.bridge.garbage import GarbageInWindowThread
 from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
+from app.bridge.turns import Turns, can_continue
+from app.chat.attachment import Attachment
 from app.chat.choices import GUIDE_REF, MODES, ModeChoice, ModelChoice, model_choices
-from app.chat.conversation import Conversation, Message, MessageState
+from app.chat.conversation import Conversation, Message
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
 from app.chat.prompt_text import whole_characters
-from app.chat.reply_queue import Ticket
 from app.chat.title import title_of
 from app.settings.settings_file import SettingsFile
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
 from app.storage.location import data_folder as usual_data_folder
-from engine.errors import EmptyPrompt, StorageError
-from engine.messages import Role
+from engine.errors import StorageError
 
 # A little longer than the window offers to undo.
 UNDO_MS = 12_000
@@ -71,7 +71,6 @@ class Workspace(QObject):
         self.settings.on_change = self._settings_changed
         self._notices += problems
         self._database = self._opened(data_folder or usual_data_folder())
-        self._next_id = self._database.first_free_id
         self._library = Library(self._database.reader.conversations(), self._read_messages)
         self._writer = BackgroundWriter(self)
         self._journal = Journal(self._database.writer, self._library, self._writer, self)
@@ -83,6 +82,12 @@ class Workspace(QObject):
         self._replies.message_changed.connect(self.message_changed)
         self._replies.reply_text_added.connect(self.reply_text_added)
         self._replies.prefill_progress.connect(self.prefill_progress)
+        self._turns = Turns(
+            self._library, self._journal, self._replies, self._database.first_free_id, UNDO_MS, self
+        )
+        self._turns.conversations_changed.connect(self.conversations_changed)
+        self._turns.conversation_replaced.connect(self.conversation_replaced)
+        self._turns.message_added.connect(self.message_added)
         self._erase_timer = self._single_shot(UNDO_MS)
         self._erase_timer.timeout.connect(self._erase_deleted)
         self._settings_timer = self._single_shot(_SETTINGS_DELAY_MS)
@@ -104,7 +109,7 @@ class Workspace(QObject):
         return self._library.conversations(contains)
 
     def messages(self, conversation_id: int) -> list[Message]:
-        """Messages of a conversation, oldest first, with the text that `reply_text_added` has announced."""
+        """The shown path of a conversation, oldest first, with the text that `reply_text_added` has announced."""
         return self._library.messages(conversation_id)
 
     def new_conversation(self) -> int | None:
@@ -139,34 +144,22 @@ class Workspace(QObject):
 
     # --- replies ------------------------------------------------------------------------------------------
 
-    def send(self, conversation_id: int | None, text: str) -> int:
+    def send(self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] = ()) -> int:
         """Store a prompt, then start or queue its reply.
 
         Args:
             conversation_id: None (or one that is gone) makes a new conversation.
-            text: The prompt.
+            text: The prompt; may be blank beside attachments.
+            attachments: Text files that go along.
 
         Returns:
             The conversation's id.
 
         Raises:
-            EmptyPrompt: The text is blank.
+            EmptyPrompt: There is neither text nor a file.
+            InvalidOption: There are too many files.
         """
-        text = whole_characters(text)
-        if not text.strip():
-            raise EmptyPrompt("Write a message first.")
-        now = time.time()
-        conversation = self._library.conversation(conversation_id) if conversation_id is not None else None
-        if conversation is None or self._library.is_hidden(conversation.id):
-            conversation = Conversation(self._new_id(), title_of(text), now, now)
-        self._library.put_conversation(replace(conversation, updated_at=now))
-        prompt = self._add_message(conversation.id, "user", text, MessageState.COMPLETE)
-        reply = self._add_message(conversation.id, "assistant", "", MessageState.QUEUED)
-        self.conversations_changed.emit()
-        self.message_added.emit(prompt)
-        self.message_added.emit(reply)
-        self._queue(reply, (prompt.id, reply.id))
-        return conversation.id
+        return self._turns.send(conversation_id, text, attachments, self.settings.model)
 
     def stop(self, conversation_id: int) -> None:
         """Stop the running reply of a conversation and take its queued ones out of the queue."""
@@ -174,19 +167,51 @@ class Workspace(QObject):
 
     def retry(self, conversation_id: int) -> None:
         """Answer the last prompt again; a failed, interrupted or stopped reply to it goes."""
+        self._turns.retry(conversation_id, self.settings.model)
+
+    def regenerate(self, conversation_id: int, reply_id: int) -> None:
+        """Answer the prompt of any reply once more; the replies that it has stay as alternatives.
+
+        Raises:
+            EmptyPrompt: The prompt was deleted.
+        """
+        self._turns.regenerate(conversation_id, reply_id, self.settings.model)
+
+    def edit_message(self, conversation_id: int, message_id: int, text: str) -> None:
+        """Branch: put another wording beside a person's message and answer it; its files go along.
+
+        Raises:
+            EmptyPrompt: The text is blank and there are no files.
+        """
+        self._turns.edit(conversation_id, message_id, text, self.settings.model)
+
+    def alternatives(self, conversation_id: int, message_id: int) -> list[int]:
+        """Ids of a message and of its alternatives, oldest first: what the arrows beside it step through."""
+        return self._library.alternatives(conversation_id, message_id)
+
+    def choose_alternative(self, conversation_id: int, message_id: int) -> None:
+        """Show the path through a message, and on to the newest end below it."""
+        self._turns.choose(conversation_id, message_id)
+
+    def can_continue(self, conversation_id: int) -> bool:
+        """Whether the last reply shown was cut off and can go on."""
         messages = self._library.messages(conversation_id)
-        if not messages:
-            return
-        last = messages[-1]
-        if last.role == "assistant":
-            if last.state is MessageState.COMPLETE or last.state.unfinished:
-                return
-            self._library.remove_message(last)
-        reply = self._add_message(conversation_id, "assistant", "", MessageState.QUEUED)
-        self._queue(reply, (reply.id,))
-        if last.role == "assistant":
-            self._journal.remove_message(last.id)
-        self.conversation_replaced.emit(conversation_id)
+        return bool(messages) and can_continue(messages[-1])
+
+    def continue_reply(self, conversation_id: int) -> bool:
+        """Let the last reply go on where it was cut; False, and nothing done, where it cannot."""
+        return self._turns.continue_last(conversation_id, self.settings.model)
+
+    def delete_message(self, conversation_id: int, message_id: int) -> bool:
+        """Delete a message; one that has alternatives goes with all that follows it. False when there is none.
+
+        It is erased when the time for undo has passed.
+        """
+        return self._turns.delete(conversation_id, message_id)
+
+    def undo_delete_message(self) -> int | None:
+        """Bring back what `delete_message` took last; returns its conversation, None when there is nothing."""
+        return self._turns.undo_delete()
 
     def active_conversation(self) -> int | None:
         """The conversation whose reply runs."""
@@ -234,6 +259,7 @@ class Workspace(QObject):
             self._save_settings()
         self._client.close()  # the writer works meanwhile
         self._erase_timer.stop()
+        self._turns.erase_timer.stop()
         self._journal.close()
         self._database.reader.close()
         if self._database.presence is not None:
@@ -257,21 +283,6 @@ class Workspace(QObject):
         except StorageError as error:
             self.notice.emit(error.message)
             return []
-
-    def _new_id(self) -> int:
-        self._next_id += 1
-        return self._next_id - 1
-
-    def _add_message(self, conversation_id: int, role: Role, text: str, state: MessageState) -> Message:
-        message = Message(self._new_id(), conversation_id, role, text, time.time(), state)
-        self._library.put_message(message)
-        return message
-
-    def _queue(self, reply: Message, message_ids: tuple[int, ...]) -> None:
-        """Save first, then queue; the reply is not sent to the engine before it is saved."""
-        replies, reply_id = self._replies, reply.id
-        self._journal.save(reply.conversation_id, message_ids, lambda: replies.stored(reply_id))
-        replies.add(Ticket(reply.conversation_id, reply_id))
 
     def _single_shot(self, interval_ms: int) -> QTimer:
         timer = QTimer(self)

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, fields
 from enum import Enum
 from typing import Any
 
+from app.chat.attachment import Attachment
+from app.chat.reply_details import ReplyDetails
 from engine.messages import Role
 
 
@@ -82,6 +84,14 @@ class Message:
         notices: Sentences to read beside it.
         error: One sentence when it failed or was cut off, else empty.
         drafted: (start, end) of each stretch of the content that came from accepted drafts; not kept on the disk.
+        parent_id: The message that it follows, always of a smaller id; None for the first. Messages of one parent are
+            alternatives of each other.
+        deleted: Hidden until undo or until it is erased; what follows it is shown all the same.
+        model: The model that a reply was asked of: ``guide``, a name or a folder; empty where it was not kept.
+        details: What ran; None before the reply is complete.
+        attachments: Text files that the model reads before the content.
+        kept_characters: Of a reply that is being continued, how much of the content was there before; not kept on
+            the disk.
     """
 
     id: int
@@ -94,13 +104,24 @@ class Message:
     notices: tuple[str, ...] = ()
     error: str = ""
     drafted: tuple[tuple[int, int], ...] = ()
+    parent_id: int | None = None
+    deleted: bool = False
+    model: str = ""
+    details: ReplyDetails | None = None
+    attachments: tuple[Attachment, ...] = ()
+    kept_characters: int = 0
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """A conversation without its messages; times in seconds since 1970, UTC."""
+    """A conversation without its messages; times in seconds since 1970, UTC.
+
+    Attributes:
+        leaf_id: The message at the end of the shown path; None takes the newest one.
+    """
 
     id: int
     title: str
     created_at: float
     updated_at: float
+    leaf_id: int | None = None

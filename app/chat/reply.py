@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.chat.conversation import Message, MessageState, ReplyStatistics
+from app.chat.reply_details import ReplyDetails
 from engine.messages import (
     ContextTrimmed,
     Event,
@@ -61,8 +62,17 @@ def _finished(reply: Message, event: Finished, context_limit: int) -> Message:
         context_limit=reply.statistics.context_limit if reply.statistics else context_limit,
     )
     state = MessageState.STOPPED if result.stop_reason == "cancelled" else MessageState.COMPLETE
+    kept = reply.kept_characters
     return replace(
-        reply, content=result.text, state=state, statistics=statistics, drafted=result.drafted_text
+        reply,
+        content=reply.content[:kept] + result.text,
+        state=state,
+        statistics=statistics,
+        details=ReplyDetails.of(result),
+        drafted=(
+            *(stretch for stretch in reply.drafted if stretch[1] <= kept),
+            *((start + kept, end + kept) for start, end in result.drafted_text),
+        ),
     )
 
 

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
+from app.chat.conversation import Conversation, Message, MessageState
 from app.storage.failures import storage_errors
+from app.storage.rows import (
+    CONVERSATION_CHANGES,
+    CONVERSATION_COLUMNS,
+    MESSAGE_CHANGES,
+    MESSAGE_COLUMNS,
+    conversation_of,
+    conversation_row,
+    message_of,
+    message_row,
+    upsert,
+)
 
 # Ids are handed out by the process, before the disk has answered. Each start reserves this many, so that two
 # windows on one database never give the same one; 31 bits last for 200,000 starts.
 ID_BLOCK = 10_000
 
+_SAVE_CONVERSATION = upsert("conversations", CONVERSATION_COLUMNS, CONVERSATION_CHANGES)
+_SAVE_MESSAGE = upsert("messages", MESSAGE_COLUMNS, MESSAGE_CHANGES)
 _CUT_OFF = "Tenon ended before this reply was complete."
 
 
@@ -37,42 +49,39 @@ class ConversationStore:
         """All that are not deleted, newest first."""
         with storage_errors(self._folder):
             rows = self._connection.execute(
-                "SELECT id, title, created_at, updated_at FROM conversations WHERE deleted_at IS NULL"
+                f"SELECT {', '.join(CONVERSATION_COLUMNS)} FROM conversations WHERE deleted_at IS NULL"
                 " ORDER BY updated_at DESC, id DESC"
             )
-            return [Conversation(*row) for row in rows]
+            return [conversation_of(row) for row in rows]
 
     def messages(self, conversation_id: int) -> list[Message]:
-        """Messages of a conversation, oldest first."""
+        """Messages of a conversation in order of their ids, alternatives and deleted ones too."""
         with storage_errors(self._folder):
             rows = self._connection.execute(
-                "SELECT id, conversation_id, role, content, created_at, state, statistics, notices, error"
+                f"SELECT {', '.join(MESSAGE_COLUMNS)}, deleted_at IS NOT NULL"
                 " FROM messages WHERE conversation_id = ? ORDER BY id",
                 (conversation_id,),
             )
-            return [_message(row) for row in rows]
+            return [message_of(row) for row in rows]
 
     def save(self, conversation: Conversation, messages: Iterable[Message]) -> None:
         """Write a conversation and some of its messages, new or changed, in one transaction."""
         with self._transaction():
-            self._connection.execute(
-                "INSERT INTO conversations (id, title, created_at, updated_at) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT (id) DO UPDATE SET title = excluded.title, updated_at = excluded.updated_at",
-                (conversation.id, conversation.title, conversation.created_at, conversation.updated_at),
-            )
-            self._connection.executemany(
-                "INSERT INTO messages"
-                " (id, conversation_id, role, content, created_at, state, statistics, notices, error)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (id) DO UPDATE SET content = excluded.content, state = excluded.state,"
-                " statistics = excluded.statistics, notices = excluded.notices, error = excluded.error",
-                [_row(message) for message in messages],
-            )
+            self._connection.execute(_SAVE_CONVERSATION, conversation_row(conversation))
+            self._connection.executemany(_SAVE_MESSAGE, [message_row(message) for message in messages])
 
-    def remove_message(self, message_id: int) -> None:
-        """Erase one message."""
+    def delete_messages(self, message_ids: Iterable[int]) -> None:
+        """Mark messages as deleted."""
+        self._set_messages_deleted_at(message_ids, time.time())
+
+    def undelete_messages(self, message_ids: Iterable[int]) -> None:
+        """Take that mark away."""
+        self._set_messages_deleted_at(message_ids, None)
+
+    def erase_messages(self, message_ids: Iterable[int]) -> None:
+        """Erase messages; what followed one follows its parent."""
         with self._transaction():
-            self._connection.execute("DELETE FROM messages WHERE id = ?", (message_id,))
+            self._erase_messages(message_ids)
 
     def hide(self, conversation_id: int) -> None:
         """Mark a conversation as deleted."""
@@ -93,18 +102,21 @@ class ConversationStore:
         """After a start, when no other Tenon runs: finish what the last one left.
 
         Replies that were being written are marked as interrupted and keep their text; hidden conversations
-        are erased. Writes nothing when there is nothing to do.
+        and deleted messages are erased. Writes nothing when there is nothing to do.
         """
         states = ", ".join(f"'{state.value}'" for state in MessageState if state.unfinished)
         with storage_errors(self._folder):
             left = self._connection.execute(
                 f"SELECT EXISTS (SELECT 1 FROM messages WHERE state IN ({states}))"
                 " OR EXISTS (SELECT 1 FROM conversations WHERE deleted_at IS NOT NULL)"
+                " OR EXISTS (SELECT 1 FROM messages WHERE deleted_at IS NOT NULL)"
             ).fetchone()[0]
         if not left:
             return
         with self._transaction():
             self._connection.execute("DELETE FROM conversations WHERE deleted_at IS NOT NULL")
+            deleted = self._connection.execute("SELECT id FROM messages WHERE deleted_at IS NOT NULL")
+            self._erase_messages([row[0] for row in deleted])
             self._connection.execute(
                 f"UPDATE messages SET state = ?, error = ? WHERE state IN ({states})",
                 (MessageState.INTERRUPTED.value, _CUT_OFF),
@@ -134,6 +146,31 @@ class ConversationStore:
                 "UPDATE conversations SET deleted_at = ? WHERE id = ?", (deleted_at, conversation_id)
             )
 
+    def _set_messages_deleted_at(self, message_ids: Iterable[int], deleted_at: float | None) -> None:
+        with self._transaction():
+            self._connection.executemany(
+                "UPDATE messages SET deleted_at = ? WHERE id = ?",
+                [(deleted_at, message_id) for message_id in message_ids],
+            )
+
+    def _erase_messages(self, message_ids: Iterable[int]) -> None:
+        for message_id in message_ids:
+            row = self._connection.execute(
+                "SELECT conversation_id, parent_id FROM messages WHERE id = ?", (message_id,)
+            ).fetchone()
+            if row is None:
+                continue
+            conversation_id, parent_id = row
+            self._connection.execute(
+                "UPDATE messages SET parent_id = ? WHERE conversation_id = ? AND parent_id = ?",
+                (parent_id, conversation_id, message_id),
+            )
+            self._connection.execute(
+                "UPDATE conversations SET leaf_id = ? WHERE id = ? AND leaf_id = ?",
+                (parent_id, conversation_id, message_id),
+            )
+            self._connection.execute("DELETE FROM messages WHERE id = ?", (message_id,))
+
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         with storage_errors(self._folder):
@@ -145,32 +182,3 @@ class ConversationStore:
                 if self._connection.in_transaction:  # a full disk has rolled it back already
                     self._connection.execute("ROLLBACK")
                 raise
-
-
-def _row(message: Message) -> tuple[object, ...]:
-    return (
-        message.id,
-        message.conversation_id,
-        message.role,
-        message.content,
-        message.created_at,
-        message.state.value,
-        message.statistics.to_json() if message.statistics else None,
-        json.dumps(message.notices, ensure_ascii=False),
-        message.error,
-    )
-
-
-def _message(row: tuple[int, int, str, str, float, str, str | None, str, str]) -> Message:
-    (message_id, conversation_id, role, content, created_at, state, statistics, notices, error) = row
-    return Message(
-        message_id,
-        conversation_id,
-        "user" if role == "user" else "assistant",
-        content,
-        created_at,
-        MessageState(state),
-        ReplyStatistics.from_json(statistics) if statistics else None,
-        tuple(json.loads(notices)),
-        error,
-    )

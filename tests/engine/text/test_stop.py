@@ -71,3 +71,18 @@ def test_a_cancelled_reply_gives_up_what_it_held_back() -> None:
     assert reply.ends == [1, 1, 1]
     reply.close(None)
     assert (reply.take_fresh(), reply.text, reply.stop_reason) == ("ab", "xab", None)
+
+
+def test_a_continued_reply_keeps_its_first_space() -> None:
+    def words(token_ids: Sequence[int]) -> str:
+        """A tokenizer that drops the space in front of a text's first word."""
+        return "".join(f" {chr(token)}" for token in token_ids)[1:]
+
+    fresh, continued = ReplyText(words, {END}), ReplyText(words, {END})
+    continued.follow([ord("z")])
+    for reply in (fresh, continued):
+        for letter in "ab":
+            reply.add(ord(letter))
+        reply.close("end")
+    assert (fresh.text, continued.text) == ("a b", " a b")
+    assert continued.token_ids == [ord("a"), ord("b")]
