@@ -44,6 +44,7 @@ class Journal(QObject):
         self._retry.setSingleShot(True)
         self._retry.setInterval(_RETRY_MS)
         self._retry.timeout.connect(self._save_unsaved)
+        self._prepare_search()
 
     def save(
         self, conversation_id: int, message_ids: Iterable[int] = (), then: Callable[[], None] | None = None
@@ -87,6 +88,7 @@ class Journal(QObject):
     def erase_messages(self, message_ids: tuple[int, ...]) -> None:
         """Erase messages that the library has dropped."""
         self._writer.submit(lambda: self._store.erase_messages(message_ids), self._settle)
+        self._prepare_search()
 
     def hide(self, conversation_id: int) -> None:
         """Mark a conversation as deleted."""
@@ -99,6 +101,7 @@ class Journal(QObject):
     def erase(self, conversation_id: int) -> None:
         """Erase a hidden conversation."""
         self._writer.submit(lambda: self._store.erase(conversation_id), self._settle)
+        self._prepare_search()
 
     def close(self) -> None:
         """Write what is left, close the store and end the writer's thread."""
@@ -106,6 +109,9 @@ class Journal(QObject):
         self._save_unsaved()
         self._writer.submit(self._store.close)
         self._writer.close()
+
+    def _prepare_search(self) -> None:
+        self._writer.submit(self._store.prepare_search)
 
     @Slot()
     def _save_unsaved(self) -> None:

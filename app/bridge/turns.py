@@ -122,8 +122,9 @@ class Turns(QObject):
         self.conversation_replaced.emit(conversation_id)
 
     def choose(self, conversation_id: int, message_id: int) -> None:
-        """Show the path through a message."""
-        if self._library.alternatives(conversation_id, message_id):
+        """Show the path through a message, unless the shown one goes there."""
+        shown = any(message.id == message_id for message in self._library.messages(conversation_id))
+        if not shown and self._library.alternatives(conversation_id, message_id):
             self._library.show_branch(conversation_id, message_id)
             self._journal.save(conversation_id)
             self.conversation_replaced.emit(conversation_id)

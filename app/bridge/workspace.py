@@ -21,6 +21,7 @@ from app.chat.conversation import Conversation, Message
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
 from app.chat.prompt_text import whole_characters
+from app.chat.search import SearchResults
 from app.chat.title import title_of
 from app.settings.settings_file import SettingsFile
 from app.settings.settings_file import config_folder as usual_config_folder
@@ -30,6 +31,7 @@ from engine.errors import StorageError
 
 # A little longer than the window offers to undo.
 UNDO_MS = 12_000
+SEARCH_LIMIT = 50
 _SETTINGS_DELAY_MS = 200
 
 
@@ -111,6 +113,13 @@ class Workspace(QObject):
     def messages(self, conversation_id: int) -> list[Message]:
         """The shown path of a conversation, oldest first, with the text that `reply_text_added` has announced."""
         return self._library.messages(conversation_id)
+
+    def search(self, typed: str) -> SearchResults:
+        """Messages of all conversations with all the words typed, the best first; milliseconds, from the disk."""
+        try:
+            return self._database.reader.search(typed, SEARCH_LIMIT)
+        except StorageError as error:
+            return SearchResults(sentence=error.message)
 
     def new_conversation(self) -> int | None:
         """A blank conversation: None, because nothing is stored before its first message."""

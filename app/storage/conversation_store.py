@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.chat.conversation import Conversation, Message, MessageState
-from app.storage.failures import storage_errors
+from app.chat.search import SearchResults, is_unspaced, search_terms
+from app.storage import search_index
+from app.storage.failures import is_corruption, storage_errors
 from app.storage.rows import (
     CONVERSATION_CHANGES,
     CONVERSATION_COLUMNS,
@@ -21,6 +23,7 @@ from app.storage.rows import (
     message_row,
     upsert,
 )
+from engine.errors import StorageError
 
 # Ids are handed out by the process, before the disk has answered. Each start reserves this many, so that two
 # windows on one database never give the same one; 31 bits last for 200,000 starts.
@@ -28,6 +31,9 @@ ID_BLOCK = 10_000
 
 _SAVE_CONVERSATION = upsert("conversations", CONVERSATION_COLUMNS, CONVERSATION_CHANGES)
 _SAVE_MESSAGE = upsert("messages", MESSAGE_COLUMNS, MESSAGE_CHANGES)
+_NO_INDEX = (
+    "This computer's SQLite has no full-text index (FTS5), so letters are compared, and it takes longer."
+)
 _CUT_OFF = "Tenon ended before this reply was complete."
 
 
@@ -66,9 +72,38 @@ class ConversationStore:
 
     def save(self, conversation: Conversation, messages: Iterable[Message]) -> None:
         """Write a conversation and some of its messages, new or changed, in one transaction."""
-        with self._transaction():
-            self._connection.execute(_SAVE_CONVERSATION, conversation_row(conversation))
-            self._connection.executemany(_SAVE_MESSAGE, [message_row(message) for message in messages])
+        rows = [message_row(message) for message in messages]
+        try:
+            self._save(conversation, rows)
+        except StorageError as error:
+            cause = error.__cause__
+            blamed = isinstance(cause, sqlite3.Error) and (
+                is_corruption(cause) or search_index.TABLE in str(cause)
+            )
+            if not blamed:
+                raise
+            with storage_errors(self._folder):  # it may be the search index alone, which is worth no message
+                if not search_index.give_up(self._connection):
+                    raise
+            self._save(conversation, rows)
+
+    def search(self, typed: str, limit: int) -> SearchResults:
+        """Messages with all the words that were typed, the best first."""
+        terms = search_terms(typed)
+        if not terms:
+            return SearchResults()
+        with storage_errors(self._folder):
+            hits = None if is_unspaced(terms) else search_index.search_words(self._connection, terms, limit)
+            if hits is not None:
+                return SearchResults(hits)
+            missing = not is_unspaced(terms) and not search_index.can_index(self._connection)
+            found = search_index.search_letters(self._connection, terms, limit)
+            return SearchResults(found, _NO_INDEX if missing else "")
+
+    def prepare_search(self) -> None:
+        """Build the search index where there is none; free it of what was erased. Takes a while."""
+        with storage_errors(self._folder):
+            search_index.prepare(self._connection)
 
     def delete_messages(self, message_ids: Iterable[int]) -> None:
         """Mark messages as deleted."""
@@ -139,6 +174,11 @@ class ConversationStore:
         """Close the connection; the last one to go folds the write-ahead log into the database."""
         with storage_errors(self._folder):
             self._connection.close()
+
+    def _save(self, conversation: Conversation, rows: list[tuple[object, ...]]) -> None:
+        with self._transaction():
+            self._connection.execute(_SAVE_CONVERSATION, conversation_row(conversation))
+            self._connection.executemany(_SAVE_MESSAGE, rows)
 
     def _set_deleted_at(self, conversation_id: int, deleted_at: float | None) -> None:
         with self._transaction():

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from app.storage import search_index
 from app.storage.conversation_store import ConversationStore
 from app.storage.failures import is_corruption, storage_errors
 from app.storage.presence import Presence
@@ -85,6 +86,7 @@ def _enter(folder: Path, presence: Presence) -> Database:
                 raise
             notices.append(_move_aside(path))
             connection = _connect(path)
+        search_index.follow_changes(connection)
         writer = ConversationStore(connection, folder)
         if alone:
             writer.clear_up()
@@ -106,9 +108,11 @@ def _connect(path: Path) -> sqlite3.Connection:
             raise _newer(path)
         migrate(connection)
         if path.stat().st_size <= _CHECKED_BYTES:
-            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if verdict != "ok":
-                raise sqlite3.DatabaseError(f"malformed: {verdict}")
+            verdicts = [row[0] for row in connection.execute("PRAGMA quick_check")]
+            if all(search_index.TABLE in verdict for verdict in verdicts):
+                search_index.give_up(connection)
+            elif verdicts != ["ok"]:
+                raise sqlite3.DatabaseError(f"malformed: {verdicts[0]}")
     except BaseException:
         connection.close()
         raise

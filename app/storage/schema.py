@@ -59,6 +59,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         """,
         "CREATE INDEX deleted_messages ON messages(id) WHERE deleted_at IS NOT NULL",
     ),
+    (
+        # The index itself is no part of the schema: it can be missing, and it can be built again (search_index.py).
+        """
+        CREATE VIEW finished_messages AS
+        SELECT id, content FROM messages WHERE state NOT IN ('queued', 'waiting', 'streaming')
+        """,
+        "CREATE TABLE search_index (state TEXT NOT NULL)",
+        "INSERT INTO search_index VALUES ('stale')",
+    ),
 )
 VERSION = len(MIGRATIONS)
 
