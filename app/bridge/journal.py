@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.background_writer import BackgroundWriter
+from app.chat.conversation_options import Preset
 from app.chat.library import Library
 from app.storage.conversation_store import ConversationStore
 from engine.errors import StorageError
@@ -89,6 +90,14 @@ class Journal(QObject):
         """Erase messages that the library has dropped."""
         self._writer.submit(lambda: self._store.erase_messages(message_ids), self._settle)
         self._prepare_search()
+
+    def save_preset(self, preset: Preset) -> None:
+        """Write a preset."""
+        self._writer.submit(lambda: self._store.save_preset(preset), self._settle)
+
+    def delete_preset(self, name: str) -> None:
+        """Erase a preset."""
+        self._writer.submit(lambda: self._store.delete_preset(name), self._settle)
 
     def hide(self, conversation_id: int) -> None:
         """Mark a conversation as deleted."""

@@ -66,6 +66,21 @@ class ModelInEngine(QObject):
             else:
                 self.load_if_chosen()
 
+    def adopt(self, ref: str) -> None:
+        """Make a model the chosen one without loading it: the next message does."""
+        if ref == self._settings.model:
+            return
+        self._settings.model = ref
+        self._load_wanted = False
+        if self._refs.get(self._load_id) != ref:
+            self.cancel_load()
+        if ref == self._ref_in_memory:
+            self._show(self._state_in_memory)
+        else:
+            waiting = self.state.phase in (EnginePhase.STARTING, EnginePhase.STOPPED)
+            phase = self.state.phase if waiting else EnginePhase.IDLE
+            self._show(EngineState(phase, ref, model_name(ref)))
+
     def load_in_background(self) -> None:
         """Start the engine and load the chosen model ahead of the first message."""
         self._load_wanted = True
@@ -80,7 +95,7 @@ class ModelInEngine(QObject):
         self.ensure_engine()
         self._loads += 1
         self._load_id = f"load-{self._loads}"
-        options = self._options(self._load_id)
+        options = self._options(self._load_id, self._settings.model)
         self._expect(options.model)
         self._client.send(Load(self._load_id, options))
 
@@ -89,22 +104,29 @@ class ModelInEngine(QObject):
         if self._load_id:
             self._client.send(Cancel(self._load_id))
 
-    def options_for(self, reply_request_id: str) -> LoadOptions:
-        """The options of a reply that is about to be sent."""
+    def options_for(self, reply_request_id: str, ref: str) -> LoadOptions:
+        """The options of a reply that is about to be sent.
+
+        Args:
+            reply_request_id: Its request.
+            ref: The model that it was asked of. Where another one was chosen since, that is loaded afterwards.
+        """
         self._reply_id = reply_request_id
-        options = self._options(reply_request_id)
-        if options.model != self._ref_in_memory:
-            self._expect(options.model)
+        options = self._options(reply_request_id, ref)
+        if ref != self._settings.model:
+            self._load_wanted = True
+        elif ref != self._ref_in_memory:
+            self._expect(ref)
         return options
 
-    def _options(self, request_id: str) -> LoadOptions:
+    def _options(self, request_id: str, ref: str) -> LoadOptions:
         settings = self._settings
         self._refs = {
             known: self._refs[known] for known in (self._load_id, self._reply_id) if known in self._refs
         }
-        self._refs[request_id] = settings.model
+        self._refs[request_id] = ref
         return LoadOptions(
-            model=settings.model,
+            model=ref,
             mode=settings.mode,
             weights=settings.weights,
             threads=settings.threads or None,
@@ -119,14 +141,15 @@ class ModelInEngine(QObject):
         if isinstance(event, ModelLoaded):
             self._ref_in_memory = self._refs.get(request_id, "")
             self.context = event.report.context
+            self._state_in_memory = EngineState(
+                EnginePhase.READY, self._ref_in_memory, event.report.name, event.report.weights
+            )
         chosen = not request_id or self._refs.get(request_id) == self.state.model_ref
         state = self.state.after(event) if chosen else self.state
         if isinstance(event, EngineReady) and (self._load_id or self._reply_id):
             state = state.loading()
         if isinstance(event, (ModelLoaded, Finished, Failed)) and request_id == self._load_id:
             self._load_id = ""
-        if isinstance(event, ModelLoaded) and chosen:
-            self._state_in_memory = state
         if isinstance(event, ModelUnloaded):
             self._ref_in_memory = ""
         self._show(state)

@@ -11,6 +11,7 @@ from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.token_coalescer import TokenCoalescer
 from app.chat.conversation import Message, MessageState
+from app.chat.conversation_options import ConversationOptions
 from app.chat.history import history_for
 from app.chat.library import Library
 from app.chat.reply import reply_after
@@ -141,13 +142,17 @@ class Replies(QObject):
         self._requests += 1  # a reply that is continued is a request of its own
         self._sent = f"reply-{ticket.reply_id}-{self._requests}"
         self._kept_characters = messages[-1].kept_characters
-        options = self._model.options_for(self._sent)
+        conversation = self._library.conversation(ticket.conversation_id)
+        own = conversation.options if conversation is not None else ConversationOptions()
+        settings = self._settings
+        system_prompt = settings.system_prompt if own.system_prompt is None else own.system_prompt
+        max_tokens = settings.max_tokens if own.max_tokens is None else own.max_tokens
         request = Generate(
             request_id=self._sent,
-            options=options,
-            messages=history_for(ticket.reply_id, messages, self._settings.system_prompt),
-            max_tokens=self._settings.max_tokens or None,
-            sampling=SamplingOptions(temperature=self._settings.temperature),
+            options=self._model.options_for(self._sent, messages[-1].model or settings.model),
+            messages=history_for(ticket.reply_id, messages, system_prompt),
+            max_tokens=max_tokens or None,
+            sampling=own.sampling_over(SamplingOptions(temperature=settings.temperature)),
             offer_topics=messages[-1].kept_characters == 0,
         )
         self._client.send(request)

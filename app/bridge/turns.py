@@ -12,6 +12,7 @@ from app.bridge.journal import Journal
 from app.bridge.replies import Replies
 from app.chat.attachment import Attachment, check_number
 from app.chat.conversation import Conversation, Message, MessageState
+from app.chat.conversation_options import ConversationOptions
 from app.chat.library import Library
 from app.chat.prompt_text import whole_characters
 from app.chat.reply_queue import Ticket
@@ -55,22 +56,28 @@ class Turns(QObject):
         self.erase_timer.timeout.connect(self._erase_deleted)
 
     def send(
-        self, conversation_id: int | None, text: str, attachments: Sequence[Attachment], model: str
+        self,
+        conversation_id: int | None,
+        text: str,
+        model: str,
+        attachments: Sequence[Attachment] = (),
+        options: ConversationOptions | None = None,
     ) -> int:
         """Store a prompt behind the shown path, then start or queue its reply; see `Workspace.send`."""
         text = whole_characters(text)
         if not text.strip() and not attachments:
             raise EmptyPrompt("Write a message first.")
         check_number(attachments)
-        now = time.time()
         conversation = self._library.conversation(conversation_id) if conversation_id is not None else None
         if conversation is None or self._library.is_hidden(conversation.id):
+            now = time.time()
             title = title_of(text if text.strip() else attachments[0].name)
-            conversation = Conversation(self._new_id(), title, now, now)
-        self._library.put_conversation(replace(conversation, updated_at=now))
+            conversation = Conversation(
+                self._new_id(), title, now, now, options=options or ConversationOptions()
+            )
+            self._library.put_conversation(conversation)
         prompt = self._add(conversation.id, "user", text, self._library.end_of(conversation.id), attachments)
         reply = self._add(conversation.id, "assistant", "", prompt.id, model=model)
-        self.conversations_changed.emit()
         self.message_added.emit(prompt)
         self.message_added.emit(reply)
         self._queue(reply, (prompt.id, reply.id))
@@ -102,7 +109,6 @@ class Turns(QObject):
         before = self._library.path_to(conversation_id, reply_id)[:-1]
         if not before or before[-1].role != "user":
             raise EmptyPrompt("The message that this reply answers was deleted: write a new one.")
-        self._touch(conversation_id)
         new = self._add(conversation_id, "assistant", "", reply.parent_id, model=model)
         self._queue(new, (new.id,))
         self.conversation_replaced.emit(conversation_id)
@@ -115,7 +121,6 @@ class Turns(QObject):
         text = whole_characters(text)
         if not text.strip() and not message.attachments:
             raise EmptyPrompt("Write a message first.")
-        self._touch(conversation_id)
         prompt = self._add(conversation_id, "user", text, message.parent_id, message.attachments)
         reply = self._add(conversation_id, "assistant", "", prompt.id, model=model)
         self._queue(reply, (prompt.id, reply.id))
@@ -137,7 +142,7 @@ class Turns(QObject):
         last = messages[-1]
         # A word's space belongs to the token that follows it: left here, the model would not know how to go on.
         content = last.content.rstrip(" ")
-        self._touch(conversation_id)
+        self._touch(conversation_id, model)
         reply = replace(
             last,
             content=content,
@@ -205,12 +210,16 @@ class Turns(QObject):
         )
         self._library.put_message(message)
         self._library.show_leaf(conversation_id, message.id)
+        if model:
+            self._touch(conversation_id, model)
         return message
 
-    def _touch(self, conversation_id: int) -> None:
+    def _touch(self, conversation_id: int, model: str) -> None:
+        """A conversation is used, with a model that it remembers from here on."""
         conversation = self._library.conversation(conversation_id)
         if conversation is not None:
-            self._library.put_conversation(replace(conversation, updated_at=time.time()))
+            used = replace(conversation, updated_at=time.time(), model=model, archived=False)
+            self._library.put_conversation(used)
             self.conversations_changed.emit()
 
     def _queue(self, reply: Message, message_ids: tuple[int, ...]) -> None:

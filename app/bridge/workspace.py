@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
@@ -14,15 +13,15 @@ from app.bridge.garbage import GarbageInWindowThread
 from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
+from app.bridge.shelf import Shelf
 from app.bridge.turns import Turns, can_continue
 from app.chat.attachment import Attachment
 from app.chat.choices import GUIDE_REF, MODES, ModeChoice, ModelChoice, model_choices
 from app.chat.conversation import Conversation, Message
+from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
-from app.chat.prompt_text import whole_characters
 from app.chat.search import SearchResults
-from app.chat.title import title_of
 from app.settings.settings_file import SettingsFile
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
@@ -49,7 +48,8 @@ class Workspace(QObject):
         settings: Assigning to one of them saves it.
     """
 
-    conversations_changed = Signal()  # the list or titles
+    conversations_changed = Signal()  # the list, titles or options
+    presets_changed = Signal()
     conversation_replaced = Signal(int)  # its messages as a whole
     message_added = Signal(object)  # Message
     message_changed = Signal(object)  # Message: state, statistics, notices, error; its content too
@@ -90,8 +90,10 @@ class Workspace(QObject):
         self._turns.conversations_changed.connect(self.conversations_changed)
         self._turns.conversation_replaced.connect(self.conversation_replaced)
         self._turns.message_added.connect(self.message_added)
-        self._erase_timer = self._single_shot(UNDO_MS)
-        self._erase_timer.timeout.connect(self._erase_deleted)
+        presets = self._database.reader.presets()
+        self._shelf = Shelf(self._library, self._journal, self._replies, presets, UNDO_MS, self)
+        self._shelf.changed.connect(self.conversations_changed)
+        self._shelf.presets_changed.connect(self.presets_changed)
         self._settings_timer = self._single_shot(_SETTINGS_DELAY_MS)
         self._settings_timer.timeout.connect(self._save_settings)
         self._closed = False
@@ -106,9 +108,31 @@ class Workspace(QObject):
 
     # --- conversations ------------------------------------------------------------------------------------
 
-    def conversations(self, contains: str = "") -> list[Conversation]:
-        """Conversations whose title contains the text, newest first."""
-        return self._library.conversations(contains)
+    def conversations(
+        self, contains: str = "", folder: str | None = None, archived: bool = False
+    ) -> list[Conversation]:
+        """Conversations to list: pinned ones first, then by their last use, the latest first.
+
+        Args:
+            contains: Only those whose title contains this, whatever its case.
+            folder: Only those in this folder, empty for those in none; None for all.
+            archived: The archived ones instead of the others.
+        """
+        return self._library.conversations(contains, folder, archived)
+
+    def conversation(self, conversation_id: int) -> Conversation | None:
+        """One conversation; None when it is gone."""
+        return (
+            None if self._library.is_hidden(conversation_id) else self._library.conversation(conversation_id)
+        )
+
+    def open_conversation(self, conversation_id: int | None) -> None:
+        """The window shows a conversation: choose the model that it used last, which its next message loads."""
+        conversation = None if conversation_id is None else self._library.conversation(conversation_id)
+        if conversation is not None and conversation.model:
+            path = Path(conversation.model)
+            if not path.is_absolute() or path.exists():
+                self._model.adopt(conversation.model)
 
     def messages(self, conversation_id: int) -> list[Message]:
         """The shown path of a conversation, oldest first, with the text that `reply_text_added` has announced."""
@@ -127,39 +151,68 @@ class Workspace(QObject):
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation a title of the person's own; a blank one changes nothing."""
-        conversation = self._library.conversation(conversation_id)
-        if conversation is not None and title.strip():
-            self._library.put_conversation(replace(conversation, title=title_of(whole_characters(title))))
-            self._journal.save(conversation_id)
-            self.conversations_changed.emit()
+        self._shelf.rename(conversation_id, title)
+
+    def pin(self, conversation_id: int, pinned: bool = True) -> None:
+        """Keep a conversation above the others, or no longer."""
+        self._shelf.pin(conversation_id, pinned)
+
+    def archive(self, conversation_id: int, archived: bool = True) -> None:
+        """Take a conversation out of the list until it is used again, or put it back; search still finds it."""
+        self._shelf.archive(conversation_id, archived)
+
+    def folders(self) -> list[str]:
+        """Names of all folders, sorted; a folder is there as long as a conversation lies in it."""
+        return self._shelf.folders()
+
+    def move_to_folder(self, conversation_id: int, folder: str) -> None:
+        """Put a conversation into a folder, new or not; a blank name takes it out."""
+        self._shelf.move_to_folder(conversation_id, folder)
+
+    def rename_folder(self, folder: str, name: str) -> None:
+        """Rename a folder; the name of another joins the two, and a blank one dissolves it."""
+        self._shelf.rename_folder(folder, name)
+
+    def set_options(self, conversation_id: int, options: ConversationOptions) -> None:
+        """Change a conversation's system prompt and sampling, from its next reply on."""
+        self._shelf.set_options(conversation_id, options)
+
+    def presets(self) -> list[Preset]:
+        """Options that were kept under a name."""
+        return self._shelf.presets()
+
+    def save_preset(self, name: str, options: ConversationOptions) -> Preset:
+        """Keep options under a name; one of that name is replaced."""
+        return self._shelf.save_preset(name, options)
+
+    def delete_preset(self, name: str) -> None:
+        """Erase a preset; conversations that took it keep its options."""
+        self._shelf.delete_preset(name)
 
     def delete(self, conversation_id: int) -> None:
         """Hide a conversation; it is erased when the time for undo has passed."""
-        if self._library.conversation(conversation_id) is None:
-            return
-        self._replies.stop(conversation_id)
-        self._library.hide(conversation_id)
-        self._journal.hide(conversation_id)
-        self._erase_timer.start()
-        self.conversations_changed.emit()
+        self._shelf.delete(conversation_id)
 
     def undo_delete(self) -> int | None:
-        """Bring back what was deleted last; None when there is nothing."""
-        conversation_id = self._library.unhide_last()
-        if conversation_id is not None:
-            self._journal.unhide(conversation_id)
-            self.conversations_changed.emit()
-        return conversation_id
+        """Bring back the conversation that was deleted last; None when there is nothing."""
+        return self._shelf.undo_delete()
 
     # --- replies ------------------------------------------------------------------------------------------
 
-    def send(self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] = ()) -> int:
+    def send(
+        self,
+        conversation_id: int | None,
+        text: str,
+        attachments: Sequence[Attachment] = (),
+        options: ConversationOptions | None = None,
+    ) -> int:
         """Store a prompt, then start or queue its reply.
 
         Args:
             conversation_id: None (or one that is gone) makes a new conversation.
             text: The prompt; may be blank beside attachments.
             attachments: Text files that go along.
+            options: Of a new conversation.
 
         Returns:
             The conversation's id.
@@ -168,7 +221,7 @@ class Workspace(QObject):
             EmptyPrompt: There is neither text nor a file.
             InvalidOption: There are too many files.
         """
-        return self._turns.send(conversation_id, text, attachments, self.settings.model)
+        return self._turns.send(conversation_id, text, self.settings.model, attachments, options)
 
     def stop(self, conversation_id: int) -> None:
         """Stop the running reply of a conversation and take its queued ones out of the queue."""
@@ -267,7 +320,7 @@ class Workspace(QObject):
         if self._settings_timer.isActive():
             self._save_settings()
         self._client.close()  # the writer works meanwhile
-        self._erase_timer.stop()
+        self._shelf.erase_timer.stop()
         self._turns.erase_timer.stop()
         self._journal.close()
         self._database.reader.close()
@@ -298,11 +351,6 @@ class Workspace(QObject):
         timer.setSingleShot(True)
         timer.setInterval(interval_ms)
         return timer
-
-    @Slot()
-    def _erase_deleted(self) -> None:
-        while (conversation_id := self._library.forget_first()) is not None:
-            self._journal.erase(conversation_id)
 
     def _settings_changed(self) -> None:
         if not self._closed:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
 from typing import Any
 
 from app.chat.attachment import Attachment
+from app.chat.conversation_options import ConversationOptions
 from app.chat.reply_details import ReplyDetails
 from engine.messages import Role
 
@@ -118,6 +119,11 @@ class Conversation:
 
     Attributes:
         leaf_id: The message at the end of the shown path; None takes the newest one.
+        pinned: Whether it stands above the others.
+        archived: Whether it is left out of the list.
+        folder: The folder that it lies in; empty for none. A folder is there as long as something lies in it.
+        model: The model that its last reply was asked of; empty before the first.
+        options: What it sets for itself instead of the settings.
     """
 
     id: int
@@ -125,3 +131,8 @@ class Conversation:
     created_at: float
     updated_at: float
     leaf_id: int | None = None
+    pinned: bool = False
+    archived: bool = False
+    folder: str = ""
+    model: str = ""
+    options: ConversationOptions = field(default_factory=ConversationOptions)

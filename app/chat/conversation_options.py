@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from engine.messages import SamplingOptions
@@ -23,6 +23,11 @@ class ConversationOptions:
     system_prompt: str | None = None
     max_tokens: int | None = None
     sampling: SamplingOptions = field(default_factory=SamplingOptions)
+
+    def sampling_over(self, settings: SamplingOptions) -> SamplingOptions:
+        """How tokens are drawn: what is set here, and the settings for the rest."""
+        own = {name: value for name, value in asdict(self.sampling).items() if value is not None}
+        return replace(settings, **own)
 
     def to_json(self) -> str:
         """One JSON object with what is set."""

@@ -39,17 +39,29 @@ class Library:
 
     # --- conversations ------------------------------------------------------------------------------------
 
-    def conversations(self, contains: str = "") -> list[Conversation]:
-        """Those whose title contains a text, whatever its case, newest first."""
+    def conversations(
+        self, contains: str = "", folder: str | None = None, archived: bool = False
+    ) -> list[Conversation]:
+        """Conversations to list: pinned ones first, then by their last use, the latest first.
+
+        Args:
+            contains: Only those whose title contains this, whatever its case.
+            folder: Only those in this folder, empty for those in none; None for all.
+            archived: The archived ones instead of the others.
+        """
         wanted = " ".join(contains.casefold().split())
         shown = [
             conversation
-            for conversation in self._conversations.values()
-            if conversation.id not in self._hidden and wanted in conversation.title.casefold()
+            for conversation in self.all_conversations()
+            if conversation.archived == archived
+            and folder in (None, conversation.folder)
+            and wanted in conversation.title.casefold()
         ]
-        return sorted(
-            shown, key=lambda conversation: (conversation.updated_at, conversation.id), reverse=True
-        )
+        return sorted(shown, key=lambda one: (one.pinned, one.updated_at, one.id), reverse=True)
+
+    def all_conversations(self) -> list[Conversation]:
+        """Every conversation that is not hidden, archived or not."""
+        return [one for one in self._conversations.values() if one.id not in self._hidden]
 
     def conversation(self, conversation_id: int) -> Conversation | None:
         """One conversation, hidden or not; None when there is none of that id."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from app.chat.conversation import Conversation, Message, MessageState
+from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.search import SearchResults, is_unspaced, search_terms
 from app.storage import search_index
 from app.storage.failures import is_corruption, storage_errors
@@ -117,6 +118,24 @@ class ConversationStore:
         """Erase messages; what followed one follows its parent."""
         with self._transaction():
             self._erase_messages(message_ids)
+
+    def presets(self) -> list[Preset]:
+        """All presets, by name."""
+        with storage_errors(self._folder):
+            rows = self._connection.execute("SELECT name, options FROM presets ORDER BY name")
+            return [Preset(name, ConversationOptions.from_json(options)) for name, options in rows]
+
+    def save_preset(self, preset: Preset) -> None:
+        """Write a preset; one of that name is replaced."""
+        with self._transaction():
+            self._connection.execute(
+                "INSERT OR REPLACE INTO presets VALUES (?, ?)", (preset.name, preset.options.to_json())
+            )
+
+    def delete_preset(self, name: str) -> None:
+        """Erase a preset."""
+        with self._transaction():
+            self._connection.execute("DELETE FROM presets WHERE name = ?", (name,))
 
     def hide(self, conversation_id: int) -> None:
         """Mark a conversation as deleted."""

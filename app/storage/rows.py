@@ -8,10 +8,13 @@ from typing import Any
 
 from app.chat.attachment import Attachment
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
+from app.chat.conversation_options import ConversationOptions
 from app.chat.reply_details import ReplyDetails
 
 # In the order of the dataclass's fields.
-CONVERSATION_COLUMNS = ("id", "title", "created_at", "updated_at", "leaf_id")
+CONVERSATION_COLUMNS = (
+    "id", "title", "created_at", "updated_at", "leaf_id", "pinned", "archived", "folder", "model", "options",
+)  # fmt: skip
 # What a later save may change.
 CONVERSATION_CHANGES = CONVERSATION_COLUMNS[1:]
 
@@ -30,12 +33,29 @@ def conversation_row(conversation: Conversation) -> tuple[object, ...]:
         conversation.created_at,
         conversation.updated_at,
         conversation.leaf_id,
+        conversation.pinned,
+        conversation.archived,
+        conversation.folder,
+        conversation.model,
+        conversation.options.to_json(),
     )
 
 
 def conversation_of(row: tuple[Any, ...]) -> Conversation:
     """The conversation that a row of `CONVERSATION_COLUMNS` holds."""
-    return Conversation(*row)
+    number, title, created_at, updated_at, leaf_id, pinned, archived, folder, model, options = row
+    return Conversation(
+        id=number,
+        title=title,
+        created_at=created_at,
+        updated_at=updated_at,
+        leaf_id=leaf_id,
+        pinned=bool(pinned),
+        archived=bool(archived),
+        folder=folder,
+        model=model,
+        options=ConversationOptions.from_json(options),
+    )
 
 
 def message_row(message: Message) -> tuple[object, ...]:

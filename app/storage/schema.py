@@ -68,6 +68,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE search_index (state TEXT NOT NULL)",
         "INSERT INTO search_index VALUES ('stale')",
     ),
+    (
+        "ALTER TABLE conversations ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE conversations ADD COLUMN archived INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE conversations ADD COLUMN folder TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE conversations ADD COLUMN model TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE conversations ADD COLUMN options TEXT NOT NULL DEFAULT '{}'",  # ConversationOptions
+        "CREATE TABLE presets (name TEXT PRIMARY KEY, options TEXT NOT NULL)",
+    ),
 )
 VERSION = len(MIGRATIONS)
 

@@ -76,7 +76,7 @@ def test_what_was_deleted_is_erased_when_undo_has_passed(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "say 1")
     kept = desk.answer(workspace, "say 1")
-    workspace._erase_timer.setInterval(10)
+    workspace._shelf.erase_timer.setInterval(10)
     workspace.delete(chat)
     connection = sqlite3.connect(desk.folder / "data" / FILE_NAME)
     query = "SELECT id FROM conversations"

@@ -9,10 +9,11 @@ import pytest
 
 from app.chat.attachment import Attachment
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
+from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.reply_details import ReplyDetails
 from app.storage.conversation_store import ID_BLOCK
 from app.storage.database import Database, open_database
-from engine.messages import Timings
+from engine.messages import SamplingOptions, Timings
 
 CHAT = Conversation(1, "Title", 1.0, 2.0)
 PROMPT = Message(2, 1, "user", "Grüße 👋\0 end", 1.5)
@@ -62,6 +63,19 @@ def test_everything_about_a_message_is_kept(database: Database) -> None:
     database.writer.save(replace(CHAT, leaf_id=3), [prompt, reply])
     assert database.reader.messages(1) == [prompt, reply]
     assert database.reader.conversations() == [replace(CHAT, leaf_id=3)]
+
+
+def test_everything_about_a_conversation_and_presets_are_kept(database: Database) -> None:
+    options = ConversationOptions("Be brief.", 0, SamplingOptions(temperature=0.5, seed=3))
+    chat = Conversation(1, "Title", 1.0, 2.0, None, True, True, "Work", "guide", options)
+    database.writer.save(CHAT, [])
+    database.writer.save(chat, [])
+    assert database.reader.conversations() == [chat]
+    database.writer.save_preset(Preset("Short", ConversationOptions()))
+    database.writer.save_preset(Preset("Short", options))
+    database.writer.save_preset(Preset("Other", options))
+    database.writer.delete_preset("Other")
+    assert database.reader.presets() == [Preset("Short", options)]
 
 
 def test_deleted_messages_come_back_or_are_erased_and_what_followed_moves_up(database: Database) -> None:
