@@ -114,6 +114,12 @@ class Replies(QObject):
             else:
                 self._done(running)
 
+    def stop_all(self) -> None:
+        """Stop every reply, running or queued."""
+        running = (self._queue.running,) if self._queue.running is not None else ()
+        for ticket in (*self._queue.waiting, *running):
+            self.stop(ticket.conversation_id)
+
     def close(self) -> None:
         """Stop everything and save what there is."""
         self._save_timer.stop()

@@ -117,6 +117,15 @@ class Shelf(QObject):
             self.changed.emit()
         return conversation_id
 
+    def clear(self) -> None:
+        """Forget every conversation and preset; the disk is told elsewhere."""
+        self._replies.stop_all()
+        self.erase_timer.stop()
+        self._library.clear()
+        self._presets.clear()
+        self.presets_changed.emit()
+        self.changed.emit()
+
     def _change(self, conversation_id: int, **values: Any) -> None:
         conversation = self._library.conversation(conversation_id)
         if conversation is None:

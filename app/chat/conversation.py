@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
+from math import isfinite
 from typing import Any
 
 from app.chat.attachment import Attachment
@@ -65,8 +66,12 @@ class ReplyStatistics:
         """Read `to_json`'s text; None when it is not that (statistics are not worth losing a chat over)."""
         try:
             values: Any = json.loads(text)
-            return cls(**{field.name: values[field.name] for field in fields(cls)})
-        except (ValueError, TypeError, KeyError):
+            # A figure that came later is missing in older replies, and has a default.
+            known = {field.name: values[field.name] for field in fields(cls) if field.name in values}
+            figures = [value for name, value in known.items() if name != "mode" and value is not None]
+            numbers = all(isinstance(value, (int, float)) and isfinite(value) for value in figures)
+            return cls(**known) if numbers and isinstance(known["mode"], str) else None
+        except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
             return None
 
 
@@ -75,7 +80,7 @@ class Message:
     """One turn of a conversation.
 
     Attributes:
-        id: Unique over all conversations; later messages have greater ones.
+        id: Unique over all conversations.
         conversation_id: Where it belongs.
         role: ``user`` or ``assistant``.
         content: Its text, as far as it has come.
@@ -85,8 +90,7 @@ class Message:
         notices: Sentences to read beside it.
         error: One sentence when it failed or was cut off, else empty.
         drafted: (start, end) of each stretch of the content that came from accepted drafts; not kept on the disk.
-        parent_id: The message that it follows, always of a smaller id; None for the first. Messages of one parent are
-            alternatives of each other.
+        parent_id: The message that it follows; None for the first. Messages of one parent are alternatives.
         deleted: Hidden until undo or until it is erased; what follows it is shown all the same.
         model: The model that a reply was asked of: ``guide``, a name or a folder; empty where it was not kept.
         details: What ran; None before the reply is complete.

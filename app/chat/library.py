@@ -73,6 +73,17 @@ class Library:
             self._trees[conversation.id] = MessageTree()
         self._conversations[conversation.id] = conversation
 
+    def add_stored(self, conversation: Conversation) -> None:
+        """Add a conversation whose messages are on the disk already; they are read when it is opened."""
+        self._conversations[conversation.id] = conversation
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._conversations.clear()
+        self._trees.clear()
+        self._hidden.clear()
+        self._deleted.clear()
+
     def hide(self, conversation_id: int) -> None:
         """Leave a conversation out of the list."""
         if conversation_id in self._conversations and conversation_id not in self._hidden:
@@ -103,7 +114,7 @@ class Library:
         return tree.path_to(tree.tip(self._leaf_id(conversation_id)))
 
     def all_messages(self, conversation_id: int) -> list[Message]:
-        """Every message of a conversation, alternatives and deleted ones too, in order of their ids."""
+        """Every message of a conversation, alternatives and deleted ones too, each after the one that it follows."""
         return self._tree(conversation_id).all()
 
     def path_to(self, conversation_id: int, message_id: int) -> list[Message]:

@@ -60,13 +60,25 @@ class ReplyDetails:
         try:
             values: Any = json.loads(text)
             values["timings"] = _timings(values["timings"])
-            return cls(**{name.name: values[name.name] for name in fields(cls) if name.name in values})
+            details = cls(**{name.name: values[name.name] for name in fields(cls) if name.name in values})
         except (ValueError, TypeError, KeyError, RecursionError):
             return None
+        words = (details.mode, details.mode_reason, details.model, details.weights, details.stop_reason)
+        sound = all(isinstance(word, str) for word in words) and isinstance(details.draft, str | None)
+        devices = details.devices.items() if isinstance(details.devices, dict) else [(0, 0)]
+        sound = sound and all(
+            isinstance(name, str) and isinstance(place, str | None) for name, place in devices
+        )
+        return details if sound and _is_number(details.resident_peak_bytes) else None
 
 
 def _timings(values: dict[str, Any]) -> Timings:
     known = {name.name: values[name.name] for name in fields(Timings) if name.name in values}
-    if "acceptance_by_position" in known:
-        known["acceptance_by_position"] = tuple(known["acceptance_by_position"])
-    return Timings(**known)
+    by_position = tuple(known.pop("acceptance_by_position", ()))
+    if not all(value is None or _is_number(value) for value in (*known.values(), *by_position)):
+        raise ValueError("timings are numbers")
+    return Timings(**known, acceptance_by_position=by_position)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and abs(value) < 1e18

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import date
 from pathlib import Path
 
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.conversation_options import ConversationOptions, Preset
+from app.chat.exchange.record import ConversationRecord
 from app.chat.search import SearchResults, is_unspaced, search_terms
 from app.storage import search_index
+from app.storage.backup import back_up, erase_copies
 from app.storage.failures import is_corruption, storage_errors
 from app.storage.rows import (
     CONVERSATION_CHANGES,
@@ -62,7 +65,7 @@ class ConversationStore:
             return [conversation_of(row) for row in rows]
 
     def messages(self, conversation_id: int) -> list[Message]:
-        """Messages of a conversation in order of their ids, alternatives and deleted ones too."""
+        """All messages of a conversation, alternatives and deleted ones too."""
         with storage_errors(self._folder):
             rows = self._connection.execute(
                 f"SELECT {', '.join(MESSAGE_COLUMNS)}, deleted_at IS NOT NULL"
@@ -87,6 +90,23 @@ class ConversationStore:
                 if not search_index.give_up(self._connection):
                     raise
             self._save(conversation, rows)
+
+    def records(self, conversation_id: int | None = None) -> list[ConversationRecord]:
+        """One conversation, or (None) all that are not deleted, with all messages, as they are on the disk."""
+        wanted = [one for one in self.conversations() if conversation_id in (None, one.id)]
+        return [ConversationRecord(one, tuple(self.messages(one.id))) for one in wanted]
+
+    def add(self, records: Sequence[ConversationRecord]) -> list[Conversation]:
+        """Write conversations from elsewhere under ids of their own, all of them or none; returns them."""
+        added: list[Conversation] = []
+        with self._transaction():
+            next_id = self._reserve(sum(record.ids_needed for record in records))
+            for record in records:
+                numbered = record.renumbered(next_id)
+                next_id += record.ids_needed
+                self._write(numbered.conversation, [message_row(message) for message in numbered.messages])
+                added.append(numbered.conversation)
+        return added
 
     def search(self, typed: str, limit: int) -> SearchResults:
         """Messages with all the words that were typed, the best first."""
@@ -179,15 +199,23 @@ class ConversationStore:
     def reserve_ids(self) -> int:
         """Reserve `ID_BLOCK` ids for this process and return the first."""
         with self._transaction():
-            first = int(
-                self._connection.execute(
-                    "SELECT max((SELECT next_id FROM id_blocks),"
-                    " (SELECT coalesce(max(id), 0) + 1 FROM conversations),"
-                    " (SELECT coalesce(max(id), 0) + 1 FROM messages))"
-                ).fetchone()[0]
-            )
-            self._connection.execute("UPDATE id_blocks SET next_id = ?", (first + ID_BLOCK,))
-            return first
+            return self._reserve(ID_BLOCK)
+
+    def back_up(self, today: date) -> None:
+        """Make the day's backup unless there is one."""
+        back_up(self._connection, self._folder, today)
+
+    def erase_everything(self) -> None:
+        """Erase all conversations, presets, backups and damaged files, and what is left of them in the file."""
+        with self._transaction():
+            self._connection.execute("DELETE FROM conversations")
+            self._connection.execute("DELETE FROM presets")
+            search_index.give_up(self._connection)
+        erase_copies(self._folder)
+        with storage_errors(self._folder):
+            search_index.prepare(self._connection)
+            self._connection.execute("VACUUM")
+            self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         """Close the connection; the last one to go folds the write-ahead log into the database."""
@@ -196,8 +224,22 @@ class ConversationStore:
 
     def _save(self, conversation: Conversation, rows: list[tuple[object, ...]]) -> None:
         with self._transaction():
-            self._connection.execute(_SAVE_CONVERSATION, conversation_row(conversation))
-            self._connection.executemany(_SAVE_MESSAGE, rows)
+            self._write(conversation, rows)
+
+    def _write(self, conversation: Conversation, rows: list[tuple[object, ...]]) -> None:
+        self._connection.execute(_SAVE_CONVERSATION, conversation_row(conversation))
+        self._connection.executemany(_SAVE_MESSAGE, rows)
+
+    def _reserve(self, count: int) -> int:
+        first = int(
+            self._connection.execute(
+                "SELECT max((SELECT next_id FROM id_blocks),"
+                " (SELECT coalesce(max(id), 0) + 1 FROM conversations),"
+                " (SELECT coalesce(max(id), 0) + 1 FROM messages))"
+            ).fetchone()[0]
+        )
+        self._connection.execute("UPDATE id_blocks SET next_id = ?", (first + count,))
+        return first
 
     def _set_deleted_at(self, conversation_id: int, deleted_at: float | None) -> None:
         with self._transaction():

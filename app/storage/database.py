@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 
 from app.storage import search_index
+from app.storage.backup import restore
 from app.storage.conversation_store import ConversationStore
 from app.storage.failures import is_corruption, storage_errors
 from app.storage.presence import Presence
@@ -47,7 +48,7 @@ class Database:
 def open_database(folder: Path) -> Database:
     """Open the conversations of a folder, making what is not there yet.
 
-    A damaged file is moved aside, with a notice, and a new one started.
+    A damaged file is moved aside, with a notice, and the last backup takes its place, or a new one is started.
 
     Raises:
         NewerDatabase: A later version wrote it; the file is left as it is.
@@ -84,7 +85,7 @@ def _enter(folder: Path, presence: Presence) -> Database:
         except sqlite3.Error as error:
             if not is_corruption(error):
                 raise
-            notices.append(_move_aside(path))
+            notices.append(_replace_damaged(folder, path))
             connection = _connect(path)
         search_index.follow_changes(connection)
         writer = ConversationStore(connection, folder)
@@ -137,8 +138,20 @@ def _newer(path: Path) -> NewerDatabase:
     )
 
 
-def _move_aside(path: Path) -> str:
-    """Keep a damaged database under another name, with its log, which belongs to it; returns the notice."""
+def _replace_damaged(folder: Path, path: Path) -> str:
+    """Move a damaged database aside and the last backup in; returns the notice."""
+    kept = _move_aside(path)
+    restored = restore(folder, path)
+    if restored is None:
+        return f"The conversations could not be read: the damaged file is kept as {kept}, and a new one is begun."
+    return (
+        f"The conversations could not be read: they are back as of the backup of {restored.day}, "
+        f"and the damaged file is kept as {kept}."
+    )
+
+
+def _move_aside(path: Path) -> Path:
+    """Keep a damaged database under another name, with its log, which belongs to it; returns where it is."""
     stem = f"tenon-corrupt-{date.today().isoformat()}"
     kept, number = path.with_name(f"{stem}.sqlite3"), 2
     while kept.exists():
@@ -147,7 +160,7 @@ def _move_aside(path: Path) -> str:
     for suffix in ("-wal", "-shm"):
         with suppress(FileNotFoundError):
             os.replace(f"{path}{suffix}", f"{kept}{suffix}")
-    return f"The conversations could not be read: the damaged file is kept as {kept}, and a new one is begun."
+    return kept
 
 
 def _copied(path: Path) -> sqlite3.Connection:

@@ -140,7 +140,7 @@ def search_letters(
     patterns = [f"%{term.text.translate(_LITERALLY)}%" for term in terms]
     rows = connection.execute(
         f"SELECT {_COLUMNS}, m.content FROM messages AS m JOIN conversations AS c ON c.id = m.conversation_id"
-        f" WHERE {conditions} AND {_SHOWN} AND m.state NOT IN {_UNFINISHED} ORDER BY m.id DESC LIMIT ?",
+        f" WHERE {conditions} AND {_SHOWN} AND m.state NOT IN {_UNFINISHED} ORDER BY m.created_at DESC LIMIT ?",
         (*patterns, limit),
     ).fetchall()
     return tuple(_hit(row, *_cut_out(row[-1], terms)) for row in rows)

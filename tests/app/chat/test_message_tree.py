@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -40,7 +41,7 @@ def test_every_path_is_free_of_deleted_messages_and_ends_where_asked(
     assert (tip is None) == (not left)
     for number in left:
         path = [message.id for message in tree.path_to(number)]
-        assert path == sorted(set(path))
+        assert len(path) == len(set(path))
         assert path[-1] == number
         assert not set(path) & deleted
         alternatives = tree.alternatives(number)
@@ -62,8 +63,8 @@ def test_removing_shows_what_marking_as_deleted_shows(parents: list[int | None],
         if message is not None:
             marked.put(replace(message, deleted=True))
         removed.remove(number)
-    left = [message.id for message in removed.all()]
-    assert left == [message.id for message in marked.all() if not message.deleted]
+    left = sorted(message.id for message in removed.all())
+    assert left == sorted(message.id for message in marked.all() if not message.deleted)
     assert removed.tip(None) == marked.tip(None)
     for number in left:
         assert [message.id for message in removed.path_to(number)] == [
@@ -74,11 +75,48 @@ def test_removing_shows_what_marking_as_deleted_shows(parents: list[int | None],
 
 @given(trees())
 def test_a_tree_read_again_after_removal_is_the_same(parents: list[int | None]) -> None:
-    tree = _tree(parents)
+    tree = _tree(
+        [parent if parent is None or parent < number else None for number, parent in enumerate(parents, 1)]
+    )
     tree.remove(1)
     again = MessageTree(tree.all())
     assert all(again.path_to(message.id) == tree.path_to(message.id) for message in tree.all())
     assert again.tip(None) == tree.tip(None)
+
+
+@given(trees(), st.randoms())
+def test_the_order_of_ids_and_of_reading_means_nothing(parents: list[int | None], random: Random) -> None:
+    tree = _tree(
+        [parent if parent is None or parent < number else None for number, parent in enumerate(parents, 1)]
+    )
+    ids = {number: number for number in range(1, len(parents) + 1)}
+    shuffled = list(ids)
+    random.shuffle(shuffled)
+    ids = dict(zip(ids, shuffled, strict=True))
+    renamed = [
+        replace(
+            message,
+            id=ids[message.id],
+            parent_id=ids.get(message.parent_id or 0),
+            created_at=float(message.id),
+        )
+        for message in tree.all()
+    ]
+    random.shuffle(renamed)
+    again = MessageTree(renamed)
+    assert [message.content for message in again.all()] == [message.content for message in tree.all()]
+    for message in tree.all():
+        path = [above.content for above in again.path_to(ids[message.id])]
+        assert path == [above.content for above in tree.path_to(message.id)]
+    tip = again.tip(None)
+    assert tip is not None
+    assert tip == ids[tree.tip(None) or 0]
+
+
+def test_a_circle_is_cut() -> None:
+    tree = _tree([3, 1, 2])
+    assert sorted(message.id for message in tree.all()) == [1, 2, 3]
+    assert sorted(message.id for message in tree.path_to(tree.tip(None))) == [1, 2, 3]
 
 
 def test_a_long_conversation_is_one_path() -> None:
