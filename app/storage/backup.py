@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from app.storage.failures import storage_errors
+from app.storage.failures import mark_damaged, storage_errors
 from app.storage.schema import VERSION, version_of
 from engine.errors import StorageError
 
@@ -54,9 +54,11 @@ def back_up(connection: sqlite3.Connection, folder: Path, today: date) -> Path |
         partial = path.with_name(f"{path.name}.{os.getpid()}.part")
         try:
             with closing(sqlite3.connect(partial, isolation_level=None)) as copy:
+                copy.execute("PRAGMA synchronous = OFF")  # it is synced once, when it is whole
                 connection.backup(copy)
                 copy.execute("PRAGMA journal_mode = DELETE")  # one file, nothing beside it
             if not _is_sound(partial):
+                mark_damaged(folder)
                 raise StorageError(
                     "Today's backup of the conversations is not sound: restart Tenon, which checks them."
                 )

@@ -12,15 +12,15 @@ from pathlib import Path
 from app.storage import search_index
 from app.storage.backup import restore
 from app.storage.conversation_store import ConversationStore
-from app.storage.failures import is_corruption, storage_errors
+from app.storage.failures import DAMAGE_MARK, is_corruption, storage_errors
 from app.storage.presence import Presence
 from app.storage.schema import VERSION, migrate, version_of
-from engine.errors import NewerDatabase
+from engine.errors import NewerDatabase, StorageError
 
 FILE_NAME = "tenon.sqlite3"
 
 # Up to this size the whole file is checked at each start: 0.7 ms per MiB from memory, and a slow card's 20 MiB/s
-# still leave the window on the screen within a second.
+# still leave the window on the screen within a second. A larger one is checked when damage was met in it.
 _CHECKED_BYTES = 8 << 20
 _HEADER = b"SQLite format 3\0"
 _USER_VERSION_AT = 60  # https://www.sqlite.org/fileformat2.html#database_header
@@ -81,19 +81,32 @@ def _enter(folder: Path, presence: Presence) -> Database:
     path, notices = folder / FILE_NAME, []
     with presence.entering() as alone:
         try:
-            connection = _connect(path)
-        except sqlite3.Error as error:
-            if not is_corruption(error):
+            writer, first_free_id = _opened(path, alone)
+        except (sqlite3.Error, StorageError) as error:
+            cause = error.__cause__ if isinstance(error, StorageError) else error
+            if not isinstance(cause, sqlite3.Error) or not is_corruption(cause):
                 raise
             notices.append(_replace_damaged(folder, path))
-            connection = _connect(path)
-        search_index.follow_changes(connection)
-        writer = ConversationStore(connection, folder)
-        if alone:
-            writer.clear_up()
+            writer, first_free_id = _opened(path, alone)
     reader = sqlite3.connect(path, timeout=5.0, isolation_level=None)
     reader.execute("PRAGMA query_only = ON")
-    return Database(writer, ConversationStore(reader, folder), writer.reserve_ids(), tuple(notices), presence)
+    return Database(writer, ConversationStore(reader, folder), first_free_id, tuple(notices), presence)
+
+
+def _opened(path: Path, alone: bool) -> tuple[ConversationStore, int]:
+    """The store of a database that is sound as far as was looked, and the first of this process's ids."""
+    connection = _connect(path)
+    try:
+        search_index.follow_changes(connection)
+        store = ConversationStore(connection, path.parent)
+        if alone:
+            store.clear_up()
+        store.conversations()  # what the window reads first: here damage can still be mended
+        store.presets()
+        return store, store.reserve_ids()
+    except BaseException:
+        connection.close()
+        raise
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -108,12 +121,14 @@ def _connect(path: Path) -> sqlite3.Connection:
         if version_of(connection) > VERSION:
             raise _newer(path)
         migrate(connection)
-        if path.stat().st_size <= _CHECKED_BYTES:
+        damage_mark = path.with_name(DAMAGE_MARK)
+        if path.stat().st_size <= _CHECKED_BYTES or damage_mark.exists():
             verdicts = [row[0] for row in connection.execute("PRAGMA quick_check")]
             if all(search_index.TABLE in verdict for verdict in verdicts):
                 search_index.give_up(connection)
             elif verdicts != ["ok"]:
                 raise sqlite3.DatabaseError(f"malformed: {verdicts[0]}")
+            damage_mark.unlink(missing_ok=True)
     except BaseException:
         connection.close()
         raise

@@ -81,6 +81,35 @@ def test_a_damaged_database_comes_back_from_the_last_sound_backup(tmp_path: Path
     close(again)
 
 
+def test_damage_in_a_large_database_is_looked_into_when_it_was_met(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.storage.database._CHECKED_BYTES", 0)
+    database = filled(tmp_path)
+    many = [Message(number, 1, "user", "word " * 400, 1.0) for number in range(10, 60)]
+    database.writer.save(CHAT, many)
+    database.writer.back_up(TODAY)
+    database.writer.save(CHAT, [])
+    size = database.writer._connection.execute("PRAGMA page_size").fetchone()[0]
+    close(database)
+    content = bytearray((tmp_path / FILE_NAME).read_bytes())
+    middle = content.find(b"word word", len(content) // 2) // size * size
+    content[middle : middle + size] = b"\xff" * size
+    (tmp_path / FILE_NAME).write_bytes(content)
+    second = open_database(tmp_path)
+    assert second.notices == ()
+    with pytest.raises(StorageError, match="are damaged: restart Tenon"):
+        second.reader.messages(1)
+    close(second)
+    third = open_database(tmp_path)
+    assert "back as of the backup of 2026-11-21" in third.notices[0]
+    assert len(third.reader.messages(1)) == 51
+    close(third)
+    fourth = open_database(tmp_path)
+    assert fourth.notices == ()
+    close(fourth)
+
+
 def test_a_backup_of_a_later_version_or_of_nothing_is_passed_over(tmp_path: Path) -> None:
     database = filled(tmp_path)
     path = back_up(database.writer._connection, tmp_path, TODAY)
