@@ -28,7 +28,8 @@ _SETTINGS_DELAY_MS = 200
 class Workspace(Conversations):
     """Conversations, the running reply, the engine and the settings, behind plain calls and signals.
 
-    Nothing here waits for the disk or for the engine, except `close` and the first look into a conversation.
+    Nothing here waits for the engine, nor for the disk, except `close`, `search`, `attach` and the first look into a
+    conversation.
 
     Args:
         data_folder: Where conversations lie; None for the usual place.
