@@ -16,7 +16,8 @@ from app.storage.database import open_database
 
 OPERATIONS = st.lists(
     st.tuples(
-        st.sampled_from(["say", "say", "alternative", "choose", "delete", "delete", "undo", "erase"]), st.integers(0, 30)
+        st.sampled_from(["say", "say", "alternative", "choose", "delete", "delete", "undo", "erase"]),
+        st.integers(0, 30),
     ),
     min_size=8,
     max_size=25,
