@@ -13,12 +13,15 @@ from os import getpid
 
 import torch
 
-from engine.drafting.dynamic_tree import TreeShape
-from engine.errors import Cancelled, OutOfMemory, TenonError
+from engine.draft_check import DraftCheck
+from engine.errors import Cancelled, OutOfMemory, TenonError, WeightsUnreadable
+from engine.loaded_draft import pacing, tree_shape
 from engine.loaded_model import LoadedModel
 from engine.messages import (
     Cancel,
+    CheckDrafts,
     Command,
+    DraftChecked,
     EngineReady,
     ErrorReport,
     Event,
@@ -33,6 +36,7 @@ from engine.messages import (
     Shutdown,
     Unload,
 )
+from engine.planning.hardware import find_gpu
 from engine.planning.planner import choose_plan
 from engine.reply import ReplyRun, check_request
 
@@ -76,23 +80,28 @@ class Engine:
             self._thread.join()
 
     def _run(self) -> None:
-        self._on_event(EngineReady(getpid(), _version()))
+        # Nothing is asked of the GPU itself: that would take memory on it before anything runs there.
+        self._on_event(EngineReady(getpid(), _version(), str(find_gpu() or "")))
         while True:
             command = self._commands.get()
             if isinstance(command, Shutdown):
+                if self._model is not None:
+                    self._model.release()
                 self._model = None
                 return
             if isinstance(command, Unload):
                 self._unload()
-            elif isinstance(command, (Load, Generate)):
+            elif isinstance(command, (Load, Generate, CheckDrafts)):
                 self._serve(command)
 
-    def _serve(self, command: Load | Generate) -> None:
+    def _serve(self, command: Load | Generate | CheckDrafts) -> None:
         """Run a request to its end, whatever happens."""
         self._running = command.request_id
         try:
             self._check()
-            if isinstance(command, Load):
+            if isinstance(command, CheckDrafts):
+                self._check_drafts(command)
+            elif isinstance(command, Load):
                 model, _ = self._load(command.request_id, command.options)
                 self._on_event(ModelLoaded(command.request_id, model.report))
             else:
@@ -105,6 +114,8 @@ class Engine:
             self._fail(
                 command.request_id, type(error).__name__, error.message, error.details, error.exit_code
             )
+            if isinstance(error, WeightsUnreadable):
+                self._unload()  # the next request begins with a load, which finds or makes a file that is whole
         except torch.OutOfMemoryError as error:
             message = (
                 "The GPU ran out of memory: give it less of the model with a smaller GPU memory budget, or close "
@@ -130,10 +141,17 @@ class Engine:
         if self._closing.is_set() or self._running in self._cancelled:
             raise Cancelled("The request was stopped.")
 
+    def _check_drafts(self, command: CheckDrafts) -> None:
+        fits = DraftCheck(command.options)
+        for draft in command.drafts:
+            self._check()
+            self._on_event(DraftChecked(command.request_id, draft, fits.problem(draft)))
+
     def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, float | None]:
         """The model that serves these options, and the time it took where it had to be loaded."""
         choose_plan(options)
-        TreeShape(options.draft_width, options.draft_depth, options.draft_nodes)
+        tree_shape(options)
+        pacing(options)
         if self._model is not None and self._model.serves(options):
             return self._model, None
         # Two models may not fit at once, so the old one goes before the new one comes.
@@ -154,6 +172,7 @@ class Engine:
 
     def _unload(self) -> None:
         if self._model is not None:
+            self._model.release()
             self._model = None
             gc.collect()
             self._on_event(ModelUnloaded())

@@ -19,6 +19,14 @@
     │   └── NewerDatabase          written by a later version of Tenon
     ├── OutOfMemory                refused before loading, with the numbers
     ├── OutOfDisk                  no room for a file that Tenon has to write
+    ├── WeightsUnreadable          the disk failed, or brought damaged weights, in the middle of a reply
+    ├── HubError                   the hub, or the way to it
+    │   ├── HubUnreachable         no network, a proxy or a certificate in the way, offline mode
+    │   ├── HubBusy                it asks to come back later
+    │   ├── NotOnHub               no such repository, revision or file
+    │   ├── AccessDenied           gated or private, or the token is not good for it
+    │   ├── DownloadFailed         what came is not what the hub's metadata promise
+    │   └── TokenNotKept           the system has no keyring to keep an access token in
     ├── EngineStopped              the engine's process ended by itself
     └── Cancelled                  control flow: the person pressed Stop; never shown
 
@@ -118,6 +126,38 @@ class OutOfMemory(TenonError):
 
 class OutOfDisk(TenonError):
     """There is no room, or no permission, for a file that Tenon has to write."""
+
+
+class WeightsUnreadable(TenonError):
+    """Weights that are read as they are needed did not come from the disk, or came damaged."""
+
+
+class HubError(TenonError):
+    """The hub, or the way to it, does not give what was asked for."""
+
+
+class HubUnreachable(HubError):
+    """No network, a proxy or a certificate in the way, or offline mode."""
+
+
+class HubBusy(HubError):
+    """The hub asks to come back later."""
+
+
+class NotOnHub(HubError):
+    """The hub has no such repository, revision or file."""
+
+
+class AccessDenied(HubError):
+    """A gated or private repository, or a token that is not good for it."""
+
+
+class DownloadFailed(HubError):
+    """What came is not what the hub's metadata promise."""
+
+
+class TokenNotKept(HubError):
+    """The system has no keyring to keep an access token in."""
 
 
 class EngineStopped(TenonError):

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 
+from engine.drafting.draft_model import DraftModel
 from engine.drafting.drafter import Drafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.guarded import Guarded
 from engine.drafting.head_layout import head_bytes, read_layout
 from engine.drafting.head_loader import check_target, load_feature_network, read_shared, share
+from engine.drafting.paced_tree import PacedTree, Pacing
 from engine.drafting.small_model import SmallModel
+from engine.errors import InvalidOption
 from engine.hub.installed import cache_folder, find_model
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
@@ -23,10 +26,12 @@ from engine.model.layer import ModelWeights
 from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import DENSE_BF16, WeightFormat, weight_format
+from engine.modes import MODES, Mode
 from engine.placement.link import Link
 from engine.placement.resident import Resident
 from engine.planning.fit import draft_context, draft_format, fit_draft
 from engine.planning.hardware import half_type
+from engine.planning.planner import choose_plan
 from engine.text.pairing import check_pair
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
@@ -92,6 +97,7 @@ def plan_draft(
     """
     folder = find_model(reference)
     if draft_kind(folder) == "head":
+        check_head(MODES[choose_plan(options).mode], reference)
         return _plan_head(reference, HeadCheckpoint(folder), target_config, options, gpu, vram_budget_bytes)
     checkpoint = Checkpoint(folder)
     config = read_config(checkpoint)
@@ -169,30 +175,75 @@ class LoadedDraft:
         self.device = plan.device
         self.notes = plan.notes
         self._link = link
-        self._drafter: SmallModel | FeatureDraft
+        self._made: DraftModel | FeatureDraft
         if isinstance(plan.checkpoint, HeadCheckpoint):
             shared = share(target.source)
             if plan.device.type != "cpu":
                 dtype = plan.weights.activations
                 shared = read_shared(target_checkpoint, target.config, dtype, plan.device, check)
             network = load_feature_network(plan.checkpoint, target.config, shared, plan.weights, check)
-            self._drafter = FeatureDraft(network, TreeShape(), context, link, check)
+            self._made = FeatureDraft(network, TreeShape(), context, link, check)
             return
         loaded = _load_model(plan, plan.checkpoint, check)
         self.notes += loaded.notes
         decoder = Decoder(plan.config, Resident(loaded))
-        vocabulary_size = target.config.vocabulary_size
-        self._drafter = SmallModel(decoder, vocabulary_size, TreeShape(), context, link, check)
+        self._made = DraftModel(decoder, target.config.vocabulary_size, context, link, check)
 
-    def drafter(self, shape: TreeShape, failed: Callable[[str], None]) -> Drafter:
+    def drafter(
+        self,
+        mode: Mode,
+        options: LoadOptions,
+        failed: Callable[[str], None],
+        drafted: Callable[[Sequence[int]], None],
+    ) -> Drafter:
         """The drafter of one reply.
 
         Args:
-            shape: How large its trees may get.
+            mode: Says how it drafts.
+            options: How large its trees may get, and how LLMCad drafts.
             failed: Called once with a sentence if the draft fails; the reply goes on without it.
+            drafted: Called with the tokens of the best guess as it grows, where the mode drafts for long.
+
+        Raises:
+            InvalidOption: a head cannot draft as the mode asks.
         """
-        self._drafter.shape = shape
-        return Guarded(self._drafter, self._link, failed)
+        if isinstance(self._made, FeatureDraft):
+            check_head(mode, self.reference)
+            self._made.shape = tree_shape(options)
+            return Guarded(self._made, self._link, failed)
+        if mode.drafting == "branches":
+            return Guarded(PacedTree(self._made, pacing(options), drafted), self._link, failed)
+        return Guarded(SmallModel(self._made, tree_shape(options)), self._link, failed)
+
+
+def tree_shape(options: LoadOptions) -> TreeShape:
+    """How large dynamic trees may get. InvalidOption where that is out of range."""
+    nodes = TreeShape.nodes if options.draft_nodes is None else options.draft_nodes
+    return TreeShape(options.draft_width, options.draft_depth, nodes)
+
+
+def pacing(options: LoadOptions) -> Pacing:
+    """How LLMCad drafts. InvalidOption where that is out of range."""
+    return Pacing(
+        options.fallback_threshold,
+        options.branching,
+        options.adaptive_fallback,
+        options.draft_ahead,
+        options.draft_depth,
+    )
+
+
+def check_head(mode: Mode, reference: str) -> None:
+    """Refuse a draft head where drafts are to go on while the target's hidden states are not there yet.
+
+    Raises:
+        InvalidOption: the mode is one of those.
+    """
+    if mode.drafting == "branches":
+        raise InvalidOption(
+            f"The draft {reference} is a head that needs the model's hidden states, so it cannot guess while the model "
+            f"is read: choose a small model of the same vocabulary as the draft for {mode.name}, or the mode dovetail."
+        )
 
 
 def _load_model(plan: DraftPlan, checkpoint: Checkpoint, check: Callable[[], None]) -> ModelWeights:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import statistics
 import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -29,7 +27,6 @@ from engine.placement.link import Link
 from engine.planning.fit import fit_model, layers_that_fit
 from engine.planning.hardware import find_gpu, free_device_bytes, usable_cores
 from engine.planning.kernel_table import prefer_fastest
-from engine.planning.placement_plan import PlacementPlan
 from engine.planning.planner import choose_draft
 from engine.text.gate import Gate
 from engine.text.tokenizer import Tokenizer, read_end_ids
@@ -55,6 +52,7 @@ class LoadedModel:
         target: Its decoder and cache.
         draft: The draft that was loaded with it, None for none.
         link: The way to the GPU, or to the CPU's own memory where none is used.
+        placement: Where the target's weights are.
         target_devices: Where the target computes, in words.
         gate: The bundled guide's confidence gate, None for every other model.
         round_costs: By mode, what the rounds of earlier replies cost: a reply need not measure it again first.
@@ -99,25 +97,33 @@ class LoadedModel:
         check()
         self.link = Link(_CPU if draft is None else draft.device)
         leading = 0
-        if draft is not None and draft.device == gpu:
+        if draft is not None and draft.device == gpu and fit.plan.kind == "resident":
             leading = layers_that_fit(config, fit, _vram_budget(options, gpu) - draft.size_bytes)
         placed = place_target(
-            checkpoint, config, fit.weights, PlacementPlan(device_layers=leading), self.link, progress, check
+            checkpoint,
+            config,
+            fit.weights,
+            replace(fit.plan, device_layers=leading),
+            self.link,
+            progress,
+            check,
         )
-        decoder = Decoder(config, placed.placement)
+        self.placement = placed.placement
+        decoder = Decoder(config, self.placement)
         self.target = Target(decoder, fit.context)
         self.target_devices = placed.devices
-        if options.threads is None and fit.weight_bytes < _LARGE_BYTES:
+        if options.threads is None and fit.weight_bytes < _LARGE_BYTES and fit.plan.kind == "resident":
             torch.set_num_threads(_faster_thread_count(self.target))
         self.notes = (*placed.notes, *_slow_kernels(fit.weights))
         self.draft: LoadedDraft | None = None
         if draft is not None:
             self.draft = LoadedDraft(draft, decoder, checkpoint, fit.context, self.link, check)
             self.notes += self.draft.notes
-        self.round_costs: defaultdict[str, RoundCost] = defaultdict(RoundCost)
+        streamed = self.placement.streamed_bytes > 0
+        self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(flat=streamed))
         self.options = options
         self.folder = folder
-        self._generation_config = _read_generation_config(folder)
+        self._generation_config = checkpoint.generation_config
         self.report = ModelReport(
             name=model_name(options.model, folder),
             folder=str(folder),
@@ -130,7 +136,7 @@ class LoadedModel:
         )
 
     def serves(self, options: LoadOptions) -> bool:
-        """Whether a request with these options needs no new load: mode and tree settings may differ."""
+        """Whether a request with these options needs no new load: mode and drafting may differ."""
         own = self.options
         same = replace(
             options,
@@ -138,8 +144,16 @@ class LoadedModel:
             draft_width=own.draft_width,
             draft_depth=own.draft_depth,
             draft_nodes=own.draft_nodes,
+            fallback_threshold=own.fallback_threshold,
+            branching=own.branching,
+            adaptive_fallback=own.adaptive_fallback,
+            draft_ahead=own.draft_ahead,
         )
         return same == own and (self.draft is not None or choose_draft(options) is None)
+
+    def release(self) -> None:
+        """Free the weights, and end what reads them; nothing can be asked of the model after it."""
+        self.placement.release()
 
     def sampler(self, options: SamplingOptions, fresh_seed: int) -> Sampler:
         """How this reply samples: what was asked for, then generation_config.json, then greedy.
@@ -212,12 +226,3 @@ def _read_gate(folder: Path) -> Gate | None:
         raise ConfigInvalid(
             f"The guide's topics in {folder} cannot be read: install Tenon again.", details=str(error)
         ) from error
-
-
-def _read_generation_config(folder: Path) -> dict[str, Any]:
-    """generation_config.json, or nothing where it is missing or unreadable: it only holds defaults."""
-    try:
-        value = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}

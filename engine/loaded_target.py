@@ -11,16 +11,27 @@ from engine.hub.installed import cache_folder
 from engine.model.config import ModelConfig
 from engine.model.layer import ModelWeights, Side
 from engine.model.loader import load_layers, load_weights
-from engine.model.packed_loader import load_packed
+from engine.model.packed_layout import PackedLayout
+from engine.model.packed_loader import load_packed, open_packed
 from engine.model.weight_format import WeightFormat
 from engine.placement.link import Link
 from engine.placement.placement import Placement
 from engine.placement.resident import Resident
 from engine.placement.split import Split
+from engine.placement.streamed import Streamed
+from engine.planning.disk import DiskKind, disk_kind
 from engine.planning.hardware import half_type
 from engine.planning.placement_plan import PlacementPlan
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.packed_file import PackedFile
 
+_STREAMED = (
+    "The model is larger than the memory it may take, so {layers} of its {all} layers ({size:.2g} GB) are read from "
+    "the disk for each token or draft, which takes about {seconds:.2g} s."
+)
+_SLOW_DISKS: dict[DiskKind | None, str] = {"network": "a network drive", "spinning": "a spinning disk"}
+# Virtual disks say that they turn; no single disk that does reads as fast as this, nor does a usual network.
+_SLOW_BYTES_S = 400e6
 _CPU = torch.device("cpu")
 
 
@@ -64,6 +75,8 @@ def place_target(
     Raises:
         TenonError: what is wrong with the checkpoint, or that it cannot be read or packed.
     """
+    if plan.kind == "stream":
+        return _stream(checkpoint, config, weight_format, plan, progress, check)
     leading = plan.device_layers
     if weight_format.packing is None:
         weights = load_weights(
@@ -76,6 +89,49 @@ def place_target(
     placement = _split(checkpoint, config, weight_format, weights, leading, link, check)
     devices = f"{link.device} ({leading} of {config.layers} layers), cpu"
     return PlacedTarget(placement, weights.parameters, devices, weights.notes)
+
+
+def _stream(
+    checkpoint: Checkpoint,
+    config: ModelConfig,
+    weight_format: WeightFormat,
+    plan: PlacementPlan,
+    progress: Callable[[int, int], None],
+    check: Callable[[], None],
+) -> PlacedTarget:
+    """Keep some layers in memory and read the others from the packed file for each forward."""
+
+    def checked() -> bool:
+        check()
+        return False
+
+    def opened(packed: PackedFile, fresh: bool) -> PlacedTarget:
+        layout = PackedLayout(config, weight_format, packed.sections)
+        placement = Streamed(packed, layout, plan.pinned_layers, plan.buffers, checked)
+        speed = placement.measure_disk(checked)
+        note = _STREAMED.format(
+            layers=config.layers - plan.pinned_layers,
+            all=config.layers,
+            size=placement.streamed_bytes / 1e9,
+            seconds=placement.streamed_bytes / speed,
+        )
+        kind = disk_kind(packed.path)
+        if kind in _SLOW_DISKS and speed < _SLOW_BYTES_S:
+            note += (
+                f" Its file lies on {_SLOW_DISKS[kind]}: a solid-state drive in this machine would be faster."
+            )
+        return PlacedTarget(placement, layout.parameters, "cpu, disk", (note, *layout.notes))
+
+    return open_packed(
+        checkpoint,
+        config,
+        weight_format,
+        cache_folder() / "packed",
+        opened,
+        progress,
+        check,
+        keep_cached=False,
+    )
 
 
 def _split(

@@ -14,7 +14,6 @@ import psutil
 from engine.decoding.loop import Hooks, decode
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
-from engine.drafting.dynamic_tree import TreeShape
 from engine.errors import Cancelled, EmptyPrompt, InvalidOption
 from engine.loaded_model import LoadedModel
 from engine.messages import (
@@ -28,6 +27,7 @@ from engine.messages import (
     PrefillProgress,
     Reply,
     StatisticsUpdated,
+    TextDrafted,
     TokensAdded,
 )
 from engine.model.sampling import Sampler
@@ -42,6 +42,7 @@ from engine.verifying.rules import RULES
 from engine.verifying.verdict import Verifier
 
 _STATISTICS_EVERY_S = 0.25
+_UNCONFIRMED_EVERY_S = 0.1
 _OFFERED = "The guide was not sure of its answer, so it offers the nearest topics that it knows instead."
 _WITHHELD = "The guide's answer did not hold, so it is not shown."
 _LOSSY = "Typical acceptance is lossy: the reply may differ from what the model alone would say."
@@ -101,6 +102,7 @@ class ReplyRun:
         self._plan = choose_plan(request.options)
         self._draft = model.draft if MODES[self._plan.mode].needs_draft else None
         self._crossed_before = model.link.to_device_bytes
+        self._read_before = model.placement.disk_read_bytes
         self._rule: Verifier = RULES[request.verify].verifier(
             model.sampler(request.sampling, secrets.randbits(32))
         )
@@ -117,6 +119,7 @@ class ReplyRun:
         self._shown = ""
         self._drafted: list[tuple[int, int]] = []
         self._last_update = time.perf_counter()
+        self._last_unconfirmed = 0.0
 
     def run(self) -> None:
         """Run the loop; ends with `Finished`, also when cancelled.
@@ -149,10 +152,11 @@ class ReplyRun:
         """The loaded draft's drafter, where the mode uses it; if it fails, the person is told once."""
         if self._draft is None:
             return None
-        options = self._request.options
-        shape = TreeShape(options.draft_width, options.draft_depth, options.draft_nodes)
         return self._draft.drafter(
-            shape, lambda sentence: self._emit(Notice(self._request.request_id, sentence))
+            MODES[self._plan.mode],
+            self._request.options,
+            lambda sentence: self._emit(Notice(self._request.request_id, sentence)),
+            self._unconfirmed,
         )
 
     def _prefilled(self, done: int, total: int) -> None:
@@ -166,6 +170,20 @@ class ReplyRun:
         if now - self._last_update >= _STATISTICS_EVERY_S:
             self._last_update = now
             self._update_statistics()
+
+    def _unconfirmed(self, tokens: Sequence[int]) -> None:
+        """What the draft guesses now. A reply that the gate may take back shows no guesses at it either."""
+        now = time.perf_counter()
+        if (
+            not self._request.show_unconfirmed
+            or self._held is not None
+            or now - self._last_unconfirmed < _UNCONFIRMED_EVERY_S
+        ):
+            return
+        self._last_unconfirmed = now
+        text = self._reply.preview(tokens)
+        if text:
+            self._emit(TextDrafted(self._request.request_id, text))
 
     def _show(self, tokens: Sequence[int], text: str, drafted: int = 0) -> None:
         """Send tokens, ``drafted`` of them from the draft, with as much of their text as the gate lets through."""
@@ -223,6 +241,7 @@ class ReplyRun:
         return replace(
             read_memory(),
             device_peak_bytes=peaks,
+            disk_read_bytes=self._model.placement.disk_read_bytes - self._read_before,
             host_to_device_bytes=link.to_device_bytes - self._crossed_before,
         )
 

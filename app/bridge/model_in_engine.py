@@ -7,7 +7,8 @@ from dataclasses import replace
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.engine_client import EngineClient
-from app.chat.choices import model_name
+from app.chat.choices import draft_name, model_name
+from app.chat.engine_options import load_options, same_in_memory
 from app.chat.engine_state import EnginePhase, EngineState
 from app.settings.settings import Settings
 from engine.messages import (
@@ -37,11 +38,11 @@ class ModelInEngine(QObject):
         self._loads = 0
         self._load_id = ""  # the load in the background
         self._reply_id = ""  # the request that may load a model on its way
-        self._refs: dict[str, str] = {}  # model by request
-        self._ref_in_memory = ""
+        self._asked: dict[str, LoadOptions] = {}  # by request
+        self._in_memory: LoadOptions | None = None
         self._load_wanted = False
         self.context = 0
-        self.state = EngineState(EnginePhase.STARTING, settings.model, model_name(settings.model))
+        self.state = self._named(EngineState(EnginePhase.STARTING, "", ""), load_options(settings))
         self._state_in_memory = self.state
         client.event_received.connect(self._receive)
         client.stopped.connect(self._engine_stopped)
@@ -52,17 +53,18 @@ class ModelInEngine(QObject):
             self._show(replace(self.state, phase=EnginePhase.STARTING, fraction=None, sentence=""))
             self._client.start()
 
-    def choose(self, ref: str, reply_runs: bool) -> None:
-        """Make a model the chosen one, and load it unless a reply runs; then it comes after that."""
-        self._settings.model = ref
-        if ref == self._ref_in_memory:
+    def bring_in(self, reply_runs: bool) -> None:
+        """Load what the settings name now, unless it is there or a reply runs; then it comes after that."""
+        options = load_options(self._settings)
+        if self._holds(options):
             self._load_wanted = False
             self.cancel_load()
             self._show(self._state_in_memory)
-        elif not self._load_id or self._refs.get(self._load_id) != ref:
+        elif not self._load_id or not same_in_memory(self._asked[self._load_id], options):
             self._load_wanted = True
             if reply_runs:
-                self._show(EngineState(EnginePhase.IDLE, ref, model_name(ref), sentence=_LATER))
+                idle = replace(self.state, phase=EnginePhase.IDLE)
+                self._show(replace(self._named(idle, options), sentence=_LATER))
             else:
                 self.load_if_chosen()
 
@@ -72,14 +74,16 @@ class ModelInEngine(QObject):
             return
         self._settings.model = ref
         self._load_wanted = False
-        if self._refs.get(self._load_id) != ref:
+        options = load_options(self._settings)
+        asked = self._asked.get(self._load_id)
+        if asked is None or asked.model != ref:
             self.cancel_load()
-        if ref == self._ref_in_memory:
+        if self._holds(options):
             self._show(self._state_in_memory)
         else:
             waiting = self.state.phase in (EnginePhase.STARTING, EnginePhase.STOPPED)
             phase = self.state.phase if waiting else EnginePhase.IDLE
-            self._show(EngineState(phase, ref, model_name(ref)))
+            self._show(self._named(replace(self.state, phase=phase), options))
 
     def load_in_background(self) -> None:
         """Start the engine and load the chosen model ahead of the first message."""
@@ -89,14 +93,14 @@ class ModelInEngine(QObject):
     def load_if_chosen(self) -> None:
         """Load the chosen model if that was asked for and has not been done."""
         wanted, self._load_wanted = self._load_wanted, False
-        if not wanted or self._settings.model == self._ref_in_memory:
+        if not wanted or self._holds(load_options(self._settings)):
             return
         self.cancel_load()
         self.ensure_engine()
         self._loads += 1
         self._load_id = f"load-{self._loads}"
         options = self._options(self._load_id, self._settings.model)
-        self._expect(options.model)
+        self._expect(options)
         self._client.send(Load(self._load_id, options))
 
     def cancel_load(self) -> None:
@@ -115,53 +119,53 @@ class ModelInEngine(QObject):
         options = self._options(reply_request_id, ref)
         if ref != self._settings.model:
             self._load_wanted = True
-        elif ref != self._ref_in_memory:
-            self._expect(ref)
+        elif not self._holds(options):
+            self._expect(options)
         return options
 
     def _options(self, request_id: str, ref: str) -> LoadOptions:
-        settings = self._settings
-        self._refs = {
-            known: self._refs[known] for known in (self._load_id, self._reply_id) if known in self._refs
+        self._asked = {
+            known: self._asked[known] for known in (self._load_id, self._reply_id) if known in self._asked
         }
-        self._refs[request_id] = ref
-        return LoadOptions(
-            model=ref,
-            mode=settings.mode,
-            weights=settings.weights,
-            threads=settings.threads or None,
-            context=settings.context or None,
-        )
+        self._asked[request_id] = load_options(self._settings, ref)
+        return self._asked[request_id]
+
+    def _holds(self, options: LoadOptions) -> bool:
+        return self._in_memory is not None and same_in_memory(self._in_memory, options)
 
     @Slot(object)
     def _receive(self, event: Event) -> None:
         request_id = getattr(event, "request_id", "")
         if request_id and request_id not in (self._load_id, self._reply_id):
             return  # a load that was given up
-        if isinstance(event, ModelLoaded):
-            self._ref_in_memory = self._refs.get(request_id, "")
+        asked = self._asked.get(request_id)
+        if isinstance(event, ModelLoaded) and asked is not None:
+            self._in_memory = asked
+            self._state_in_memory = self._named(self.state, asked).after(event)
             self.context = event.report.context
-            self._state_in_memory = EngineState(
-                EnginePhase.READY, self._ref_in_memory, event.report.name, event.report.weights
-            )
-        chosen = not request_id or self._refs.get(request_id) == self.state.model_ref
+        chosen = not request_id or (asked is not None and asked.model == self.state.model_ref)
         state = self.state.after(event) if chosen else self.state
         if isinstance(event, EngineReady) and (self._load_id or self._reply_id):
             state = state.loading()
         if isinstance(event, (ModelLoaded, Finished, Failed)) and request_id == self._load_id:
             self._load_id = ""
         if isinstance(event, ModelUnloaded):
-            self._ref_in_memory = ""
+            self._in_memory = None
         self._show(state)
 
     @Slot(str)
     def _engine_stopped(self, sentence: str) -> None:
-        self._load_id = self._reply_id = self._ref_in_memory = ""
+        self._load_id = self._reply_id = ""
+        self._in_memory = None
         self._show(self.state.stopped(sentence))
 
-    def _expect(self, ref: str) -> None:
+    def _named(self, state: EngineState, options: LoadOptions) -> EngineState:
+        """The state with the names of what is chosen."""
+        return state.with_model(options.model, model_name(options.model), draft_name(options.draft or ""))
+
+    def _expect(self, options: LoadOptions) -> None:
         """Show that a model is about to be loaded, unless the engine itself is still starting."""
-        state = EngineState(self.state.phase, ref, model_name(ref))
+        state = self._named(self.state, options)
         self._show(state if state.phase is EnginePhase.STARTING else state.loading())
 
     def _show(self, state: EngineState) -> None:

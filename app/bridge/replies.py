@@ -24,6 +24,7 @@ from engine.messages import (
     Generate,
     PrefillProgress,
     SamplingOptions,
+    TextDrafted,
     TokensAdded,
 )
 
@@ -40,6 +41,7 @@ class Replies(QObject):
 
     message_changed = Signal(object)
     reply_text_added = Signal(int, int, str)
+    unconfirmed_changed = Signal(int, int, str)
     prefill_progress = Signal(int, int, float)
 
     def __init__(
@@ -66,6 +68,7 @@ class Replies(QObject):
         self._saved: Message | None = None
         self._coalescer = TokenCoalescer(self)
         self._coalescer.text_ready.connect(self._add_text)
+        self._coalescer.unconfirmed_ready.connect(self._show_unconfirmed)
         self._save_timer = QTimer(self)
         self._save_timer.setInterval(_SAVE_MS)
         self._save_timer.timeout.connect(self._save_partial)
@@ -159,6 +162,8 @@ class Replies(QObject):
             messages=history_for(ticket.reply_id, messages, system_prompt),
             max_tokens=max_tokens or None,
             sampling=own.sampling_over(SamplingOptions(temperature=settings.temperature)),
+            verify=settings.verify,
+            show_unconfirmed=settings.unconfirmed_shown,
             offer_topics=messages[-1].kept_characters == 0,
         )
         self._client.send(request)
@@ -190,6 +195,8 @@ class Replies(QObject):
     def _apply(self, reply: Message, event: Event) -> None:
         if isinstance(event, TokensAdded):
             self._coalescer.add(event.text)
+        elif isinstance(event, TextDrafted):
+            self._coalescer.draft(event.text)
         elif isinstance(event, PrefillProgress):
             fraction = event.done_tokens / event.total_tokens if event.total_tokens > 0 else 0.0
             self.prefill_progress.emit(reply.conversation_id, reply.id, min(fraction, 1.0))
@@ -208,6 +215,12 @@ class Replies(QObject):
             self._change(reply, save=False)
         self._library.put_message(replace(reply, content=reply.content + text))
         self.reply_text_added.emit(reply.conversation_id, reply.id, text)
+
+    @Slot(str)
+    def _show_unconfirmed(self, text: str) -> None:
+        reply = self._running_reply()
+        if reply is not None and (reply.state.unfinished or not text):
+            self.unconfirmed_changed.emit(reply.conversation_id, reply.id, text)
 
     @Slot(str)
     def _engine_stopped(self, sentence: str) -> None:

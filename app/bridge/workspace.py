@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.background_writer import BackgroundWriter
 from app.bridge.conversations import Conversations
+from app.bridge.drafts import Drafts
 from app.bridge.engine_client import EngineClient
 from app.bridge.garbage import GarbageInWindowThread
 from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
-from app.chat.choices import GUIDE_REF, MODES, ModeChoice, ModelChoice, model_choices
+from app.bridge.saved_settings import SavedSettings
+from app.chat.choices import GUIDE_REF, ModeChoice, ModelChoice, mode_choices, model_choices
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
-from app.settings.settings_file import SettingsFile
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
 from app.storage.location import data_folder as usual_data_folder
 from engine.errors import StorageError
-
-_SETTINGS_DELAY_MS = 200
 
 
 class Workspace(Conversations):
@@ -38,10 +37,13 @@ class Workspace(Conversations):
 
     Attributes:
         settings: Assigning to one of them saves it.
+        drafts: The drafts of the chosen model.
     """
 
     message_changed = Signal(object)  # Message: state, statistics, notices, error; its content too
     reply_text_added = Signal(int, int, str)  # conversation id, message id, text
+    # Unconfirmed text behind a reply, in place of the last; it is kept nowhere.
+    unconfirmed_changed = Signal(int, int, str)  # conversation id, message id, text
     prefill_progress = Signal(int, int, float)  # conversation id, message id, fraction
     engine_changed = Signal(object)  # EngineState
 
@@ -55,25 +57,27 @@ class Workspace(Conversations):
         super().__init__(parent)
         self._garbage = GarbageInWindowThread(self)
         self._notices: list[str] = []
-        self._settings_file = SettingsFile(config_folder or usual_config_folder())
-        self.settings, problems = self._settings_file.read()
-        self.settings.on_change = self._settings_changed
-        self._notices += problems
+        self._writer = BackgroundWriter(self)
+        self._saved = SavedSettings(config_folder or usual_config_folder(), self._writer, self)
+        self._saved.problem.connect(self.notice)
+        self.settings = self._saved.settings
+        self._notices += self._saved.problems
         self._database = self._opened(data_folder or usual_data_folder())
         self._library = Library(self._database.reader.conversations(), self._read_messages)
-        self._writer = BackgroundWriter(self)
         self._journal = Journal(self._database.writer, self._library, self._writer, self)
         self._journal.problem.connect(self.notice)
         self._client = client or EngineClient(parent=self)
         self._model = ModelInEngine(self.settings, self._client, self)
         self._model.changed.connect(self.engine_changed)
+        self.drafts = Drafts(self.settings, self._client, self)
+        self.drafts.chosen.connect(self.settings_applied)
+        self.drafts.refused.connect(self.notice)
         self._replies = Replies(self._library, self._journal, self.settings, self._client, self._model, self)
         self._replies.message_changed.connect(self.message_changed)
         self._replies.reply_text_added.connect(self.reply_text_added)
+        self._replies.unconfirmed_changed.connect(self.unconfirmed_changed)
         self._replies.prefill_progress.connect(self.prefill_progress)
         self._keep_conversations()
-        self._settings_timer = self._single_shot(_SETTINGS_DELAY_MS)
-        self._settings_timer.timeout.connect(self._save_settings)
         self._closed = False
 
     @Slot()
@@ -99,7 +103,13 @@ class Workspace(Conversations):
         """Use ``guide`` or a folder from the next message on, and load it in the background."""
         if ref != GUIDE_REF:
             self.settings.remember_model(ref)
-        self._model.choose(ref, reply_runs=self._replies.busy)
+        self.settings.model = ref
+        self.settings_applied()
+
+    @Slot()
+    def settings_applied(self) -> None:
+        """Load again what the settings now ask for otherwise than it is in memory, after the running reply."""
+        self._model.bring_in(reply_runs=self._replies.busy)
 
     def mode(self) -> str:
         """The chosen mode's name."""
@@ -114,8 +124,8 @@ class Workspace(Conversations):
         self.settings.mode = mode
 
     def modes(self) -> list[ModeChoice]:
-        """The modes to choose from."""
-        return list(MODES)
+        """The modes, each with the reason where it cannot be chosen."""
+        return mode_choices(self.drafts.in_use, self._model.state.gpu, self.settings.vram_budget_bytes)
 
     def close(self) -> None:
         """Save everything, end the engine and join every thread. May be called twice."""
@@ -123,8 +133,7 @@ class Workspace(Conversations):
             return
         self._closed = True
         self._replies.close()
-        if self._settings_timer.isActive():
-            self._save_settings()
+        self._saved.close()
         self._client.close()  # the writer works meanwhile
         self._stop_timers()
         self._journal.close()
@@ -143,23 +152,3 @@ class Workspace(Conversations):
             return open_in_memory(folder)
         self._notices += database.notices
         return database
-
-    def _single_shot(self, interval_ms: int) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(interval_ms)
-        return timer
-
-    def _settings_changed(self) -> None:
-        if not self._closed:
-            self._settings_timer.start()
-
-    @Slot()
-    def _save_settings(self) -> None:
-        self._settings_timer.stop()
-        text = self._settings_file.text_of(self.settings)
-        self._writer.submit(lambda: self._settings_file.write(text), self._settings_saved)
-
-    def _settings_saved(self, error: StorageError | None) -> None:
-        if error:
-            self.notice.emit(error.message)

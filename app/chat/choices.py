@@ -1,10 +1,11 @@
-"""What the model menu and the mode menu offer."""
+"""What the menus of models, drafts and modes offer."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 GUIDE_REF = "guide"
 
@@ -25,12 +26,41 @@ class ModelChoice:
 
 
 @dataclass(frozen=True)
+class DraftChoice:
+    """A draft to choose for a model.
+
+    Attributes:
+        ref: What `LoadOptions.draft` takes; empty for none.
+        name: What to show.
+        detail: A second, smaller line.
+        chosen: Whether it is the one in use.
+        problem: Why it cannot be chosen, empty where it can or where that is not known yet.
+    """
+
+    ref: str
+    name: str
+    detail: str
+    chosen: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True)
 class ModeChoice:
-    """A mode to choose: its ``--mode`` name, a title and one sentence."""
+    """A mode to choose.
+
+    Attributes:
+        name: Its ``--mode`` name.
+        title: What to show for it.
+        help: One sentence.
+        needs: What it cannot run without.
+        problem: Why it cannot be chosen, empty where it can.
+    """
 
     name: str
     title: str
     help: str
+    needs: Literal["", "draft", "gpu"] = ""
+    problem: str = ""
 
 
 MODES = (
@@ -38,9 +68,56 @@ MODES = (
     ModeChoice("plain", "Plain", "Generates one token after the other."),
     ModeChoice("lookup", "Lookup", "Guesses the next tokens from the text so far, checks several at once."),
     ModeChoice(
-        "dovetail", "Dovetail", "A small draft model guesses a tree of tokens, the model checks it at once."
+        "dovetail",
+        "Dovetail",
+        "A small draft model guesses a tree of tokens, the model checks it at once.",
+        needs="draft",
+    ),
+    ModeChoice(
+        "offload", "Partial offload", "As many layers as fit run on the GPU, the rest in memory.", needs="gpu"
+    ),
+    ModeChoice(
+        "layer-offload", "Layer offload", "Each layer is copied to the GPU when its turn comes.", needs="gpu"
+    ),
+    ModeChoice(
+        "llmcad",
+        "LLMCad",
+        "For models larger than memory: a draft writes, the model is read from the disk to check.",
+        needs="draft",
     ),
 )
+
+_NO_DRAFT = "Needs a draft: choose one in the menu of models."
+_NO_GPU = "Needs a GPU, and there is none that Tenon can use here."
+_GPU_LEFT_ALONE = "Needs a GPU, and the GPU memory budget of 0 leaves it alone."
+
+
+def mode_title(name: str) -> str:
+    """What to show for a mode's name."""
+    return next((mode.title for mode in MODES if mode.name == name), name.capitalize())
+
+
+def mode_choices(draft: str, gpu: str | None, vram_budget_bytes: int | None) -> list[ModeChoice]:
+    """Every mode, with the reason where it cannot run.
+
+    Args:
+        draft: Name of the draft that modes would take; empty where there is none.
+        gpu: The GPU; empty where there is none, None while that is not known.
+        vram_budget_bytes: What may be taken of its memory; None for what is free.
+    """
+    return [_with_reason(mode, draft, gpu, vram_budget_bytes) for mode in MODES]
+
+
+def _with_reason(mode: ModeChoice, draft: str, gpu: str | None, vram_budget_bytes: int | None) -> ModeChoice:
+    if mode.needs == "draft":
+        return (
+            replace(mode, help=f"{mode.help} Draft: {draft}") if draft else replace(mode, problem=_NO_DRAFT)
+        )
+    if mode.needs == "gpu" and gpu == "":
+        return replace(mode, problem=_NO_GPU)
+    if mode.needs == "gpu" and vram_budget_bytes == 0:
+        return replace(mode, problem=_GPU_LEFT_ALONE)
+    return mode
 
 
 def model_name(ref: str) -> str:
@@ -51,10 +128,37 @@ def model_name(ref: str) -> str:
 
 
 def model_choices(recent_refs: Sequence[str]) -> list[ModelChoice]:
-    """The bundled guide, then the folders used lately; a folder that is gone says so."""
+    """The bundled guide, then the folders and GGUF files used lately; one that is gone says so."""
     choices = [ModelChoice(GUIDE_REF, model_name(GUIDE_REF), "Built in: answers questions about Tenon")]
-    for ref in recent_refs:
-        folder = Path(ref)
-        detail = str(folder.parent) if folder.is_dir() else f"Not found: {folder}"
-        choices.append(ModelChoice(ref, model_name(ref), detail))
+    choices += [ModelChoice(ref, model_name(ref), _place(ref)) for ref in recent_refs]
     return choices
+
+
+def draft_name(ref: str) -> str:
+    """What to show for a draft: its own name, or its folder's."""
+    return Path(ref).name or ref
+
+
+def draft_choices(
+    refs: Sequence[str], bundled: Sequence[str], chosen: str, usual: str, problems: dict[str, str]
+) -> list[DraftChoice]:
+    """None, then the drafts there are.
+
+    Args:
+        refs: Drafts to offer.
+        bundled: Those that ship with Tenon.
+        chosen: The one in use; empty for none.
+        usual: What modes that need a draft take when none is chosen; empty where there is nothing to take.
+        problems: What is wrong with a draft, by its reference, as far as that is known.
+    """
+    detail = f"Modes that need a draft take {usual}" if usual else "Modes that need a draft cannot run"
+    choices = [DraftChoice("", "None", detail, chosen=chosen == "")]
+    for ref in refs:
+        where = "Built in" if ref in bundled else _place(ref)
+        choices.append(DraftChoice(ref, draft_name(ref), where, ref == chosen, problems.get(ref, "")))
+    return choices
+
+
+def _place(ref: str) -> str:
+    folder = Path(ref)
+    return str(folder.parent) if folder.exists() else f"Not found: {folder}"

@@ -45,6 +45,7 @@ class ReplyStatistics:
         resident_bytes: Memory that the engine's process holds.
         context_used: Tokens of the context in use, prompt and reply.
         context_limit: Tokens of context there are; 0 when not known.
+        disk_bytes_per_second: Weights read from the disk, in the middle over the reply; 0 for a model in memory.
     """
 
     mode: str
@@ -56,6 +57,7 @@ class ReplyStatistics:
     resident_bytes: int
     context_used: int
     context_limit: int
+    disk_bytes_per_second: float = 0.0
 
     def to_json(self) -> str:
         """One JSON object."""

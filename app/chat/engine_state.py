@@ -29,6 +29,8 @@ class EngineState:
         weights: ``fp32`` or ``bf16`` once a model is loaded, else empty.
         fraction: Progress of a load, 0 to 1; None when not loading or not known.
         sentence: What to tell the person: why it stopped, or why the model could not be loaded. Else empty.
+        draft_name: The draft that was chosen for the model, empty for none.
+        gpu: The GPU that the engine can use, by torch's name; empty where there is none, None while not known.
     """
 
     phase: EnginePhase
@@ -37,6 +39,13 @@ class EngineState:
     weights: str = ""
     fraction: float | None = None
     sentence: str = ""
+    draft_name: str = ""
+    gpu: str | None = None
+
+    def with_model(self, ref: str, name: str, draft_name: str) -> EngineState:
+        """The state when a model and a draft are the chosen ones that are not in memory."""
+        model = replace(self, model_ref=ref, model_name=name, draft_name=draft_name)
+        return replace(model, weights="", fraction=None, sentence="")
 
     def loading(self) -> EngineState:
         """The state when a load begins."""
@@ -49,14 +58,15 @@ class EngineState:
     def after(self, event: Event) -> EngineState:
         """The state that follows an event; the same object when the event changes nothing."""
         if isinstance(event, EngineReady):
-            return replace(self, phase=EnginePhase.IDLE) if self.phase is EnginePhase.STARTING else self
+            known = replace(self, gpu=event.gpu)
+            return replace(known, phase=EnginePhase.IDLE) if self.phase is EnginePhase.STARTING else known
         if isinstance(event, LoadProgress):
-            known = event.total_bytes > 0
-            fraction = min(event.done_bytes / event.total_bytes, 1.0) if known else None
+            fraction = min(event.done_bytes / event.total_bytes, 1.0) if event.total_bytes > 0 else None
             return replace(self.loading(), fraction=fraction)
         if isinstance(event, ModelLoaded):
             report = event.report
-            return EngineState(EnginePhase.READY, self.model_ref, report.name, report.weights)
+            ready = replace(self, phase=EnginePhase.READY, model_name=report.name, weights=report.weights)
+            return replace(ready, fraction=None, sentence="")
         if isinstance(event, ModelUnloaded) and self.phase is not EnginePhase.LOADING:
             return replace(self, phase=EnginePhase.IDLE, weights="", fraction=None)
         if self.phase is EnginePhase.LOADING and isinstance(event, (Finished, Failed)):

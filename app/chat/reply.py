@@ -89,7 +89,14 @@ def _statistics(
         resident_bytes=memory.resident_bytes,
         context_used=context_used,
         context_limit=context_limit,
+        disk_bytes_per_second=_disk_bytes_per_second(timings, memory),
     )
+
+
+def _disk_bytes_per_second(timings: Timings, memory: Memory) -> float:
+    """Over the time that the model worked, reading the prompt included."""
+    worked_ms = timings.prompt_ms + timings.predicted_ms
+    return memory.disk_read_bytes / worked_ms * 1000 if worked_ms > 0 else 0.0
 
 
 def _with_notice(reply: Message, sentence: str) -> Message:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
+from app.settings.control import Control, Names, Number, Switch
 from engine.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -17,13 +18,23 @@ class Setting(Generic[T]):
     """A typed attribute of `Settings`.
 
     Reading gives the value, writing checks it. ``read`` turns what JSON gave (or what was assigned) into a
-    value, and raises `InvalidOption` for anything else.
+    value, and raises `InvalidOption` for anything else. A setting with a title is shown to the person, as its
+    control says.
     """
 
-    def __init__(self, default: T, help_text: str, read: Callable[[Any], T]) -> None:
+    def __init__(
+        self,
+        default: T,
+        help_text: str,
+        read: Callable[[Any], T],
+        title: str = "",
+        control: Control | None = None,
+    ) -> None:
         self.default = default
         self.help_text = help_text
         self.read = read
+        self.title = title
+        self.control = control
         self.name = ""
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -50,7 +61,7 @@ def text(default: str, help_text: str) -> Setting[str]:
     return Setting(default, help_text, _text)
 
 
-def switch(default: bool, help_text: str) -> Setting[bool]:
+def switch(default: bool, help_text: str, title: str = "") -> Setting[bool]:
     """On or off."""
 
     def read(value: Any) -> bool:
@@ -58,21 +69,23 @@ def switch(default: bool, help_text: str) -> Setting[bool]:
             raise InvalidOption(f"Expected true or false, not {value!r}.")
         return value
 
-    return Setting(default, help_text, read)
+    return Setting(default, help_text, read, title, Switch())
 
 
-def choice(default: str, names: tuple[str, ...], help_text: str) -> Setting[str]:
-    """One of some names."""
+def choice(
+    default: str, names: tuple[str, ...], help_text: str, title: str = "", titles: tuple[str, ...] = ()
+) -> Setting[str]:
+    """One of some names; ``titles`` are what to show for them."""
 
     def read(value: Any) -> str:
         if value not in names:
             raise InvalidOption(f"Expected one of {', '.join(names)}, not {value!r}.")
         return str(value)
 
-    return Setting(default, help_text, read)
+    return Setting(default, help_text, read, title, Names(tuple(zip(names, titles or names, strict=True))))
 
 
-def whole_number(default: int, least: int, most: int, help_text: str) -> Setting[int]:
+def whole_number(default: int, least: int, most: int, help_text: str, title: str = "") -> Setting[int]:
     """An integer from ``least`` to ``most``, both included."""
 
     def read(value: Any) -> int:
@@ -80,7 +93,49 @@ def whole_number(default: int, least: int, most: int, help_text: str) -> Setting
             raise InvalidOption(f"Expected a whole number from {least} to {most}, not {value!r}.")
         return value
 
-    return Setting(default, help_text, read)
+    return Setting(default, help_text, read, title, Number(least, most))
+
+
+def optional_whole_number(
+    least: int, most: int, help_text: str, title: str = "", empty: str = ""
+) -> Setting[int | None]:
+    """An integer from ``least`` to ``most``; or None, which is the default and for which ``empty`` is shown."""
+    return _optional_integer(least, most, help_text, title, Number(least, most, empty=empty))
+
+
+def number(
+    default: float, least: float, most: float, help_text: str, title: str = "", places: int = 2
+) -> Setting[float]:
+    """A number from ``least`` to ``most``, both included; ``places`` of it are shown."""
+
+    def read(value: Any) -> float:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
+            raise InvalidOption(f"Expected a number from {least:g} to {most:g}, not {value!r}.")
+        return float(value)
+
+    control = Number(least, most, places, step=10.0**-places)
+    return Setting(default, help_text, read, title, control)
+
+
+def optional_size(
+    least_bytes: int, most_bytes: int, help_text: str, title: str = "", empty: str = ""
+) -> Setting[int | None]:
+    """Bytes, shown in GB; or None, which is the default and for which ``empty`` is shown."""
+    control = Number(least_bytes / 1e9, most_bytes / 1e9, 1, 0.5, "GB", 1_000_000_000, empty)
+    return _optional_integer(least_bytes, most_bytes, help_text, title, control)
+
+
+def _optional_integer(
+    least: int, most: int, help_text: str, title: str, control: Control
+) -> Setting[int | None]:
+    def read(value: Any) -> int | None:
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise InvalidOption(f"Expected a whole number from {least} to {most}, or nothing, not {value!r}.")
+        return value
+
+    return Setting(None, help_text, read, title, control)
 
 
 def optional_number(least: float, most: float, help_text: str) -> Setting[float | None]:
@@ -105,6 +160,17 @@ def texts(most: int, help_text: str) -> Setting[tuple[str, ...]]:
         return tuple(_text(item) for item in value[:most])
 
     return Setting((), help_text, read)
+
+
+def texts_by_name(most: int, help_text: str) -> Setting[Mapping[str, str]]:
+    """Strings by name, the last ``most`` of those given."""
+
+    def read(value: Any) -> Mapping[str, str]:
+        if not isinstance(value, dict):
+            raise InvalidOption(f"Expected texts by name, not {value!r}.")
+        return {_text(name): _text(item) for name, item in list(value.items())[-most:]}
+
+    return Setting({}, help_text, read)
 
 
 def _text(value: Any) -> str:

@@ -5,10 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from app.settings.setting import Setting, choice, optional_number, switch, text, texts, whole_number
+from app.settings.setting import (
+    Setting,
+    choice,
+    number,
+    optional_number,
+    optional_size,
+    optional_whole_number,
+    switch,
+    text,
+    texts,
+    texts_by_name,
+    whole_number,
+)
 from engine.errors import InvalidOption
 
 RECENT_MODELS = 8
+REMEMBERED_DRAFTS = 64
+_MODES = ("auto", "plain", "lookup", "dovetail", "offload", "layer-offload", "llmcad")
+_TERABYTE = 10**12
 
 
 class Settings:
@@ -21,12 +36,59 @@ class Settings:
     """
 
     model = text("guide", "The model that answers: guide, or a checkpoint folder.")
-    mode = choice("auto", ("auto", "plain", "lookup", "dovetail"), "How replies are generated.")
+    drafts = texts_by_name(REMEMBERED_DRAFTS, "The draft that was chosen for each model, by the model.")
+    mode = choice("auto", _MODES, "How replies are generated.")
     weights = choice(
         "auto", ("auto", "fp32", "bf16", "int8", "int4"), "Number format of the weights in memory."
     )
     threads = whole_number(0, 0, 1024, "Processor threads; 0 takes the usable physical cores.")
     context = whole_number(0, 0, 1 << 24, "Tokens of context; 0 takes the model's own length.")
+    ram_budget_bytes = optional_size(
+        100_000_000,
+        100 * _TERABYTE,
+        "Most memory that the engine takes; weights beyond it are read from the disk again and again.",
+        "Memory budget",
+        empty="What is free",
+    )
+    vram_budget_bytes = optional_size(
+        0,
+        100 * _TERABYTE,
+        "Most of the GPU's memory that the engine takes; 0 leaves the GPU alone.",
+        "GPU memory budget",
+        empty="What is free",
+    )
+    verify = choice(
+        "sample-and-match",
+        ("sample-and-match", "residual", "typical"),
+        "Which guesses of a draft the model accepts; the lossy rule accepts more and changes what replies say.",
+        "Verification",
+        ("Sample and match", "Residual speculative sampling", "Typical acceptance (lossy)"),
+    )
+    draft_width = whole_number(
+        10, 1, 64, "How many branches of a draft grow at each step.", "Width of drafts"
+    )
+    draft_depth = whole_number(7, 1, 16, "How many tokens ahead a draft goes.", "Depth of drafts")
+    draft_nodes = optional_whole_number(
+        1,
+        64,
+        "How many guessed tokens the model checks at once.",
+        "Tokens checked at once",
+        empty="Usual for the mode",
+    )
+    branching = switch(True, "LLMCad: drafts are trees of guesses and not single lines.", "Branching drafts")
+    adaptive_fallback = switch(
+        True, "LLMCad: the draft's confidence decides when the model checks it.", "Adaptive fallback"
+    )
+    fallback_threshold = number(
+        0.01,
+        0.0001,
+        1.0,
+        "LLMCad: the model checks a draft once its best guess is less likely than this, to begin with.",
+        "Fallback threshold",
+        places=4,
+    )
+    draft_ahead = switch(True, "LLMCad: the draft goes on while the model's weights are read.", "Draft ahead")
+    unconfirmed_shown = switch(True, "Whether guesses are shown in grey while they are unconfirmed.")
     max_tokens = whole_number(0, 0, 1 << 24, "Longest reply in tokens; 0 is until the context is full.")
     temperature = optional_number(0.0, 5.0, "Randomness, 0 is none; nothing takes the model's own.")
     system_prompt = text("", "What the model is told before each conversation.")
@@ -88,3 +150,12 @@ class Settings:
     def remember_model(self, folder: str) -> None:
         """Put a checkpoint folder first among those used lately."""
         self.recent_models = (folder, *(other for other in self.recent_models if other != folder))
+
+    def draft_of(self, model: str) -> str:
+        """The draft that was chosen for a model; empty when none was."""
+        return self.drafts.get(model, "")
+
+    def remember_draft(self, model: str, draft: str) -> None:
+        """Keep a model's draft; an empty one forgets it."""
+        others = {name: known for name, known in self.drafts.items() if name != model}
+        self.drafts = {**others, model: draft} if draft else others

@@ -46,7 +46,7 @@ class ChatPage(QWidget):
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.empty_state)
         self._stack.addWidget(self.transcript)
-        self.composer = Composer(theme, workspace.modes(), workspace.mode(), self)
+        self.composer = Composer(theme, workspace.mode(), self)
         self._footer = QLabel(_FOOTER, self)
         self._footer.setProperty("kind", "small")
         self._footer.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -90,7 +90,7 @@ class ChatPage(QWidget):
         for conversation in self._workspace.conversations():
             if conversation.id == self._current:
                 title = conversation.title
-        self.header.set_title(title, self._current is not None)
+        self.header.set_title(title)
 
     def stop(self) -> None:
         """Stop this conversation's reply, running or queued."""
@@ -107,6 +107,7 @@ class ChatPage(QWidget):
         workspace.message_added.connect(self._message_added)
         workspace.message_changed.connect(self._message_changed)
         workspace.reply_text_added.connect(self._reply_text_added)
+        workspace.unconfirmed_changed.connect(self._unconfirmed_changed)
         workspace.prefill_progress.connect(self._prefill_progress)
         workspace.conversation_replaced.connect(self._conversation_replaced)
         workspace.engine_changed.connect(self._engine_changed)
@@ -114,13 +115,20 @@ class ChatPage(QWidget):
         self.composer.stop_requested.connect(self.stop)
         self.composer.busy_send_refused.connect(self._explain_busy)
         self.composer.mode_button.mode_chosen.connect(workspace.choose_mode)
+        self.composer.mode_button.menu_requested.connect(self._open_mode_menu)
         self.composer.prompt.page_requested.connect(self.transcript.scroll_page)
         self.transcript.retry_requested.connect(self._retry)
         self.transcript.link_activated.connect(self._ask_to_open)
         self.empty_state.example_chosen.connect(self._send)
-        self.header.model_button.menu_requested.connect(self._open_model_menu)
-        self.header.model_button.model_chosen.connect(workspace.choose_model)
-        self.header.model_button.folder_requested.connect(self._open_folder)
+        model, drafts = self.header.model_button, workspace.drafts
+        model.menu_requested.connect(self._open_model_menu)
+        model.model_chosen.connect(workspace.choose_model)
+        model.folder_requested.connect(self._open_folder)
+        model.drafts_requested.connect(self._open_drafts)
+        model.draft_chosen.connect(drafts.choose)
+        model.draft_folder_requested.connect(self._open_draft_folder)
+        model.drafts_closed.connect(drafts.stop_looking)
+        drafts.changed.connect(self._drafts_changed)
         self._theme.changed.connect(self._fit)
 
     def _fit(self) -> None:
@@ -193,7 +201,26 @@ class ChatPage(QWidget):
 
     @Slot()
     def _open_model_menu(self) -> None:
-        self.header.model_button.open_menu(self._workspace.models())
+        self.header.model_button.open_menu(self._workspace.models(), self._workspace.drafts.chosen_name)
+
+    @Slot()
+    def _open_mode_menu(self) -> None:
+        self.composer.mode_button.open_menu(self._workspace.modes())
+
+    @Slot()
+    def _open_drafts(self) -> None:
+        self.header.model_button.show_drafts(self._workspace.drafts.choices())
+        self._workspace.drafts.look_through()
+
+    @Slot()
+    def _drafts_changed(self) -> None:
+        self.header.model_button.refresh_drafts(self._workspace.drafts.choices())
+
+    @Slot()
+    def _open_draft_folder(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self, "Choose a draft's folder")
+        if folder:
+            self._workspace.drafts.choose(folder)
 
     @Slot()
     def _open_folder(self) -> None:
@@ -243,6 +270,11 @@ class ChatPage(QWidget):
     def _reply_text_added(self, conversation_id: int, message_id: int, text: str) -> None:
         if conversation_id == self._current:
             self.transcript.append_text(message_id, text)
+
+    @Slot(int, int, str)
+    def _unconfirmed_changed(self, conversation_id: int, message_id: int, text: str) -> None:
+        if conversation_id == self._current:
+            self.transcript.show_unconfirmed(message_id, text)
 
     @Slot(int, int, float)
     def _prefill_progress(self, conversation_id: int, message_id: int, fraction: float) -> None:

@@ -18,6 +18,7 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import (
+    QCloseEvent,
     QFontMetrics,
     QGuiApplication,
     QKeyEvent,
@@ -43,6 +44,9 @@ from app.ui.theme.typography import TextStyle
 
 _PADDING_X_PX = 12
 _ICON_PX = 16
+_WIDEST_PX = 520
+_HIGHEST_PX = 480
+_ELIDE = Qt.TextElideMode.ElideMiddle
 _Index = QModelIndex | QPersistentModelIndex
 
 
@@ -56,6 +60,8 @@ class Choice:
         detail: Second line, empty for none.
         checked: Whether it is the one in use.
         icon: File name of an icon instead of the check mark.
+        leads_on: Whether the popup stays, because other rows follow this choice.
+        problem: Why it cannot be chosen; it stands in the place of the second line. Empty where it can.
     """
 
     key: str
@@ -63,6 +69,13 @@ class Choice:
     detail: str = ""
     checked: bool = False
     icon: str = ""
+    leads_on: bool = False
+    problem: str = ""
+
+    @property
+    def second_line(self) -> str:
+        """What stands under the title."""
+        return self.problem or self.detail
 
 
 class _Choices(QAbstractListModel):
@@ -79,9 +92,20 @@ class _Choices(QAbstractListModel):
             return choice.title
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return choice.title + (", in use" if choice.checked else "")
+        if role == Qt.ItemDataRole.AccessibleDescriptionRole and choice.problem:
+            return f"Not possible: {choice.problem}"
         if role in (Qt.ItemDataRole.AccessibleDescriptionRole, Qt.ItemDataRole.ToolTipRole):
-            return choice.detail
+            return choice.second_line
         return choice if role == Qt.ItemDataRole.UserRole else None
+
+    def flags(self, index: _Index) -> Qt.ItemFlag:
+        # Rows that cannot be chosen can still be gone to, so that the reason can be read by every means.
+        return Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEnabled
+
+    def replace(self, choices: list[Choice]) -> None:
+        self.beginResetModel()
+        self.choices = choices
+        self.endResetModel()
 
 
 class _ChoiceDelegate(QStyledItemDelegate):
@@ -92,9 +116,12 @@ class _ChoiceDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
         choice: Choice = index.data(Qt.ItemDataRole.UserRole)
         title = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(choice.title)
-        detail = QFontMetrics(self._theme.font(TextStyle.SMALL)).horizontalAdvance(choice.detail)
-        width = max(title, detail) + 2 * _PADDING_X_PX + _ICON_PX + 10
-        return QSize(width, self._theme.type.px(50 if choice.detail else 36))
+        small = QFontMetrics(self._theme.font(TextStyle.SMALL))
+        beside = 2 * _PADDING_X_PX + _ICON_PX + 10
+        width = min(max(title, small.horizontalAdvance(choice.second_line)) + beside, _WIDEST_PX)
+        height = self._theme.type.px(50 if choice.second_line else 36)
+        wrapped = _wrapped(small, choice.second_line, _WIDEST_PX - beside)
+        return QSize(width, height + max(0, wrapped - small.height()))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: _Index) -> None:
         choice: Choice = index.data(Qt.ItemDataRole.UserRole)
@@ -108,27 +135,35 @@ class _ChoiceDelegate(QStyledItemDelegate):
         left = option.rect.left() + _PADDING_X_PX
         box = QRect(left + _ICON_PX + 10, option.rect.top(), 0, option.rect.height())
         box.setRight(option.rect.right() - _PADDING_X_PX + 2)
-        half = box.adjusted(0, 6, 0, -box.height() // 2) if choice.detail else box
+        half = QRect(box)
+        if choice.second_line:
+            half.setTop(box.top() + 6)
+            half.setHeight(self._theme.type.px(50) // 2 - 6)
         if icon:
             color = self._theme.palette.sub if choice.icon else self._theme.palette.acc
             pixmap = tinted_pixmap(icon, color, _ICON_PX, painter.device().devicePixelRatioF())
             painter.drawPixmap(left, half.center().y() - _ICON_PX // 2 + 1, pixmap)
         font = self._theme.font(TextStyle.UI_MEDIUM)
         painter.setFont(font)
-        painter.setPen(self._theme.color("text"))
+        painter.setPen(self._theme.color("mute" if choice.problem else "text"))
         flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(half, flags, QFontMetrics(font).elidedText(choice.title, _ELIDE, half.width()))
-        if choice.detail:
+        if choice.second_line:
             font = self._theme.font(TextStyle.SMALL)
             painter.setFont(font)
-            painter.setPen(self._theme.color("sub"))
-            lower = box.adjusted(0, box.height() // 2 - 2, 0, -4)
-            detail = QFontMetrics(font).elidedText(choice.detail, _ELIDE, lower.width())
-            painter.drawText(lower, flags, detail)
+            painter.setPen(self._theme.color("mute" if choice.problem else "sub"))
+            lower = box.adjusted(0, self._theme.type.px(50) // 2 - 2, 0, -4)
+            text, metrics = choice.second_line, QFontMetrics(font)
+            if not _wrapped(metrics, text, lower.width()):
+                text = metrics.elidedText(text, _ELIDE, lower.width())
+            painter.drawText(lower, flags | Qt.TextFlag.TextWordWrap, text)
         painter.restore()
 
 
-_ELIDE = Qt.TextElideMode.ElideMiddle
+def _wrapped(metrics: QFontMetrics, text: str, width: int) -> int:
+    """Height of a text that is wrapped between words, in px; 0 where one of them is wider than a line, as in a path."""
+    box = metrics.boundingRect(QRect(0, 0, width, 1000), Qt.TextFlag.TextWordWrap, text)
+    return box.height() if box.width() <= width else 0
 
 
 class _ChoiceView(QListView):
@@ -145,12 +180,15 @@ class ChoicePopup(QFrame):
     """Opens beside its button, closes on a choice, on Escape and on a click elsewhere."""
 
     chosen = Signal(str)
+    closed = Signal()
 
     def __init__(self, theme: Theme, name: str, choices: list[Choice], parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup | Qt.WindowType.FramelessWindowHint)
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._theme = theme
+        self._button: QWidget | None = None
+        self._above = False
         self._choices = _Choices(choices, self)
         self._view = _ChoiceView(self)
         self._view.setProperty("kind", "choices")
@@ -166,8 +204,12 @@ class ChoicePopup(QFrame):
         column = QVBoxLayout(self)
         column.setContentsMargins(5, 5, 5, 6)
         column.addWidget(self._view)
-        checked = next((row for row, choice in enumerate(choices) if choice.checked), 0)
-        self._view.setCurrentIndex(self._choices.index(checked))
+        self._view.setCurrentIndex(self._choices.index(_row_in_use(choices)))
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Tell the button."""
+        self.closed.emit()
+        super().closeEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the round box; the window itself is transparent."""
@@ -182,20 +224,40 @@ class ChoicePopup(QFrame):
         """The rows."""
         return self._choices.choices
 
+    def show_choices(self, name: str, choices: list[Choice]) -> None:
+        """Show other rows in this popup: the next list, or the same one with more known of it."""
+        same = name == self._view.accessibleName()
+        row = self._view.currentIndex().row() if same else _row_in_use(choices)
+        self._view.setAccessibleName(name)
+        self._choices.replace(choices)
+        self._view.setCurrentIndex(self._choices.index(min(row, len(choices) - 1)))
+        if self._button is not None:
+            self._place(self._button)
+
     def choose(self, key: str) -> None:
-        """Choose a row as a click would."""
+        """Choose a row as a click would; one that has a problem stays where it is."""
+        choice = next(choice for choice in self.choices if choice.key == key)
+        if choice.problem:
+            return
         self.chosen.emit(key)
-        self.close()
+        if not choice.leads_on:
+            self.close()
 
     def open_beside(self, button: QWidget, above: bool) -> None:
         """Open above or below a button, inside its window's screen."""
+        self._button, self._above = button, above
+        self._place(button)
+        self.show()
+        self._view.setFocus(Qt.FocusReason.PopupFocusReason)
+
+    def _place(self, button: QWidget) -> None:
         rows = range(self._choices.rowCount())
         sizes = [self._view.sizeHintForIndex(self._choices.index(row)) for row in rows]
-        width = min(max(260, *(size.width() for size in sizes)), 520) + 10
-        height = min(sum(size.height() for size in sizes), 420) + 12
+        width = min(max(260, *(size.width() for size in sizes)), _WIDEST_PX) + 10
+        height = min(sum(size.height() for size in sizes), _HIGHEST_PX) + 12
         self.resize(width, height)
-        corner = button.mapToGlobal(QPoint(0, -height - 6 if above else button.height() + 6))
-        if not above:
+        corner = button.mapToGlobal(QPoint(0, -height - 6 if self._above else button.height() + 6))
+        if not self._above:
             corner.setX(corner.x() + (button.width() - width) // 2)
         screen = button.screen().availableGeometry()
         corner.setX(max(screen.left(), min(corner.x(), screen.right() - width)))
@@ -206,10 +268,12 @@ class ChoicePopup(QFrame):
             outline = QPainterPath()
             outline.addRoundedRect(QRectF(self.rect()), 8, 8)
             self.setMask(QRegion(outline.toFillPolygon().toPolygon()))
-        self.show()
-        self._view.setFocus(Qt.FocusReason.PopupFocusReason)
 
     @Slot(QModelIndex)
     def _choose(self, index: QModelIndex) -> None:
         if index.isValid():
             self.choose(self._choices.choices[index.row()].key)
+
+
+def _row_in_use(choices: list[Choice]) -> int:
+    return next((row for row, choice in enumerate(choices) if choice.checked), 0)

@@ -16,8 +16,15 @@ def whole(number: int) -> str:
 
 
 def speed(tokens_per_second: float) -> str:
-    """14.23 -> "14.2 tok/s"."""
+    """14.23 -> "14.2 tok/s"; below one token a second the time that each takes: 0.4 -> "2.5 s/token"."""
+    if 0 < tokens_per_second < 1:
+        return f"{_three_figures(1 / tokens_per_second)} s/token"
     return f"{_three_figures(tokens_per_second)} tok/s"
+
+
+def rate(bytes_per_second: float) -> str:
+    """412_300_000 -> "412 MB/s", in powers of ten."""
+    return f"{size(round(bytes_per_second))}/s"
 
 
 def duration(duration_ms: float) -> str:

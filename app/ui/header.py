@@ -13,7 +13,6 @@ from app.ui.theme.theme import Theme
 
 _HEIGHT_PX = 52
 _BUTTON_PX = 32
-_MENU = "Rename or delete this chat"
 
 
 class Header(QWidget):
@@ -38,7 +37,7 @@ class Header(QWidget):
         self.model_button = ModelButton(theme, engine, self)
         self.new_button = self._button("square-pen", "New chat (Ctrl+N)")
         self.new_button.clicked.connect(self.new_requested)
-        self.menu_button = self._button("ellipsis", _MENU)
+        self.menu_button = self._button("ellipsis", "Menu")
         self.menu_button.clicked.connect(self.menu_requested)
         self.set_narrow(False)
         theme.changed.connect(self._arrange)
@@ -47,20 +46,17 @@ class Header(QWidget):
         """Height of the header."""
         return QSize(400, self._theme.type.px(_HEIGHT_PX))
 
-    def set_title(self, title: str, stored: bool) -> None:
-        """Show a chat's title; a blank chat has no menu."""
+    def set_title(self, title: str) -> None:
+        """Show a chat's title."""
         self._text = title
         self.title.setToolTip(title)
-        self.menu_button.setEnabled(stored)
-        self.menu_button.setToolTip(_MENU if stored else "A blank chat has nothing to rename or delete")
         self._arrange()
 
     def set_narrow(self, narrow: bool) -> None:
-        """Below 720 px the model goes under the title, and New chat and the menu come to the right."""
+        """Below 720 px the model goes under the title, and New chat comes to the right."""
         self._narrow = narrow
         self.model_button.set_compact(narrow)
         self.new_button.setVisible(narrow)
-        self.menu_button.setVisible(narrow)
         self._arrange()
 
     def set_engine(self, state: EngineState) -> None:
@@ -85,8 +81,8 @@ class Header(QWidget):
         middle = (height - _BUTTON_PX) // 2
         self.sidebar_button.setGeometry(12, middle, _BUTTON_PX, _BUTTON_PX)
         left, right = 52, self.width() - 12
+        self.menu_button.setGeometry(right - _BUTTON_PX, middle, _BUTTON_PX, _BUTTON_PX)
         if self._narrow:
-            self.menu_button.setGeometry(right - _BUTTON_PX, middle, _BUTTON_PX, _BUTTON_PX)
             self.new_button.setGeometry(right - 2 * _BUTTON_PX - 8, middle, _BUTTON_PX, _BUTTON_PX)
             right -= 2 * _BUTTON_PX + 16
             line = self._theme.type.px(20)
@@ -97,6 +93,7 @@ class Header(QWidget):
                 left - 2, top + line - 1, min(size.width(), right - left), size.height()
             )
             return
+        right -= _BUTTON_PX + 8
         size = self.model_button.sizeHint()
         room = self.width() - 2 * 160
         width = min(size.width(), max(room, 180))

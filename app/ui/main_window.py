@@ -11,7 +11,9 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QResizeEvent, QS
 from PySide6.QtWidgets import QMainWindow
 
 from app.chat.conversation import Message
+from app.ui.app_menu import AppMenu
 from app.ui.chat_page import ChatPage
+from app.ui.settings_dialog import SettingsDialog
 from app.ui.shell import Shell
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.focus_ring import FocusRing
@@ -42,9 +44,11 @@ class MainWindow(QMainWindow):
         self.shell = Shell(theme, self.sidebar, self.page, workspace.settings.sidebar_shown)
         self.setCentralWidget(self.shell)
         self.toast = Toast(theme, self)
+        self.menu = AppMenu(theme, self)
         self.ring = FocusRing(self, theme)
         self._connect()
         self._add_shortcuts()
+        self._connect_menu()
         self._order_tabs()
         self._restore_geometry()
         self.page.transcript.set_drafted_shown(workspace.settings.drafted_shown)
@@ -69,7 +73,7 @@ class MainWindow(QMainWindow):
         page.said.connect(self._say)
         page.header.sidebar_toggled.connect(self.shell.toggle)
         page.header.new_requested.connect(self.new_chat)
-        page.header.menu_requested.connect(self._open_chat_menu)
+        page.header.menu_requested.connect(self._open_menu)
         self.shell.focus_left.connect(self._focus_composer)
         self.toast.focus_left.connect(self._focus_composer)
         self.shell.shown_changed.connect(self._keep_sidebar_shown)
@@ -79,18 +83,26 @@ class MainWindow(QMainWindow):
         for keys, slot in (
             ("Ctrl+N", self.new_chat),
             ("Ctrl+K", self._search),
-            ("Ctrl+B", self.shell.toggle),
-            ("F2", self._rename_current),
             ("Ctrl+L", self._focus_composer),
             ("Ctrl+End", self.page.transcript.jump_to_latest),
-            ("Ctrl++", self._larger),
-            ("Ctrl+=", self._larger),
-            ("Ctrl+-", self._smaller),
-            ("Ctrl+0", self._usual_size),
-            ("Ctrl+D", self.toggle_drafted),
             ("Ctrl+Q", self.close),
         ):
             QShortcut(QKeySequence(keys), self, slot)
+
+    def _connect_menu(self) -> None:
+        menu, settings = self.menu, self._workspace.settings
+        menu.set_stored(self.page.current is not None)
+        menu.drafted.setChecked(settings.drafted_shown)
+        menu.guesses.setChecked(settings.unconfirmed_shown)
+        menu.rename.triggered.connect(self._rename_current)
+        menu.delete_chat.triggered.connect(self._delete_current)
+        menu.chats.triggered.connect(self.shell.toggle)
+        menu.drafted.toggled.connect(self._show_drafted)
+        menu.guesses.toggled.connect(self._show_guesses)
+        menu.larger.triggered.connect(self._larger)
+        menu.smaller.triggered.connect(self._smaller)
+        menu.usual_size.triggered.connect(self._usual_size)
+        menu.speed.triggered.connect(self.open_settings)
 
     def _order_tabs(self) -> None:
         """From the left to the right; buttons inside replies come last, the latest at the very end."""
@@ -158,6 +170,7 @@ class MainWindow(QMainWindow):
     @Slot(object)
     def _conversation_shown(self, conversation_id: int | None) -> None:
         self.sidebar.select(conversation_id)
+        self.menu.set_stored(conversation_id is not None)
 
     @Slot(object)
     def _mark_busy(self, message: Message) -> None:
@@ -171,12 +184,15 @@ class MainWindow(QMainWindow):
             self.sidebar.list.rename(self.page.current)
 
     @Slot()
-    def _open_chat_menu(self) -> None:
-        if self.page.current is None:
-            return
-        menu = self.sidebar.list.menu(self.page.current)
+    def _delete_current(self) -> None:
+        if self.page.current is not None:
+            self.delete(self.page.current)
+
+    @Slot()
+    def _open_menu(self) -> None:
         button = self.page.header.menu_button
-        menu.popup(button.mapToGlobal(QPoint(button.width() - menu.sizeHint().width(), button.height())))
+        place = QPoint(button.width() - self.menu.sizeHint().width(), button.height() + 6)
+        self.menu.popup(button.mapToGlobal(place))
 
     # --- window -----------------------------------------------------------------------------------------------
 
@@ -193,12 +209,24 @@ class MainWindow(QMainWindow):
     def _keep_sidebar_shown(self, shown: bool) -> None:
         self._workspace.settings.sidebar_shown = shown
 
-    @Slot()
-    def toggle_drafted(self) -> None:
-        """Colour what came from accepted drafts, or stop colouring it."""
-        shown = not self._workspace.settings.drafted_shown
+    @Slot(bool)
+    def _show_drafted(self, shown: bool) -> None:
         self._workspace.settings.drafted_shown = shown
         self.page.transcript.set_drafted_shown(shown)
+
+    @Slot(bool)
+    def _show_guesses(self, shown: bool) -> None:
+        self._workspace.settings.unconfirmed_shown = shown
+
+    @Slot()
+    def open_settings(self) -> None:
+        """Show how fast and with how much memory replies are made, to be changed."""
+        gpu = self._workspace.engine_state().gpu
+        reasons = {"vram_budget_bytes": "There is no GPU that Tenon can use here."} if gpu == "" else {}
+        dialog = SettingsDialog(self._theme, self._workspace.settings, reasons, self)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.accepted.connect(self._workspace.settings_applied)
+        dialog.open()
 
     @Slot()
     def _larger(self) -> None:

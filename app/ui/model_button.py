@@ -6,7 +6,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app.chat.choices import ModelChoice
+from app.chat.choices import DraftChoice, ModelChoice
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
 from app.ui.choice_popup import Choice, ChoicePopup
@@ -15,6 +15,8 @@ from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 
 OPEN_FOLDER = "open-folder"
+DRAFTS = "drafts"
+OPEN_DRAFT_FOLDER = "open-draft-folder"
 _DOT_PX = 8
 _ICON_PX = 14
 
@@ -29,7 +31,7 @@ def engine_words(state: EngineState) -> str:
         return "stopped"
     if state.phase is EnginePhase.IDLE:
         return "not loaded" if state.sentence else ""
-    return state.weights
+    return state.weights + (f", draft {state.draft_name}" if state.draft_name else "")
 
 
 class ModelButton(QAbstractButton):
@@ -38,6 +40,10 @@ class ModelButton(QAbstractButton):
     model_chosen = Signal(str)
     folder_requested = Signal()
     menu_requested = Signal()
+    drafts_requested = Signal()
+    draft_chosen = Signal(str)
+    draft_folder_requested = Signal()
+    drafts_closed = Signal()
 
     def __init__(self, theme: Theme, state: EngineState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -45,6 +51,7 @@ class ModelButton(QAbstractButton):
         self._state = state
         self._compact = False
         self.popup: ChoicePopup | None = None
+        self._lists_drafts = False
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -67,14 +74,33 @@ class ModelButton(QAbstractButton):
         self.updateGeometry()
         self.update()
 
-    def open_menu(self, choices: list[ModelChoice]) -> None:
-        """Show the models to choose from."""
+    def open_menu(self, choices: list[ModelChoice], draft: str) -> None:
+        """Show the models to choose from, and the way to their drafts.
+
+        Args:
+            choices: The models.
+            draft: Name of the chosen one's draft, empty for none.
+        """
         rows = [Choice(c.ref, c.name, c.detail, c.ref == self._state.model_ref) for c in choices]
         rows.append(Choice(OPEN_FOLDER, "Open model folder...", "", icon="folder-open"))
+        detail = f"Now {draft or 'none'}"
+        rows.append(Choice(DRAFTS, "Draft...", detail, icon="chevron-right", leads_on=True))
         self.popup = ChoicePopup(self._theme, "Models", rows, self)
         self.popup.chosen.connect(self._choose)
-        self.popup.destroyed.connect(self._forget_popup)
+        self.popup.closed.connect(self._forget_popup)
         self.popup.open_beside(self, above=False)
+
+    def show_drafts(self, choices: list[DraftChoice]) -> None:
+        """Show the drafts to choose from in place of the models."""
+        self._lists_drafts = True
+        self.refresh_drafts(choices)
+
+    def refresh_drafts(self, choices: list[DraftChoice]) -> None:
+        """More is known of the drafts; their menu may be closed by now."""
+        if self.popup is not None and self._lists_drafts:
+            rows = [Choice(c.ref, c.name, c.detail, c.chosen, problem=c.problem) for c in choices]
+            rows.append(Choice(OPEN_DRAFT_FOLDER, "Choose a folder...", "", icon="folder-open"))
+            self.popup.show_choices("Drafts", rows)
 
     def sizeHint(self) -> QSize:
         """As wide as its words."""
@@ -156,10 +182,18 @@ class ModelButton(QAbstractButton):
     def _choose(self, key: str) -> None:
         if key == OPEN_FOLDER:
             self.folder_requested.emit()
+        elif key == OPEN_DRAFT_FOLDER:
+            self.draft_folder_requested.emit()
+        elif key == DRAFTS:
+            self.drafts_requested.emit()
+        elif self._lists_drafts:
+            self.draft_chosen.emit(key)
         else:
             self.model_chosen.emit(key)
 
     @Slot()
     def _forget_popup(self) -> None:
-        self.popup = None
+        if self._lists_drafts:
+            self.drafts_closed.emit()
+        self.popup, self._lists_drafts = None, False
         self.update()

@@ -10,6 +10,8 @@ from engine.messages import RoundRecord
 _FIRST_PLAIN = 2
 # Rounds with a draft before plain decoding is measured again.
 _REFRESH_AFTER = 32
+# The same before it is measured for the first time, where forwards were expected to wait for weights.
+_FIRST_AFTER = 8
 # Rounds without a draft before it is tried again: after the first failure, and at most; each further one doubles them.
 _FIRST_PAUSE = 8
 _LONGEST_PAUSE = 64
@@ -30,6 +32,8 @@ class AdaptiveBudget:
     time that such tries have lost stays within a share of the reply's: so a reply is never much slower than plain, and
     one that has gained by its drafts can afford to look for more. A try's whole cost counts, also what the drafter
     spends to catch up with the tokens it missed; what a draft costs is judged by the rounds in which it had none to.
+    Plain rounds come first, but for a target that waits for its weights: a round of it is too long to be spent so, and
+    takes what wider ones take. Its drafts may have all the nodes there are; the drafter knows what they cost it.
 
     Args:
         largest: Most nodes of a draft; its halves are the other sizes that are considered.
@@ -58,7 +62,7 @@ class AdaptiveBudget:
     def observe(self, record: RoundRecord) -> None:
         """Update yield, costs and what trying has lost."""
         draft_s, verify_s = record.draft_ms / 1e3, record.verify_ms / 1e3
-        self._cost.add_verify(len(record.tokens), verify_s)
+        self._cost.add_verify(len(record.tokens), verify_s, record.waited_ms / 1e3)
         self._tokens += len(record.accepted) + 1
         if not record.tokens:
             self._undrafted += 1
@@ -81,13 +85,18 @@ class AdaptiveBudget:
         self._probe_s = max(lost_s, 0.0)
 
     def _choose(self) -> int:
-        if self._cost.plain_rounds() < _FIRST_PLAIN:
+        if not self._cost.flat and self._cost.plain_rounds() < _FIRST_PLAIN:
             return 0
-        best = max(self._sizes, key=self._tokens_per_second)
+        if not self._cost.measured:
+            return self._sizes[-1]
+        waits = self._cost.flat and self._cost.waits
+        best = max(self._sizes[-1:] if waits else self._sizes, key=self._tokens_per_second)
         if self._tokens_per_second(best) * self._cost.plain_s() >= 1.0:
             if self._drafted >= _ESTABLISHED:
                 self._failures = 0
-            if self._drafted and self._drafted % _REFRESH_AFTER == 0 and self._undrafted == 0:
+            refresh_after = _REFRESH_AFTER if self._cost.knows_plain else _FIRST_AFTER
+            due = self._drafted and self._drafted % refresh_after == 0 and self._undrafted == 0
+            if due and not waits:
                 return 0
             return best
         if self._drafted:

@@ -16,6 +16,8 @@ from engine.text.stop import ReplyText
 from engine.verifying.verdict import Verifier
 
 _NOTHING = Draft()
+# Near a reply's limit a draft has at most so many nodes for each token that may still be emitted: a tree has several.
+_NODES_FOR_EACH = 8
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def decode(
     hidden_from = recipe.drafter.reset(prompt)
     clock.cache_n = target.reuse(prompt, recipe.drafter.hidden_layers, hidden_from)
     clock.prompt_n = len(prompt) - clock.cache_n
-    first_logits = target.prefill(prompt, hooks.check, hooks.prefill)
+    first_logits = target.prefill(prompt, hooks.check, hooks.prefill, recipe.drafter.draft_ahead)
     clock.prompt_done()
 
     seen = list(prompt)
@@ -80,7 +82,7 @@ def decode(
         begun = time.perf_counter()
         recipe.drafter.observe(verdict.tokens, target.take_hidden())
         draft = recipe.drafter.propose(_budget(recipe.schedule, reply, target))
-        drafted = time.perf_counter()
+        drafted, waited_s = time.perf_counter(), target.waited_s
         logits = target.verify(root, draft, hooks.check, recipe.drafter.draft_ahead)
         verdict = recipe.verifier.verify(draft, logits, len(seen), seen)
         verified = time.perf_counter()
@@ -95,6 +97,7 @@ def decode(
             emitted=tuple(emitted),
             draft_ms=(drafted - begun) * 1e3,
             verify_ms=(verified - drafted) * 1e3,
+            waited_ms=(target.waited_s - waited_s) * 1e3,
         )
         clock.round_done(record)
         recipe.schedule.observe(record)
@@ -109,9 +112,9 @@ def decode(
 
 
 def _budget(schedule: Schedule, reply: ReplyText, target: Target) -> int:
-    """The schedule's budget, cut to what may still be emitted and what fits beside the root in the cache."""
+    """The schedule's budget, cut to what fits beside the root in the cache and to what so many tokens may need."""
     budget = min(schedule.budget(), target.draft_room)
-    return budget if reply.remaining is None else min(budget, reply.remaining - 1)
+    return budget if reply.remaining is None else min(budget, _NODES_FOR_EACH * (reply.remaining - 1))
 
 
 def _take(tokens: Sequence[int], reply: ReplyText) -> tuple[list[int], bool]:

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from engine.model.decoder import Decoder
 from engine.model.layer import Meanwhile, nothing_meanwhile
+from engine.model.pace import Pace
 from engine.model.token_tree import Draft
 
 # A chunk of the prompt grows while a layer takes less than this, so that a cancel, which is looked for between
@@ -37,11 +38,17 @@ class Target:
         self._hidden_from = 0
         self._last_hidden: Tensor | None = None
         self._hidden: list[Tensor] = []
+        self._pace = Pace(_LAYER_GOAL_S)
 
     @property
     def free(self) -> int:
         """Rows that still fit into the cache."""
         return self.context - len(self.token_ids)
+
+    @property
+    def waited_s(self) -> float:
+        """How long forwards have waited for weights so far."""
+        return self._decoder.source.waited_s
 
     @property
     def draft_room(self) -> int:
@@ -75,7 +82,11 @@ class Target:
         return kept
 
     def prefill(
-        self, prompt: Sequence[int], check: Callable[[], None], progress: Callable[[int, int], None]
+        self,
+        prompt: Sequence[int],
+        check: Callable[[], None],
+        progress: Callable[[int, int], None],
+        meanwhile: Meanwhile = nothing_meanwhile,
     ) -> Tensor:
         """Read the part of the prompt that is not in the cache yet, in chunks.
 
@@ -83,24 +94,28 @@ class Target:
             prompt: Token ids that begin with what the cache holds.
             check: Called between layers; raises to stop. What was read until then stays in the cache.
             progress: Called with tokens done and tokens in all.
+            meanwhile: Called while weights are on their way; see `engine.model.layer.Meanwhile`.
 
         Returns:
             (V,) float32 logits after the prompt's last token.
         """
-        chunk = _FIRST_CHUNK
+        # Weights that come from the disk are passed as seldom as can be, and the pieces are cut within the layers.
+        pace = self._pace if self._decoder.source.streamed_bytes else None
+        chunk = _FIRST_CHUNK if pace is None else _LARGEST_CHUNK
         progress(len(self.token_ids), len(prompt))
         while True:
             start = len(self.token_ids)
             ids = list(prompt[start : start + chunk])
             begun = time.perf_counter()
             last = start + len(ids) == len(prompt)
-            logits = self._forward(
-                ids, range(start, start + len(ids)), None, [len(ids) - 1] if last else [], check
-            )
+            positions, logit_rows = range(start, start + len(ids)), [len(ids) - 1] if last else []
+            logits = self._forward(ids, positions, None, logit_rows, check, meanwhile, pace)
             self.commit(ids, range(len(ids)))
             progress(len(self.token_ids), len(prompt))
             if last:
                 return logits[0]
+            if pace is not None:
+                continue
             layer_s = (time.perf_counter() - begun) / self._layers
             if layer_s < _LAYER_GOAL_S / 2:
                 chunk = min(chunk * 2, _LARGEST_CHUNK)
@@ -190,6 +205,7 @@ class Target:
         logit_rows: Sequence[int] | None,
         check: Callable[[], None],
         meanwhile: Meanwhile = nothing_meanwhile,
+        pace: Pace | None = None,
     ) -> Tensor:
         output = self._decoder.forward(
             torch.tensor(tokens, dtype=torch.long),
@@ -200,6 +216,7 @@ class Target:
             check=check,
             hidden_layers=self._hidden_layers,
             meanwhile=meanwhile,
+            pace=pace,
         )
         if self._hidden_layers:
             self._last_hidden = torch.cat([output.layer_inputs[layer] for layer in self._hidden_layers], 1)

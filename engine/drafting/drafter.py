@@ -45,7 +45,9 @@ class Drafter(Protocol):
         """
 
     def draft_ahead(self) -> bool:
-        """One short step beyond the draft that is being verified, taken while the target waits for its weights.
+        """One short step beyond what was proposed, taken while the target waits for its weights.
+
+        Between `reset` and the first `observe` the target reads the prompt.
 
         Returns:
             False where there is nothing more to guess, or the drafter never drafts ahead.

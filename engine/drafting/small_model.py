@@ -6,18 +6,13 @@ Source: Leviathan et al. 2023 for the idea; the tree is drafted by masking as in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-import torch
 from torch import Tensor
 
-from engine.drafting.dynamic_tree import LARGEST_TREE, Level, TreeShape, grow_tree
-from engine.model.decoder import Decoder
+from engine.drafting.draft_model import DraftModel
+from engine.drafting.dynamic_tree import Level, TreeShape, grow_tree
 from engine.model.token_tree import ROOT, Draft
-from engine.placement.link import Link
-
-# Tokens of a text that one forward reads: between two of them, and between layers, a cancel is seen.
-_CHUNK = 256
 
 
 class SmallModel:
@@ -28,115 +23,58 @@ class SmallModel:
     cache falls behind, and the next proposal catches up.
 
     Args:
-        decoder: The draft; its vocabulary is the target's.
-        vocabulary_size: Tokens of the target; rows that the draft is padded with beyond them are never drafted.
+        model: The draft.
         shape: How large its trees may get.
-        context: Tokens of context of the target.
-        link: The way to the draft's device.
-        check: Called between the draft's layers; raises to cancel.
-
-    Attributes:
-        shape: May be changed between replies.
     """
 
     hidden_layers: tuple[int, ...] = ()
 
-    def __init__(
-        self,
-        decoder: Decoder,
-        vocabulary_size: int,
-        shape: TreeShape,
-        context: int,
-        link: Link,
-        check: Callable[[], None],
-    ) -> None:
-        self._decoder = decoder
-        self._vocabulary_size = vocabulary_size
-        self.shape = shape
-        self._link = link
-        self._check = check
-        # What the draft was made for; beyond it the target goes on alone.
-        self._context = min(context, decoder.config.context_length)
-        self._cache = decoder.new_cache(self._context + LARGEST_TREE)
-        self._text: list[int] = []
-        self._cached: list[int] = []
+    def __init__(self, model: DraftModel, shape: TreeShape) -> None:
+        self._model = model
+        self._shape = shape
         self._fresh_prompt = False
         self._row_of: dict[tuple[int, int], int] = {}
 
     def reset(self, prompt: Sequence[int]) -> int:
         """Keep what the cache and the prompt share."""
-        shared = 0
-        for cached, wanted in zip(self._cached, prompt, strict=False):
-            if cached != wanted:
-                break
-            shared += 1
-        self._cache.truncate(shared)
-        del self._cached[shared:]
-        self._text = list(prompt)
+        self._model.reset(prompt)
         self._row_of = {}
         self._fresh_prompt = True
         return len(prompt)
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
         """Keep the rows of nodes that turned out right. The prompt is read here, once the first token is out."""
-        self._keep_rows(tokens)
-        self._text += tokens
+        self._model.extend(tokens, self._rows_along(tokens))
         if self._fresh_prompt:
             self._fresh_prompt = False
-            if len(self._text) + self.shape.depth <= self._context:
-                self._begin_text()
-                self._read(len(self._text) - 1)
+            if self._shape.depth <= self._model.room:
+                self._model.read(len(self._model.text) - 1)
 
     def propose(self, budget: int) -> Draft:
         """A dynamic tree of what the draft holds most likely; nothing where the text outgrew the draft's context."""
-        if budget < 1 or len(self._text) + self.shape.depth > self._context:
+        model = self._model
+        if budget < 1 or self._shape.depth > model.room:
             return Draft()
-        self._begin_text()
-        first = self._read_root()
+        first = model.read_root()
         rows = 0
 
         def expand(level: Level) -> Tensor:
             nonlocal rows
             for at, (token, parent) in enumerate(zip(level.tokens, level.parents, strict=True)):
                 self._row_of[parent, token] = rows + at
-            positions = [len(self._text) + level.depth - 1] * len(level.tokens)
-            following = self._forward(level.tokens, positions, level.sees, rows)
+            positions = [len(model.text) + level.depth - 1] * len(level.tokens)
+            following = model.run(level.tokens, positions, level.sees, rows)
             rows += len(level.tokens)
             return following
 
-        return grow_tree(self.shape, budget, first, expand)
+        return grow_tree(self._shape, budget, first, expand)
 
     def draft_ahead(self) -> bool:
         """This drafter waits for the verdict."""
         return False
 
-    def _begin_text(self) -> None:
-        """LongRoPE turns all keys otherwise once a text is long; the cache then starts anew."""
-        del self._cached[self._cache.begin(len(self._text)) :]
-
-    def _read_root(self) -> Tensor:
-        """(V,) log-probabilities after the root, read together with the few tokens that are missing before it."""
-        if len(self._cached) == len(self._text):
-            # The root's row is there, but its logits are gone.
-            self._cache.truncate(len(self._text) - 1)
-            del self._cached[-1]
-        self._read(len(self._text) - _CHUNK)
-        start, missing = len(self._cached), self._text[len(self._cached) :]
-        positions = range(start, len(self._text))
-        following = self._forward(missing, positions, logit_rows=slice(-1, None))
-        self._commit(range(len(missing)), missing)
-        return following[0]
-
-    def _read(self, end: int) -> None:
-        """Bring the committed rows up to a position, in chunks."""
-        while len(self._cached) < end:
-            start = len(self._cached)
-            tokens = self._text[start : min(start + _CHUNK, end)]
-            self._forward(tokens, range(start, start + len(tokens)), logit_rows=slice(0, 0))
-            self._commit(range(len(tokens)), tokens)
-
-    def _keep_rows(self, tokens: Sequence[int]) -> None:
-        """Commit the drafted rows along the path that these tokens took."""
+    def _rows_along(self, tokens: Sequence[int]) -> list[int]:
+        """The drafted rows along the path that these tokens took."""
         path: list[int] = []
         row = ROOT
         for token in tokens:
@@ -146,31 +84,4 @@ class SmallModel:
             path.append(found)
             row = found
         self._row_of = {}
-        self._commit(path, tokens[: len(path)])
-
-    def _commit(self, rows: Sequence[int], tokens: Sequence[int]) -> None:
-        self._cache.commit(self._link.to_device(torch.tensor(rows, dtype=torch.long)))
-        self._cached += tokens
-
-    def _forward(
-        self,
-        tokens: Sequence[int],
-        positions: Sequence[int],
-        sees: Tensor | None = None,
-        behind: int = 0,
-        logit_rows: slice | None = None,
-    ) -> Tensor:
-        """(rows asked for, V) log-probabilities of what follows these tokens."""
-        link = self._link
-        # A target with more padding may say a token that the draft has no row for: any other will do, it guesses.
-        known = torch.tensor(tokens, dtype=torch.long).clamp_(max=self._decoder.config.vocabulary_size - 1)
-        output = self._decoder.forward(
-            link.to_device(known),
-            link.to_device(torch.tensor(positions, dtype=torch.long)),
-            self._cache,
-            mask=None if sees is None else link.to_device(sees),
-            logit_rows=logit_rows,
-            check=self._check,
-            behind=behind,
-        )
-        return output.logits[:, : self._vocabulary_size].log_softmax(-1)
+        return path

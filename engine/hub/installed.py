@@ -7,13 +7,16 @@ from pathlib import Path
 
 import platformdirs
 
-from engine.errors import ModelNotFound
+from engine.errors import CheckpointError, ModelNotFound
+from engine.gguf.files import SUFFIX, gguf_name
+from engine.hub.record import RECORD, ModelRecord, read_record
 
 GUIDE = "guide"
 
 # What ships with Tenon, and the draft that was made for it.
 _BUNDLED = (GUIDE, "guide-draft", "guide-gated-fusion")
 _PAIRS = {GUIDE: "guide-draft"}
+_DRAFTS = {GUIDE: ("guide-draft", "guide-gated-fusion")}
 
 
 def assets_folder() -> Path:
@@ -33,11 +36,28 @@ def cache_folder() -> Path:
     return Path(override or platformdirs.user_cache_dir("tenon", appauthor=False))
 
 
+def is_bundled(reference: str) -> bool:
+    """Whether this is one of the models that ship with Tenon."""
+    return reference in _BUNDLED
+
+
+def bundled_models() -> tuple[tuple[str, Path], ...]:
+    """Names and folders of the models that ship with Tenon and are there."""
+    folders = ((name, assets_folder() / "models" / name) for name in _BUNDLED)
+    return tuple((name, folder) for name, folder in folders if folder.is_dir())
+
+
+def model_location(folder: Path, record: ModelRecord | None) -> Path:
+    """Where an installed model's files are: in its folder, or in place, where its record says."""
+    return folder if record is None or record.location is None else Path(record.location)
+
+
 def find_model(reference: str) -> Path:
-    """The folder of a model.
+    """The folder of a model, or its file where it was imported as one.
 
     Args:
-        reference: ``guide``, ``guide-draft`` or ``guide-gated-fusion``, an installed model's name, or a folder.
+        reference: ``guide``, ``guide-draft`` or ``guide-gated-fusion``, an installed model's name, the catalogue's
+            or its repository's, a folder, or a GGUF file.
 
     Raises:
         ModelNotFound: there is nothing of that name.
@@ -52,14 +72,52 @@ def find_model(reference: str) -> Path:
         return folder
     if not reference.strip():
         raise ModelNotFound("The model's name is empty: give a folder, an installed model's name, or guide.")
-    for folder in (models_folder() / reference, Path(reference).expanduser()):
-        if folder.is_dir():
+    installed = _installed(reference)
+    if installed is not None:
+        return installed
+    folder = Path(reference).expanduser()
+    if folder.is_dir():
+        return folder.resolve()
+    if folder.is_file():
+        if folder.suffix.lower() == SUFFIX:
             return folder.resolve()
-        if folder.is_file():
-            raise ModelNotFound(f"{folder} is a file: give the model folder, the one that holds config.json.")
+        raise ModelNotFound(
+            f"{folder} is a file: give the model folder, the one that holds config.json, or a GGUF file."
+        )
     raise ModelNotFound(
-        f"There is no model {reference!r}: give the folder of a checkpoint, an installed model's name, or guide."
+        f"There is no model {reference!r}: give the folder of a checkpoint, a GGUF file, an installed model's name, or "
+        "guide."
     )
+
+
+def _installed(reference: str) -> Path | None:
+    """An installed model by its name, else by the catalogue's or by the repository where it came from."""
+    by_name = models_folder() / reference
+    if Path(reference).name == reference and not reference.startswith(".") and by_name.is_dir():
+        folders = [by_name]
+    else:
+        records = models_folder().glob(f"[!.]*/{RECORD}")
+        folders = [path.parent for path in records if _is_called(path.parent, reference)]
+    if len(folders) > 1:
+        names = " or ".join(sorted(folder.name for folder in folders))
+        raise ModelNotFound(f"More than one installed model is {reference}: name {names}.")
+    if not folders:
+        return None
+    location = model_location(folders[0], read_record(folders[0]))
+    if not location.exists():
+        raise ModelNotFound(
+            f"{reference} was imported from {location}, which is not there any more: plug its disk in, or import "
+            "it again."
+        )
+    return location.resolve()
+
+
+def _is_called(folder: Path, reference: str) -> bool:
+    try:
+        record = read_record(folder)
+    except CheckpointError:
+        return False
+    return record is not None and reference in (record.repo, record.catalogue_name)
 
 
 def paired_draft(reference: str) -> str | None:
@@ -67,6 +125,31 @@ def paired_draft(reference: str) -> str | None:
     return _PAIRS.get(reference)
 
 
+def bundled_drafts(reference: str) -> tuple[str, ...]:
+    """Every draft that ships for a model."""
+    return _DRAFTS.get(reference, ())
+
+
+def installed_models() -> list[Path]:
+    """The folders, or the files, of installed models and draft heads, by name; none where nothing was installed."""
+    folder = models_folder()
+    if not folder.is_dir():
+        return []
+    places = []
+    for own in sorted(folder.iterdir()):
+        if own.name.startswith(".") or not own.is_dir():
+            continue
+        try:
+            place = model_location(own, read_record(own))
+        except CheckpointError:
+            place = own
+        if place.is_file() or (place / "config.json").is_file() or any(place.glob(f"*{SUFFIX}")):
+            places.append(place)
+    return places
+
+
 def model_name(reference: str, folder: Path) -> str:
-    """What to call a model: the guide's name, or its folder's."""
-    return "Tenon guide" if reference == GUIDE else folder.name
+    """What to call a model: the guide's name, or its folder's or GGUF file's."""
+    if reference == GUIDE:
+        return "Tenon guide"
+    return gguf_name(folder) if folder.is_file() else folder.name

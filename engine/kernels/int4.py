@@ -21,6 +21,9 @@ _NIBBLE_BYTES = 1024
 # What the group's largest magnitude is divided by to get a scale to try; negative ones send it to the -8 end.
 _DIVISORS = (-8.8, -8.4, -8.0, -7.7, -7.4, -7.1, -6.7, 6.4, 6.7, 7.0, 7.3, 7.7)
 
+# Of a step: how far from a grid of 4-bit integers rounding takes float32 weights that lie on one.
+_GRID_TOLERANCE = 1e-3
+
 
 def packed_bytes(rows: int, columns: int) -> int:
     """Bytes of a packed matrix."""
@@ -41,13 +44,28 @@ def _sections(packed: Packed) -> tuple[Tensor, Tensor]:
 def _best_scales(groups: Tensor) -> Tensor:
     """The scale of each group (..., 32) that leaves the least squared error, rounded to bfloat16: (..., 1).
 
-    For given integers q the best scale is sum(wq)/sum(qq), and it leaves sum(ww) - sum(wq)^2/sum(qq).
+    Weights that were in 4 bits before (Q4_0 of a GGUF file) lie on a grid whose end is the largest one, and keep it.
     """
     position = groups.abs().argmax(-1, keepdim=True)
     largest = groups.gather(-1, position)
     unit = (groups / largest).nan_to_num_(0.0)  # else the squares of small weights would underflow
-    best_gain = torch.full_like(largest, -1.0)
-    best = torch.zeros_like(largest)
+    steps = unit * -8
+    on_grid = ((steps - steps.round()).abs().amax(-1) < _GRID_TOLERANCE) & (steps.amax(-1) < 7.5)
+    if not on_grid.any():
+        best = _searched_scales(unit)
+    else:
+        best = torch.full_like(largest, -0.125)
+        best[~on_grid] = _searched_scales(unit[~on_grid])
+    return (best * largest).to(torch.bfloat16).to(torch.float32)
+
+
+def _searched_scales(unit: Tensor) -> Tensor:
+    """The same for groups (..., 32) whose largest weight is 1, not rounded: (..., 1).
+
+    For given integers q the best scale is sum(wq)/sum(qq), and it leaves sum(ww) - sum(wq)^2/sum(qq).
+    """
+    best = torch.zeros_like(unit[..., :1])
+    best_gain = torch.full_like(best, -1.0)
     for divisor in _DIVISORS:
         q = (unit * divisor).round_().clamp_(-8, 7)
         wq = (unit * q).sum(-1, keepdim=True)
@@ -56,7 +74,7 @@ def _best_scales(groups: Tensor) -> Tensor:
         better = gain > best_gain
         best_gain = torch.where(better, gain, best_gain)
         best = torch.where(better, scale, best)
-    return (best * largest).to(torch.bfloat16).to(torch.float32)
+    return best
 
 
 def _quantize(part: Tensor) -> tuple[Tensor, Tensor]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import dataclass
 from typing import Any
 
 # Every config class of transformers needs what this imports, most of a second's worth: better while the engine starts
 # than while a model loads.
 import transformers.models.llama.configuration_llama  # noqa: F401
-from transformers import AutoConfig
+from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.model.families import SUPPORTED, Family
@@ -47,6 +48,7 @@ class ModelConfig:
         ropes: The kinds of RoPE there are.
         layer_ropes: Per layer: an index into ``ropes``, None where nothing is rotated.
         tensor_prefix: What the names of the decoder's tensors begin with.
+        quantization: What the checkpoint stores most weights as, such as Q4_K; None for plain numbers.
     """
 
     architecture: str
@@ -73,6 +75,7 @@ class ModelConfig:
     ropes: tuple[Rope, ...]
     layer_ropes: tuple[int | None, ...]
     tensor_prefix: str
+    quantization: str | None = None
 
     @property
     def query_size(self) -> int:
@@ -107,7 +110,8 @@ def read_config(checkpoint: Checkpoint) -> ModelConfig:
         return _translate(checkpoint, config, family)
     except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise ConfigInvalid(
-            "A value in config.json is missing or of the wrong kind; download it again.", details=repr(error)
+            f"A value in {checkpoint.config_source} is missing or of the wrong kind; download it again.",
+            details=repr(error),
         ) from error
 
 
@@ -125,12 +129,18 @@ def _refuse_quantized(raw: dict[str, Any]) -> None:
 
 def _transformers_config(checkpoint: Checkpoint, family: Family) -> Any:
     try:
-        config = AutoConfig.from_pretrained(checkpoint.folder, trust_remote_code=False, local_files_only=True)
+        config = CONFIG_MAPPING[checkpoint.config["model_type"]].from_dict(copy.deepcopy(checkpoint.config))
         return getattr(config, family.text_config) if family.text_config else config
     except Exception as error:  # transformers raises its own kinds for a bad value, without a common base
         raise ConfigInvalid(
-            "config.json holds a value that transformers refuses; download it again.", details=repr(error)
+            f"{_begin(checkpoint.config_source)} holds a value that transformers refuses; download it again.",
+            details=repr(error),
         ) from error
+
+
+def _begin(words: str) -> str:
+    """The words as a sentence begins with them; a file's name stays as it is."""
+    return f"T{words[1:]}" if words.startswith("the ") else words
 
 
 def _refuse_features(config: Any, family: Family) -> None:
@@ -194,6 +204,7 @@ def _translate(checkpoint: Checkpoint, config: Any, family: Family) -> ModelConf
         ropes=ropes,
         layer_ropes=layer_ropes,
         tensor_prefix=_tensor_prefix(checkpoint, family),
+        quantization=checkpoint.quantization,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import torch
@@ -15,7 +15,11 @@ from engine.model.config import ModelConfig
 from engine.model.fused_layer import FusedLayer, FusedStep, fused_step
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights, Meanwhile, Side, WeightSource, nothing_meanwhile
+from engine.model.pace import Pace
 from engine.model.rope import RopeTable
+
+# A layer comes in as many guises as a ring has buffers, and making the structure takes 0.1 ms.
+_FUSED_KEPT = 4
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ class Decoder:
             side: [RopeTable(rope, side.activations, side.device) for rope in config.ropes]
             for side in {self._home, *self._sides}
         }
-        self._fused: dict[int, tuple[LayerWeights, FusedLayer | None]] = {}
+        self._fused: dict[int, list[tuple[LayerWeights, FusedLayer | None]]] = {}
         scale = config.embedding_scale
         # Gemma rounds the factor to the weights' type.
         self._embedding_scale = None if scale is None else torch.tensor(scale, dtype=source.dtype).item()
@@ -84,6 +88,7 @@ class Decoder:
         hidden_layers: tuple[int, ...] = (),
         behind: int = 0,
         meanwhile: Meanwhile = nothing_meanwhile,
+        pace: Pace | None = None,
     ) -> Output:
         """Run new tokens behind the committed ones; the cache's length does not change.
 
@@ -99,11 +104,12 @@ class Decoder:
                 chain that continues all of them.
             logit_rows: Rows to compute logits for; None for all, ``slice(-1, None)`` for the last,
                 ``slice(0, 0)`` for none.
-            check: Called before each layer; raises to cancel, which leaves the cache as it was.
+            check: Called before each layer, and each run of it; raises to cancel, which leaves the cache as it was.
             hidden_layers: Layers whose input is wanted too; the number of layers stands for the head.
             behind: Uncommitted rows of earlier forwards that the new rows build upon: a tree drafted level by level
                 computes each node once.
             meanwhile: Called while a layer's weights are on their way; see `Meanwhile`.
+            pace: Cuts the rows of a chain into runs within each layer; None computes all of them at once.
 
         Raises:
             ValueError: The cache has no room for n rows, or holds fewer than ``behind`` uncommitted ones.
@@ -112,23 +118,19 @@ class Decoder:
         tokens, positions = tokens.to(source.device), positions.to(source.device)
         if mask is not None:
             mask = mask.to(source.device)
-        uncommitted = cache.place(positions, behind)
+        runs = _Runs(self, positions, behind, mask, cache)
 
         def waiting() -> bool:
             if check is not None:
                 check()
             return meanwhile()
 
-        home = self._home
-        views = {home: _View(self, home, uncommitted, len(tokens), mask, cache)}
-        here = home
+        home = here = self._home
         hidden = functional.embedding(tokens, source.embedding).to(source.dtype)
         if self._embedding_scale is not None:
             hidden = hidden * self._embedding_scale
         inputs: dict[int, Tensor] = {}
         for index, (window, rope) in enumerate(zip(config.windows, config.layer_ropes, strict=True)):
-            if check is not None:
-                check()
             if index in hidden_layers:
                 carried = self._carry(hidden, here, home)
                 # A fused layer changes the hidden state in place.
@@ -136,15 +138,21 @@ class Decoder:
             side = self._sides[index]
             if side != here:
                 hidden, here = self._carry(hidden, here, side), side
-                if side not in views:
-                    views[side] = views[home].seen_from(side)
-            weights, view = source.layer(index, waiting), views[side]
+            weights = source.layer(index, waiting)
             fused = self._fused_layer(index, weights, side)
-            if fused is None:
+            for rows in runs.of(pace):
+                if check is not None:
+                    check()
+                view = runs.view(side, rows)
+                if fused is not None:
+                    fused(view.step(window, rope), cache.store(index), hidden[rows])
+                    continue
                 rotation = None if rope is None else view.rotations[rope]
-                hidden = block(config, weights, index, hidden, rotation, view.mask(window), cache)
-            else:
-                fused(view.step(window, rope), cache.store(index), hidden)
+                computed = block(config, weights, index, hidden[rows], rotation, view.mask(window), cache)
+                if pace is None:
+                    hidden = computed
+                else:
+                    hidden[rows] = computed
         hidden = source.final_norm(self._carry(hidden, here, home))
         if config.layers in hidden_layers:
             inputs[config.layers] = hidden
@@ -172,10 +180,51 @@ class Decoder:
 
     def _fused_layer(self, index: int, weights: LayerWeights, side: Side) -> FusedLayer | None:
         """The layer for the kernel library, made when its weights are seen first; None where it cannot run there."""
-        known = self._fused.get(index)
-        if known is None or known[0] is not weights:
-            known = self._fused[index] = (weights, FusedLayer.made_of(self.config, weights, side.cache))
-        return known[1]
+        known = self._fused.setdefault(index, [])
+        for seen, fused in known:
+            if seen is weights:
+                return fused
+        known.insert(0, (weights, FusedLayer.made_of(self.config, weights, side.cache)))
+        del known[_FUSED_KEPT:]
+        return known[0][1]
+
+
+class _Runs:
+    """The rows of a forward, all at once or run by run; the views of a run are kept for the next layer."""
+
+    def __init__(
+        self, decoder: Decoder, positions: Tensor, behind: int, tree: Tensor | None, cache: KVCache
+    ) -> None:
+        self._decoder = decoder
+        self._positions = positions
+        self._behind = behind
+        self._tree = tree
+        self._cache = cache
+        self._uncommitted = cache.place(positions, behind)
+        self._views: dict[tuple[Side, int, int], _View] = {}
+
+    def of(self, pace: Pace | None) -> Iterator[slice]:
+        """The runs of a layer, each with its place in the cache."""
+        if pace is None or self._tree is not None:
+            yield slice(0, len(self._positions))
+            return
+        for rows in pace.runs(len(self._positions)):
+            self._cache.place(self._positions[rows], self._behind + rows.start)
+            yield rows
+
+    def view(self, side: Side, rows: slice) -> _View:
+        """A run as the layers of a side need it."""
+        key = (side, rows.start, rows.stop)
+        if key not in self._views:
+            home = self._decoder.source.home
+            if side == home:
+                seen = self._uncommitted[: self._behind + rows.stop]
+                self._views[key] = _View(
+                    self._decoder, side, seen, rows.stop - rows.start, self._tree, self._cache
+                )
+            else:
+                self._views[key] = self.view(home, rows).seen_from(side)
+        return self._views[key]
 
 
 class _View:

@@ -16,8 +16,9 @@ class KVCache:
     """Committed rows `[0, length)` of one text, and behind them uncommitted ones.
 
     Committed row r belongs to position r. Uncommitted rows are those of a drafted tree (or of a prompt's next
-    piece); `commit` moves the ones that hold down to the committed length and forgets the others. They are those of
-    the last forward, and where a tree is drafted level by level those of the forwards that it built upon.
+    piece); `commit` moves the ones that hold down to the committed length and forgets the others, but for those that
+    are to stay drafted below them. They are those of the last forward, and where a tree is drafted level by level
+    those of the forwards that it built upon.
     Sliding-window layers keep all rows as well and slide by mask, so that they too can commit a tree.
 
     A layer's tensor is (2, kv_heads, rows, head_dim), keys first: one head's rows lie together, which is how
@@ -160,25 +161,29 @@ class KVCache:
         return both[0], both[1]
 
     @torch.inference_mode()  # rows grown during a forward are inference tensors
-    def commit(self, rows: Tensor) -> None:
+    def commit(self, rows: Tensor, keep: Tensor | None = None) -> None:
         """Keep some of the uncommitted rows and forget the others.
 
         Args:
             rows: (k,) int64, indices among the uncommitted rows, from the root on in path order.
+            keep: (m,) int64, indices of others that stay uncommitted, behind the committed ones and in this order:
+                what was drafted below the path already. None for none.
         """
-        count = len(rows)
+        kept = 0 if keep is None else len(keep)
+        moved = rows if keep is None else torch.cat((rows, keep))
+        positions = self._uncommitted[moved[len(rows) :].to(self._uncommitted.device)]
         self._forget_uncommitted()
-        if count == 0:
-            return
-        if not torch.equal(rows, torch.arange(count, device=rows.device)):
-            source = rows.to(self._uncommitted.device) + self.length
+        if len(moved) and not torch.equal(moved, torch.arange(len(moved), device=moved.device)):
+            source = moved.to(positions.device) + self.length
             carried = {side: self._carry(source, side) for side in set(self._elsewhere)}
             for index, layer in enumerate(self._layers):
                 # index_select copies before anything is written, so overlapping rows are safe.
                 away = index < len(self._elsewhere)
-                kept = layer.index_select(2, carried[self._elsewhere[index]] if away else source)
-                layer[:, :, self.length : self.length + count] = kept
-        self.length += count
+                chosen = layer.index_select(2, carried[self._elsewhere[index]] if away else source)
+                layer[:, :, self.length : self.length + len(moved)] = chosen
+        self.length += len(rows)
+        if kept:
+            self._uncommitted = positions
 
     def truncate(self, length: int) -> None:
         """Forget the committed rows from ``length`` on. ValueError when there are fewer."""

@@ -156,6 +156,16 @@ class WeightSource(Protocol):
         """The side of embedding and head."""
         ...
 
+    @property
+    def streamed_bytes(self) -> int:
+        """Bytes that each forward has to read from the disk; 0 where all weights are in memory."""
+        ...
+
+    @property
+    def waited_s(self) -> float:
+        """How long `layer` has waited so far."""
+        ...
+
     def side(self, index: int) -> Side:
         """Where a layer computes; its keys and values are there too."""
         ...

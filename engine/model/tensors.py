@@ -120,7 +120,7 @@ def check_tensors(checkpoint: Checkpoint, config: ModelConfig) -> None:
         {name: checkpoint.shape(name) for name in checkpoint.names},
         expected_tensors(config),
         lambda name: _harmless(name, config),
-        "The weights do not match config.json",
+        f"The weights do not match {checkpoint.config_source}",
         "download the model again",
     )
 

@@ -20,29 +20,33 @@ class Mode:
     Attributes:
         name: As ``--mode`` takes it.
         drafter: Makes the drafter of one reply; None where the mode needs the draft that was loaded with the model.
-        placement: The kind of placement that the mode is about; None where any will do.
         schedule: Makes the schedule of one reply from the most nodes that a draft may have and what rounds cost so far.
+        placement: The kind of placement that the mode is about; None where any will do.
+        drafting: How a loaded draft drafts: ``levels`` of a dynamic tree, or ``branches`` that are paced (LLMCad).
+        nodes: Most nodes of a draft where the person did not say.
     """
 
     name: str
     drafter: Callable[[], Drafter] | None
     schedule: Callable[[int, RoundCost], Schedule]
     placement: Literal["offload", "layer-offload", "stream"] | None = None
+    drafting: Literal["levels", "branches"] = "levels"
+    nodes: int = 15
 
     @property
     def needs_draft(self) -> bool:
         """Whether the mode runs only with a draft beside the model."""
         return self.drafter is None
 
-    def recipe(self, verifier: Verifier, draft: Drafter | None, nodes: int, cost: RoundCost) -> Recipe:
+    def recipe(self, verifier: Verifier, draft: Drafter | None, nodes: int | None, cost: RoundCost) -> Recipe:
         """The parts for one reply.
 
         Args:
             verifier: The rule.
             draft: The drafter of the loaded draft; None where there is none, or the mode needs none.
-            nodes: Most nodes of a draft.
+            nodes: Most nodes of a draft; None for the mode's own.
             cost: What rounds of this mode cost with the loaded model; the schedule adds to it.
         """
         drafter = draft if self.drafter is None else self.drafter()
         assert drafter is not None, f"the mode {self.name} was planned without a draft"
-        return Recipe(drafter, verifier, self.schedule(nodes, cost))
+        return Recipe(drafter, verifier, self.schedule(self.nodes if nodes is None else nodes, cost))

@@ -15,6 +15,11 @@ class Placement(WeightSource, Protocol):
         """Bytes of weights held, by device."""
         ...
 
+    @property
+    def disk_read_bytes(self) -> int:
+        """Bytes of weights read from the disk since they were placed, what was read ahead included."""
+        ...
+
     def release(self) -> None:
         """Free the weights; the placement cannot be used after it."""
         ...

@@ -59,6 +59,21 @@ class Resident:
         """The only side."""
         return Side(str(self.device), self.device, self.dtype, self.cache_dtype)
 
+    @property
+    def streamed_bytes(self) -> int:
+        """Nothing is read again."""
+        return 0
+
+    @property
+    def disk_read_bytes(self) -> int:
+        """Nothing is read again."""
+        return 0
+
+    @property
+    def waited_s(self) -> float:
+        """Nothing has to be waited for."""
+        return 0.0
+
     def side(self, index: int) -> Side:
         """The only side."""
         return self.home

@@ -71,6 +71,21 @@ class Split:
         """The host."""
         return replace(self._host.home, name="host")
 
+    @property
+    def streamed_bytes(self) -> int:
+        """Nothing is read again."""
+        return 0
+
+    @property
+    def disk_read_bytes(self) -> int:
+        """Nothing is read again."""
+        return 0
+
+    @property
+    def waited_s(self) -> float:
+        """Nothing has to be waited for."""
+        return 0.0
+
     def side(self, index: int) -> Side:
         """The device for the first layers, the host for the others."""
         return self._side if index < len(self._leading) else self.home

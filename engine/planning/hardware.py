@@ -14,12 +14,22 @@ _CGROUPS = Path("/sys/fs/cgroup")
 def available_memory_bytes() -> int:
     """Memory that can be taken without swapping, capped by the control groups that this process is in."""
     available = int(psutil.virtual_memory().available)
-    for group in _control_groups():
-        limit, used = _read_int(group / "memory.max"), _read_int(group / "memory.current")
-        if limit is not None and used is not None:
-            # Page cache counts as used in a control group, but gives way.
-            available = min(available, limit - used + _inactive_file_bytes(group))
+    versions = (
+        (_control_groups(), "memory.max", "memory.current", "inactive_file"),
+        (_first_version_groups(), "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+    )
+    for groups, limit_name, used_name, file_name in versions:
+        for group in groups:
+            limit, used = _read_int(group / limit_name), _read_int(group / used_name)
+            if limit is not None and used is not None:
+                # Page cache counts as used in a control group, but gives way.
+                available = min(available, limit - used + _count_in(group / "memory.stat", file_name))
     return max(available, 0)
+
+
+def process_bytes() -> int:
+    """Memory that this process has now: its code, its libraries, and what it has loaded."""
+    return int(psutil.Process().memory_info().rss)
 
 
 def find_gpu() -> torch.device | None:
@@ -79,10 +89,20 @@ def _control_groups() -> list[Path]:
     return []
 
 
-def _inactive_file_bytes(group: Path) -> int:
-    for line in _read(group / "memory.stat").splitlines():
+def _first_version_groups() -> list[Path]:
+    """The same for the memory controller of version 1, which older systems and containers have."""
+    for line in _read(Path("/proc/self/cgroup")).splitlines():
+        _, controllers, path = line.strip().split(":", 2)
+        if "memory" in controllers.split(","):
+            own = Path(path)
+            return [_CGROUPS / "memory" / group.relative_to("/") for group in (own, *own.parents)]
+    return []
+
+
+def _count_in(path: Path, wanted: str) -> int:
+    for line in _read(path).splitlines():
         name, _, value = line.partition(" ")
-        if name == "inactive_file":
+        if name == wanted:
             return int(value)
     return 0
 

@@ -13,6 +13,8 @@ _REASONS = {
     "plain": "Plain decoding was chosen: one token for each pass.",
     "lookup": "Prompt lookup was chosen.",
     "dovetail": "Dovetail was chosen: a draft guesses trees of tokens, and the model checks each tree in one pass.",
+    "llmcad": "LLMCad was chosen: layers that memory has no room for are read from the disk, and meanwhile a draft "
+    "guesses ahead.",
 }
 
 

@@ -40,6 +40,13 @@ class Detokenizer:
         self._shown = len(self._ids)
         return after[len(before) :]
 
+    def copy(self) -> Detokenizer:
+        """One that goes on from here and leaves this one as it is."""
+        other = Detokenizer(self._decode)
+        other._ids = list(self._ids)
+        other._window, other._shown = self._window, self._shown
+        return other
+
     def finish(self) -> str:
         """Text still held back at the end of the reply."""
         before, after = self._texts()

@@ -10,7 +10,7 @@ def check_pair(target: Tokenizer, draft: Tokenizer) -> None:
     """Refuse a draft whose tokens are not the target's.
 
     Only the tokenizers are compared. Rows by which either model's matrices are padded beyond them name no token,
-    so models that differ in their padding alone are a pair.
+    so models that differ in their padding alone are a pair. GGUF files spell some of SentencePiece's spaces as spaces.
 
     Raises:
         DraftMismatch: with the first id that differs.
@@ -18,11 +18,15 @@ def check_pair(target: Tokenizer, draft: Tokenizer) -> None:
     wanted, found = target.tokens(), draft.tokens()
     for token_id in sorted(wanted.keys() | found.keys()):
         ours, theirs = wanted.get(token_id), found.get(token_id)
-        if ours != theirs:
+        if ours != theirs and (not ours or not theirs or _spelled(ours) != _spelled(theirs)):
             raise DraftMismatch(
                 f"The draft was made for another vocabulary: token {token_id} is {_shown(ours)} in the model and "
                 f"{_shown(theirs)} in the draft; choose a draft of the same family."
             )
+
+
+def _spelled(token: str) -> str:
+    return token.replace("\u2581", " ")
 
 
 def _shown(token: str | None) -> str:

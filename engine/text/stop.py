@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from copy import copy
 from typing import Literal
 
 from engine.text.detokenizer import Detokenizer
@@ -72,6 +73,17 @@ class ReplyText:
         """Text that became certain since the last call."""
         fresh, self._fresh = self._fresh, ""
         return fresh
+
+    def preview(self, token_ids: Sequence[int]) -> str:
+        """What these tokens would add to the text, if they came next: whole characters, up to where it would end."""
+        ahead = copy(self)
+        ahead._detokenizer = self._detokenizer.copy()
+        ahead.token_ids, ahead.ends = list(self.token_ids), list(self.ends)
+        ahead._fresh = ""
+        for token_id in token_ids:
+            if not ahead.add(token_id):
+                break
+        return ahead._fresh
 
     def close(self, reason: Reason | None) -> None:
         """End the reply here (None: from outside, by a cancel) and release the text that is held back."""

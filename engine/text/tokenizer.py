@@ -10,6 +10,10 @@ from typing import Any
 from transformers import AutoTokenizer
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
+from engine.gguf.files import find_gguf
+from engine.gguf.generation import read_end_ids as read_gguf_end_ids
+from engine.gguf.header import read_header
+from engine.gguf.tokenizer import read_tokenizer
 from engine.messages import ChatMessage
 
 _FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "tokenizer_config.json")
@@ -27,28 +31,20 @@ class Tokenizer:
         """Read the tokenizer of a checkpoint.
 
         Args:
-            folder: The checkpoint.
-            end_ids: End-of-text ids that generation_config.json or config.json names.
+            folder: The checkpoint: a folder, or a GGUF file.
+            end_ids: End-of-text ids that generation_config.json or config.json names; a GGUF file's are known here.
 
         Raises:
             TokenizerInvalid: it is missing or cannot be read.
+            UnsupportedModel: a GGUF file's is of a kind that Tenon does not know.
         """
-        if not any((folder / name).is_file() for name in _FILES[:-1]):
-            raise TokenizerInvalid(
-                f"The model folder {folder} has no tokenizer: copy tokenizer.json there, or download the model again."
-            )
-        try:
-            self._tokenizer: Any = AutoTokenizer.from_pretrained(
-                str(folder),
-                local_files_only=True,
-                trust_remote_code=False,
-                clean_up_tokenization_spaces=False,
-            )
-        except Exception as error:  # the readers below raise whatever they like on a damaged file
-            raise TokenizerInvalid(
-                f"The tokenizer in {folder} cannot be read: download the model's tokenizer files again.",
-                details=f"{type(error).__name__}: {error}",
-            ) from error
+        gguf = find_gguf(folder)
+        if gguf is None:
+            self._tokenizer: Any = _from_folder(folder)
+        else:
+            metadata = read_header(gguf).metadata
+            self._tokenizer = read_tokenizer(metadata)
+            end_ids = (*end_ids, *read_gguf_end_ids(metadata))
         self.has_chat_template = bool(self._tokenizer.chat_template)
         own_end = self._tokenizer.eos_token_id
         self.end_ids = frozenset(end_ids) | (frozenset() if own_end is None else frozenset({own_end}))
@@ -100,6 +96,26 @@ class Tokenizer:
         return text
 
 
+def _from_folder(folder: Path) -> Any:
+    """The tokenizer of a folder's files."""
+    if not any((folder / name).is_file() for name in _FILES[:-1]):
+        raise TokenizerInvalid(
+            f"The model folder {folder} has no tokenizer: copy tokenizer.json there, or download the model again."
+        )
+    try:
+        return AutoTokenizer.from_pretrained(
+            str(folder),
+            local_files_only=True,
+            trust_remote_code=False,
+            clean_up_tokenization_spaces=False,
+        )
+    except Exception as error:  # the readers below raise whatever they like on a damaged file
+        raise TokenizerInvalid(
+            f"The tokenizer in {folder} cannot be read: download the model's tokenizer files again.",
+            details=f"{type(error).__name__}: {error}",
+        ) from error
+
+
 def plain_transcript(messages: Sequence[ChatMessage]) -> str:
     """The fallback for a model without a chat template: one labelled paragraph for each turn."""
     labels = {"system": "", "user": "User: ", "assistant": "Assistant: "}
@@ -108,7 +124,7 @@ def plain_transcript(messages: Sequence[ChatMessage]) -> str:
 
 
 def read_end_ids(folder: Path) -> tuple[int, ...]:
-    """End-of-text ids of a checkpoint: generation_config.json's where it names some, else config.json's."""
+    """End-of-text ids of a folder: generation_config.json's where it names some, else config.json's."""
     for name in ("generation_config.json", "config.json"):
         try:
             value = json.loads((folder / name).read_text(encoding="utf-8")).get("eos_token_id")

@@ -1,17 +1,21 @@
-"""A Hugging Face checkpoint folder: config.json and safetensors weights, in one file or in shards."""
+"""A checkpoint: a Hugging Face folder of config.json and safetensors weights, or GGUF; in one file or in parts."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
+from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from engine.errors import ConfigInvalid, ModelNotFound, WeightsCorrupt, WeightsMissing
+from engine.gguf.files import find_gguf, gguf_name
+from engine.gguf.model import read_gguf
 from engine.weights.safetensors_file import SafetensorsFile
 
 #: Bytes read between two looks at the cancel flag: 16 MB take 160 ms from a disk of 100 MB/s.
@@ -21,54 +25,113 @@ SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
 
 
+class WeightsFile(Protocol):
+    """One file of a checkpoint: what it holds, and explicit reads of its bytes."""
+
+    path: Path
+    size_bytes: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What can be asked for."""
+        ...
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of a tensor."""
+        ...
+
+    def dtype(self, name: str) -> torch.dtype:
+        """What a tensor is read as; raises UnsupportedModel where it cannot be."""
+        ...
+
+    def stored_bytes(self, name: str) -> int:
+        """Bytes of a tensor in the file."""
+        ...
+
+    def identity(self) -> str:
+        """Text that differs between two models."""
+        ...
+
+    def open(self) -> BufferedReader:
+        """The file, opened for `read_into`."""
+        ...
+
+    def read_into(self, file: BufferedReader, name: str, target: Tensor, first_row: int) -> None:
+        """Read as many rows as a contiguous target on the CPU has, in the tensor's `dtype`."""
+        ...
+
+
 class Checkpoint:
-    """A model folder whose files were found whole. No weight is read before it is asked for.
+    """A model whose files were found whole: a folder of safetensors, or GGUF. No weight is read before it is asked for.
 
     Args:
-        folder: The folder of config.json and the safetensors files.
+        path: A folder with config.json and safetensors files, a GGUF file, or a folder with one.
 
     Attributes:
-        folder: As given.
-        config: config.json as it is.
-        architecture: ``architectures[0]`` of it.
+        folder: Where the files lie.
+        config: config.json as it is, or what a GGUF file says in its place.
+        config_source: What to call the place that the config comes from.
+        generation_config: generation_config.json, or what a GGUF file has of it; empty where there is none.
+        architecture: ``architectures[0]`` of the config.
+        quantization: What most of the weights are stored as, such as Q4_K; None for plain numbers.
         names: The names of all tensors.
         size_bytes: Size of all weights files.
 
     Raises:
-        ModelNotFound: There is no such folder.
-        ConfigInvalid: config.json is missing, unreadable, or names no architecture.
-        WeightsMissing: There are no safetensors, or a shard is not there.
-        WeightsCorrupt: A file is truncated or not a safetensors file.
+        ModelNotFound: There is nothing at this path, or more than one GGUF model.
+        ConfigInvalid: The config is missing, unreadable, or names no architecture.
+        WeightsMissing: There are no weights, or a part is not there.
+        WeightsCorrupt: A file is truncated or not what its name says.
+        UnsupportedModel: A GGUF file of an architecture or a type that Tenon cannot read.
     """
 
-    def __init__(self, folder: Path) -> None:
-        if not folder.is_dir():
-            raise ModelNotFound(f"There is no model folder at {folder}; check the path or install the model.")
-        self.folder = folder
-        self.config = read_config_file(folder)
+    def __init__(self, path: Path) -> None:
+        if not path.exists():
+            raise ModelNotFound(f"There is no model at {path}; check the path or install the model.")
+        gguf = find_gguf(path)
+        self._files: Sequence[WeightsFile]
+        if gguf is not None:
+            model = read_gguf(gguf)
+            self.folder = gguf.parent
+            self.config = model.config
+            self.config_source = "the GGUF file's metadata"
+            self.generation_config = model.generation
+            self.quantization = model.quantization
+            self._files = model.files
+            self._packed_name = f"{gguf_name(gguf)}.tenon"
+        else:
+            self.folder = path
+            self.config = read_config_file(path)
+            self.config_source = "config.json"
+            self.generation_config = _read_generation_config(path)
+            self.quantization = None
+            self._files = [SafetensorsFile(file) for file in weight_files(path)]
+            self._packed_name = "tenon"
         self.architecture = _architecture(self.config)
-        self._files = [SafetensorsFile(path) for path in weight_files(folder)]
-        self._file_of: dict[str, SafetensorsFile] = {}
+        self._file_of: dict[str, WeightsFile] = {}
         for file in self._files:
-            self._file_of.update(dict.fromkeys(file.entries, file))
+            self._file_of.update(dict.fromkeys(file.names, file))
         self.names = frozenset(self._file_of)
         self.size_bytes = sum(file.size_bytes for file in self._files)
 
+    def packed_path(self, weights: str) -> Path:
+        """Where the model's weights in a packed format are kept, beside it."""
+        return self.folder / f"{self._packed_name}-{weights}.packed"
+
     def shape(self, name: str) -> tuple[int, ...]:
         """The shape of a tensor; KeyError when there is none of this name."""
-        return self._file_of[name].entries[name].shape
+        return self._file_of[name].shape(name)
 
     def dtype(self, name: str) -> torch.dtype:
-        """The element type of a tensor. Raises UnsupportedModel for one that is not floating point."""
+        """What a tensor is read as. Raises UnsupportedModel for one that is not floating point."""
         return self._file_of[name].dtype(name)
 
     def stored_bytes(self, name: str) -> int:
         """Bytes of a tensor in its file."""
-        entry = self._file_of[name].entries[name]
-        return entry.stop - entry.start
+        return self._file_of[name].stored_bytes(name)
 
     def tensor(self, name: str) -> Tensor:
-        """Read one whole tensor, in the type it is stored in."""
+        """Read one whole tensor, in the type it is read as."""
         whole = torch.empty(self.shape(name), dtype=self.dtype(name))
         file = self._file_of[name]
         with file.open() as handle:
@@ -87,8 +150,10 @@ class Checkpoint:
             Bytes read from the file, once per slice.
         """
         file, shape, dtype = self._file_of[name], self.shape(name), self.dtype(name)
-        rows = shape[0]
-        step = max(1, min(rows, SLICE_BYTES * rows // max(1, self.stored_bytes(name))))
+        rows, stored = shape[0], self.stored_bytes(name)
+        # A quantized tensor is larger in memory than in its file.
+        row_bytes = max(stored, math.prod(shape) * dtype.itemsize) // max(1, rows)
+        step = max(1, min(rows, SLICE_BYTES // max(1, row_bytes)))
         direct = target.dtype == dtype and target.device.type == "cpu" and target.is_contiguous()
         buffer = None if direct else torch.empty((step, *shape[1:]), dtype=dtype)
         with file.open() as handle:
@@ -99,14 +164,14 @@ class Checkpoint:
                 file.read_into(handle, name, piece, start)
                 if buffer is not None:
                     part.copy_(piece)
-                yield piece.nbytes
+                yield stored * (start + len(part)) // rows - stored * start // rows
 
     def digest(self) -> str:
-        """A hash of the config and of every file's header and size: the key of what is cached."""
+        """A hash of the config and of what tells every file from others: the key of what is cached."""
         digest = hashlib.sha256(json.dumps(self.config, sort_keys=True).encode())
         for file in self._files:
             digest.update(f"{file.path.name} {file.size_bytes} ".encode())
-            digest.update(json.dumps(file.header, sort_keys=True).encode())
+            digest.update(file.identity().encode())
         return digest.hexdigest()
 
 
@@ -130,6 +195,15 @@ def read_config_file(folder: Path) -> dict[str, Any]:
     return config
 
 
+def _read_generation_config(folder: Path) -> dict[str, Any]:
+    """generation_config.json, or nothing where it is missing or unreadable: it only holds defaults."""
+    try:
+        value = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
 def _architecture(config: dict[str, Any]) -> str:
     names = config.get("architectures")
     if not isinstance(names, list) or not names or not isinstance(names[0], str):
@@ -148,9 +222,7 @@ def weight_files(folder: Path) -> list[Path]:
         return _shards(folder)
     if (folder / SINGLE).is_file():
         return [folder / SINGLE]
-    if any(folder.glob("*.gguf")):
-        found = "holds GGUF files"
-    elif any(folder.glob("*.bin")) or any(folder.glob("*.pt")) or any(folder.glob("*.pth")):
+    if any(folder.glob("*.bin")) or any(folder.glob("*.pt")) or any(folder.glob("*.pth")):
         found = "holds PyTorch files"
     elif any(folder.glob("*.safetensors")):
         found = f"holds safetensors but neither {SINGLE} nor {INDEX}"
@@ -158,7 +230,7 @@ def weight_files(folder: Path) -> list[Path]:
         found = "holds no weights"
     raise WeightsMissing(
         f"The folder {folder} {found}, and Tenon needs {SINGLE} (or shards and their index); "
-        "download the model in safetensors format."
+        "download the model in safetensors format or as a GGUF file."
     )
 
 

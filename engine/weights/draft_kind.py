@@ -6,10 +6,7 @@ import json
 from pathlib import Path
 from typing import Literal
 
-import torch
-
-from engine.errors import TenonError
-from engine.weights.safetensors_file import SafetensorsFile
+from safetensors import SafetensorError, safe_open
 
 DraftKind = Literal["model", "head"]
 
@@ -21,8 +18,11 @@ _HEAD_PREFIXES = ("midlayer.", "medusa_head.")
 def draft_kind(folder: Path) -> DraftKind:
     """Decide by the names of the tensors and by config.json; published heads call themselves LlamaForCausalLM.
 
-    A folder that cannot be read counts as a whole model, whose own reader says what is wrong with it.
+    A folder that cannot be read counts as a whole model, whose own reader says what is wrong with it; so does a file,
+    for heads come in folders.
     """
+    if not folder.is_dir():
+        return "model"
     if _config_says_head(folder):
         return "head"
     names = _tensor_names(folder)
@@ -45,11 +45,14 @@ def _tensor_names(folder: Path) -> set[str]:
     names: set[str] = set()
     for path in folder.glob("*.safetensors"):
         try:
-            names.update(SafetensorsFile(path).entries)
-        except (OSError, TenonError):
+            with safe_open(path, framework="numpy") as file:
+                names.update(file.keys())
+        except (OSError, SafetensorError):
             continue
     if names:
         return names
+    import torch  # not before it is needed: what downloads models runs without
+
     for path in folder.glob("*.bin"):
         try:
             names.update(torch.load(path, map_location="meta", mmap=True, weights_only=True))

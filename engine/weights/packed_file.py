@@ -26,6 +26,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
+from io import BufferedWriter
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,7 @@ ALIGNMENT_BYTES = 4096
 _MAGIC = b"TENONPAK"
 _TRAILER = struct.Struct("<QQQ8s")
 _WRITE_BYTES = 16 << 20
+_DROP_BYTES = 64 << 20
 
 
 class PackedFileUnusable(Exception):
@@ -102,9 +104,8 @@ class PackedFile:
         """Bytes of all sections."""
         return sum(section.size_bytes for section in self.sections.values())
 
-    def bytes_of(self, name: str) -> Tensor:
+    def bytes_of(self, section: Section) -> Tensor:
         """(size,) uint8 over the mapped pages of a section: no copy, and not to be written to."""
-        section = self.sections[name]
         if section.size_bytes == 0:
             return torch.empty(0, dtype=torch.uint8)
         with warnings.catch_warnings():
@@ -113,6 +114,11 @@ class PackedFile:
             return torch.frombuffer(
                 self._map, dtype=torch.uint8, count=section.size_bytes, offset=section.offset
             )
+
+    def advise_random(self) -> None:
+        """Single rows will be read here and there: the system should not read what lies around them."""
+        if hasattr(mmap, "MADV_RANDOM"):
+            self._map.madvise(mmap.MADV_RANDOM)
 
     def check(self, progress: Callable[[int, int], None], check: Callable[[], None]) -> None:
         """Read every section once and compare its checksum: it warms the pages that are about to be used anyway.
@@ -127,14 +133,38 @@ class PackedFile:
         done = 0
         for section in self.sections.values():
             check()
-            if _checksum(self.bytes_of(section.name)) != section.checksum:
-                raise PackedFileUnusable(f"{section.name} is damaged")
+            check_section(section, self.bytes_of(section))
             done += section.size_bytes
             progress(done, self.size_bytes)
 
 
+def check_section(section: Section, data: Tensor) -> None:
+    """Compare (size,) uint8 that was read of a section with its checksum.
+
+    Raises:
+        PackedFileUnusable: naming the section, which is damaged.
+    """
+    if _checksum(data) != section.checksum:
+        raise PackedFileUnusable(f"{section.name} is damaged")
+
+
+def spoil_packed_file(path: Path) -> None:
+    """Mark a file as unusable, so that whoever opens it next packs again: it loses its trailer.
+
+    Raises:
+        OSError: It cannot be written to.
+    """
+    with path.open("r+b") as handle:
+        handle.seek(-_TRAILER.size, os.SEEK_END)
+        handle.write(b"\0" * _TRAILER.size)
+
+
 def write_packed_file(
-    path: Path, source: str, weights: str, sections: Iterable[tuple[str, Tensor, Mapping[str, Any]]]
+    path: Path,
+    source: str,
+    weights: str,
+    sections: Iterable[tuple[str, Tensor, Mapping[str, Any]]],
+    keep_cached: bool = True,
 ) -> None:
     """Write a packed file section by section; the tensors are taken one at a time, so one is in memory.
 
@@ -143,6 +173,8 @@ def write_packed_file(
         source: Digest of the checkpoint.
         weights: The format's name.
         sections: Name, contiguous tensor of any element type, layout.
+        keep_cached: Whether the file's pages may stay in the system's page cache; else they are written out and
+            dropped on the way, so that writing takes no more memory than a tensor.
 
     Raises:
         OSError: no room, or the folder cannot be written to; nothing is left behind.
@@ -151,6 +183,7 @@ def write_packed_file(
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         with unfinished.open("wb") as handle:
+            dropped = 0
             index: dict[str, Any] = {"version": VERSION, "source": source, "format": weights, "sections": []}
             for name, tensor, layout in sections:
                 handle.write(b"\0" * (-handle.tell() % ALIGNMENT_BYTES))
@@ -160,6 +193,9 @@ def write_packed_file(
                 index["sections"].append(asdict(entry))
                 for start in range(0, len(data), _WRITE_BYTES):
                     handle.write(data[start : start + _WRITE_BYTES])
+                    if not keep_cached and handle.tell() - dropped >= _DROP_BYTES:
+                        _drop_pages(handle)
+                        dropped = handle.tell()
             encoded = json.dumps(index).encode()
             trailer = _TRAILER.pack(handle.tell(), len(encoded), zlib.crc32(encoded), _MAGIC)
             handle.write(encoded + trailer)
@@ -168,6 +204,13 @@ def write_packed_file(
         os.replace(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _drop_pages(handle: BufferedWriter) -> None:
+    handle.flush()
+    if hasattr(os, "posix_fadvise"):
+        os.fdatasync(handle.fileno())  # only clean pages can be dropped
+        os.posix_fadvise(handle.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
 
 
 def _read_index(read: Callable[[int], bytes], seek: Callable[[int], int], size_bytes: int) -> dict[str, Any]:

@@ -96,6 +96,24 @@ class SafetensorsFile:
             raise self._corrupt(f"the bytes of {name} do not match its shape")
         return Entry(dtype, shape, start, stop)
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What can be asked for."""
+        return tuple(self.entries)
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """The shape of a tensor."""
+        return self.entries[name].shape
+
+    def stored_bytes(self, name: str) -> int:
+        """Bytes of a tensor in the file."""
+        entry = self.entries[name]
+        return entry.stop - entry.start
+
+    def identity(self) -> str:
+        """Text that differs between two models: the header."""
+        return json.dumps(self.header, sort_keys=True)
+
     def dtype(self, name: str) -> torch.dtype:
         """The element type of a tensor.
 

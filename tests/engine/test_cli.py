@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.cli import _size, main
+from engine.cli import main
+from engine.cli.parser import size
 from engine.kernels import library
 from tests.support.checkpoints import write_checkpoint
 
@@ -70,6 +71,7 @@ def test_standard_input_raw_and_system_prompts(
         (["ask", "--model", "/no/such/folder", "x"], "no model '/no/such/folder'"),
         (["ask", "--model", "{model}", "--temperature", "-2", "x"], "temperature is -2"),
         (["ask", "--model", "{model}", "--mode", "fast", "x"], "no mode 'fast'"),
+        (["ask", "--model", "{model}", "--fallback-threshold", "1.5", "x"], "above 0 and at most 1, not 1.5"),
         (["ask", "--model", "{model}", "  "], "message is empty"),
         (["ask", "--raw", "--system", "a", "x"], "--system"),
         (["dance"], "dance"),
@@ -137,7 +139,7 @@ def test_doctor_without_the_library_says_why(
 
 
 def test_sizes() -> None:
-    assert [_size(text) for text in ("6G", "512MiB", "1.5 gb", "1000", "2Ti")] == [
+    assert [size(text) for text in ("6G", "512MiB", "1.5 gb", "1000", "2Ti")] == [
         6_000_000_000, 512 << 20, 1_500_000_000, 1000, 2 << 40
     ]  # fmt: skip
 
@@ -174,3 +176,17 @@ def test_a_draft_and_its_tree_settings(llama_folder: Path, capsys: pytest.Captur
     assert "the draft runs on the CPU" in captured.err
     assert main([*arguments, "--draft", str(llama_folder), "--draft-depth", "17"]) == 2
     assert capsys.readouterr().err == "tenon: The draft tree's depth must be between 1 and 16, not 17.\n"
+
+
+def test_techniques_of_llmcad_can_be_switched_off(
+    llama_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "12", "--json", "--raw", "Hello"]
+    arguments += ["--draft", str(llama_folder), "--vram-budget", "0"]
+    assert main([*arguments, "--mode", "plain"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    off = ["--no-branching", "--no-adaptive-fallback", "--no-draft-ahead", "--draft-depth", "3"]
+    assert main([*arguments, "--mode", "llmcad", *off]) == 0
+    reply = json.loads(capsys.readouterr().out)
+    assert (reply["mode"], reply["token_ids"]) == ("llmcad", plain["token_ids"])
+    assert reply["timings"]["acceptance_rate"] == 1.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +11,7 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from engine.drafting.draft_model import DraftModel
 from engine.drafting.small_model import SmallModel
 from engine.kernels import library
 from engine.messages import Cancel, Finished, LoadOptions, Notice, PlanChosen
@@ -18,25 +19,15 @@ from engine.planning import hardware
 from engine.planning.planner import choose_plan
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_reference
-from tests.support.engine_client import EngineClient, engine_client
+from tests.support.engine_client import EngineClient
 
+pytestmark = pytest.mark.usefixtures("no_gpu")
 PROMPT = "one two three four one two three four one two " * 3
 SHAPES: tuple[dict[str, int], ...] = (
     {},
     {"draft_width": 1, "draft_depth": 6, "draft_nodes": 6},
     {"draft_width": 3, "draft_nodes": 40},
 )
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[EngineClient]:
-    with engine_client() as opened:
-        yield opened
-
-
-@pytest.fixture(autouse=True)
-def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.loaded_model.find_gpu", lambda: None)
 
 
 @pytest.fixture(scope="module")
@@ -218,19 +209,19 @@ def test_a_cancel_while_the_draft_runs_is_seen_and_leaves_both_caches_right(
 ) -> None:
     options = {"draft": str(llama_folder), "mode": "dovetail", "weights": "fp32", "max_tokens": 200}
     whole = client.answer(PROMPT, llama_folder, **options)
-    expand = SmallModel._forward
+    expand = DraftModel.run
     calls = 0
 
-    def stop_in_the_tree(drafter: SmallModel, *arguments: Any, **values: Any) -> torch.Tensor:
+    def stop_in_the_tree(model: DraftModel, *arguments: Any, **values: Any) -> torch.Tensor:
         nonlocal calls
         calls += 1
         if calls == 6:
             client.engine.submit(Cancel(request.request_id))
-        return expand(drafter, *arguments, **values)
+        return expand(model, *arguments, **values)
 
     request = client.request(PROMPT, llama_folder, **options)
     with monkeypatch.context() as patched:
-        patched.setattr(SmallModel, "_forward", stop_in_the_tree)
+        patched.setattr(DraftModel, "run", stop_in_the_tree)
         last = client.finish(request)
     assert isinstance(last, Finished)
     assert (last.reply.stop_reason, calls) == ("cancelled", 6)

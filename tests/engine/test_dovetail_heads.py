@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.checkpoints import write_checkpoint
-from tests.support.engine_client import EngineClient, engine_client
+from tests.support.engine_client import EngineClient
 from tests.support.heads import LAYOUTS, make_head
 
+pytestmark = pytest.mark.usefixtures("no_gpu")
 PROMPT = "one two three four one two three four one two " * 3
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[EngineClient]:
-    with engine_client() as opened:
-        yield opened
-
-
-@pytest.fixture(autouse=True)
-def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.loaded_model.find_gpu", lambda: None)
 
 
 @pytest.fixture(scope="module")

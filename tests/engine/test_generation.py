@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ from transformers import AutoModelForCausalLM
 
 from engine.kernels import library
 from tests.support.checkpoints import VARIANTS, write_checkpoint
-from tests.support.engine_client import EngineClient, engine_client
+from tests.support.engine_client import EngineClient
 
 PROMPTS = (
     "a",
@@ -19,12 +19,6 @@ PROMPTS = (
     "one two three four one two three four one two " * 3,
 )
 MODES = ("plain", "lookup")
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[EngineClient]:
-    with engine_client() as opened:
-        yield opened
 
 
 def _reference(folder: Path, prompt_ids: tuple[int, ...], tokens: int) -> list[int]:

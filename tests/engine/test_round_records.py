@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from engine.messages import Reply, StatisticsUpdated, TokensAdded
 from tests.support.checkpoints import write_checkpoint
-from tests.support.engine_client import EngineClient, engine_client
+from tests.support.engine_client import EngineClient
 
 PROMPT = "one two three four one two three four one two " * 3
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[EngineClient]:
-    with engine_client() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

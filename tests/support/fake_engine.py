@@ -9,8 +9,10 @@ The last line of the last message is the script, ``word`` or ``word number``:
     die         two tokens, then kill -9 of itself
     read        prefill progress for ever, until cancelled
     echo        the roles and contents it was given
+    guess       unconfirmed text where it is wanted, then what came of it and the rule of verification
+    draft       the draft and the memory budget it was given
 
-A model called ``broken`` cannot be loaded, one called ``long`` takes a second.
+A model called ``broken`` cannot be loaded, one called ``long`` takes a second. A draft called ``misfit`` fits nothing.
 """
 
 from __future__ import annotations
@@ -26,8 +28,10 @@ from pathlib import Path
 
 from engine.messages import (
     Cancel,
+    CheckDrafts,
     Command,
     ContextTrimmed,
+    DraftChecked,
     EngineReady,
     ErrorReport,
     Event,
@@ -35,6 +39,7 @@ from engine.messages import (
     Finished,
     Generate,
     Load,
+    LoadOptions,
     LoadProgress,
     Memory,
     ModelLoaded,
@@ -47,6 +52,7 @@ from engine.messages import (
     Shutdown,
     StatisticsUpdated,
     StopReason,
+    TextDrafted,
     Timings,
     TokensAdded,
 )
@@ -110,13 +116,17 @@ class FakeEngine:
         self.emit = emit
         self.is_cancelled = is_cancelled
         self.model = ""
+        self.loaded: tuple[object, ...] | None = None
 
     def answer(self, command: Command) -> None:
-        if not isinstance(command, (Load, Generate)):
+        if not isinstance(command, (Load, Generate, CheckDrafts)):
             return
         try:
             self.check(command.request_id)
-            self.load(command.request_id, command.options.model)
+            if isinstance(command, CheckDrafts):
+                self.check_drafts(command)
+                return
+            self.load(command.request_id, command.options)
             if isinstance(command, Generate):
                 self.generate(command)
         except Stopped:
@@ -124,9 +134,11 @@ class FakeEngine:
         except ValueError as error:
             self.fail(command.request_id, "ModelNotFound", str(error))
 
-    def load(self, request_id: str, ref: str) -> None:
-        if ref == self.model:
+    def load(self, request_id: str, options: LoadOptions) -> None:
+        ref, wanted = options.model, (options.model, options.draft, options.ram_budget_bytes)
+        if wanted == self.loaded:
             return
+        self.loaded = None
         if self.model:
             self.model = ""
             self.emit(ModelUnloaded())
@@ -137,9 +149,15 @@ class FakeEngine:
                 self.pause(request_id, 0.1)
         if name == "broken":
             raise ValueError("There is no model in that folder: choose another.")
-        self.model = ref
+        self.model, self.loaded = ref, wanted
         report = ModelReport(name, ref, "Fake", 1, "fp32", CONTEXT, 4, 1.0)
         self.emit(ModelLoaded(request_id, report))
+
+    def check_drafts(self, command: CheckDrafts) -> None:
+        for draft in command.drafts:
+            misfit = Path(draft).name == "misfit"
+            problem = "The draft was made for another vocabulary." if misfit else ""
+            self.emit(DraftChecked(command.request_id, draft, problem))
 
     def generate(self, request: Generate) -> None:
         word, _, number = request.messages[-1].content.splitlines()[-1].partition(" ")
@@ -181,6 +199,14 @@ class FakeEngine:
         self.emit(PrefillProgress(request_id, 10, 10))
         if word == "echo":
             yield from (f"{message.role}:{message.content}|" for message in request.messages)
+        elif word == "guess":
+            if request.show_unconfirmed:
+                self.emit(TextDrafted(request_id, "w0 w1 and a wrong guess"))
+            self.pause(request_id, 0.1)
+            yield "w0 "
+            yield f"w1 {request.verify}"
+        elif word == "draft":
+            yield f"draft:{request.options.draft} budget:{request.options.ram_budget_bytes}"
         elif word == "trim":
             self.emit(ContextTrimmed(request_id, 4))
             self.emit(Notice(request_id, "A notice."))

@@ -23,6 +23,7 @@ class FakeMachine:
         prompt_s: What the first draft takes beside.
         noise: Every time is off by up to this share.
         finds: The chance that the drafter finds anything to draft.
+        waits: The share of each forward in which it waits for weights.
         seed: Of acceptance and noise.
     """
 
@@ -34,6 +35,7 @@ class FakeMachine:
     prompt_s: float = 0.0
     noise: float = 0.0
     finds: float = 1.0
+    waits: float = 0.0
     seed: int = 0
     time_s: float = 0.0
     tokens: int = 0
@@ -75,6 +77,7 @@ class FakeMachine:
                 emitted=(0,) * (accepted + 1),
                 draft_ms=times[0] * 1e3,
                 verify_ms=times[1] * 1e3,
+                waited_ms=self.waits * times[1] * 1e3,
             )
             schedule.observe(record)
             self.records.append(record)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -16,6 +17,8 @@ from PySide6.QtWidgets import QApplication
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.main_window import MainWindow
+from app.ui.model_button import DRAFTS
+from app.ui.settings_dialog import SettingsDialog
 from app.ui.theme.theme import Theme
 from tests.support.fake_workspace import DAY_S, FakeWorkspace, statistics
 
@@ -141,12 +144,17 @@ def main() -> int:
         empty(theme, folder, f"empty-{word}", wide)
         long_answer(theme, folder, f"long-{word}", wide)
         drafted(theme, folder, f"drafted-{word}", wide)
+        guessing(theme, folder, f"guess-{word}", wide)
         trouble(theme, folder, f"error-{word}", wide)
         queued(theme, folder, f"queued-{word}", wide)
     streaming(theme, folder, "narrow-dark", narrow)
+    guessing(theme, folder, "guess-narrow-dark", narrow)
+    speed_dialog(theme, folder, "speed-dark", narrow)
     empty(theme, folder, "narrow-empty-dark", narrow)
     theme.set_dark(False)
     menus(theme, folder, wide)
+    app_menu(theme, folder, "menu-app-light", wide)
+    speed_dialog(theme, folder, "speed-light", wide)
     sidebar_overlay(theme, folder, narrow)
     theme.set_scale(1.5)
     streaming(theme, folder, "scale-150-light", wide)
@@ -195,6 +203,29 @@ def drafted(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     window.close()
 
 
+def guessing(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """A model larger than memory: its weights come from the disk, and a draft's guess stands behind the text."""
+    workspace = FakeWorkspace(replace(LLAMA, weights="int4", draft_name="Llama 3.2 1B Instruct"))
+    chat = fill(workspace)
+    window = open_window(theme, workspace, size)
+    window.page.open(chat)
+    workspace.send(chat, FOLLOW_UP)
+    workspace.stream(chat, TAIL[: len(TAIL) // 2 + 3])
+    workspace.guess(chat, TAIL[len(TAIL) // 2 + 3 :] + " behind. A guess may be wrong from here on")
+    workspace.change(
+        chat,
+        statistics=statistics(
+            74,
+            mode="llmcad",
+            tokens_per_second=0.412,
+            disk_bytes_per_second=1.24e9,
+            resident_bytes=2_100_000_000,
+        ),
+    )
+    take(window, folder, name)
+    window.close()
+
+
 def trouble(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """The engine's process ended in mid-reply; a chat was just deleted."""
     workspace = FakeWorkspace(LLAMA)
@@ -233,8 +264,8 @@ def queued(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 
 def menus(theme: Theme, folder: Path, size: QSize) -> None:
-    """The two menus, each as its own picture."""
-    workspace = FakeWorkspace(LLAMA)
+    """The menus, each as its own picture."""
+    workspace = FakeWorkspace(replace(LLAMA, gpu=""))
     workspace.settings.recent_models = ("/models/llama", "/models/Qwen2.5 0.5B Instruct")
     fill(workspace)
     window = open_window(theme, workspace, size)
@@ -249,7 +280,43 @@ def menus(theme: Theme, folder: Path, size: QSize) -> None:
     assert popup is not None
     QTest.qWait(100)
     popup.grab().save(str(folder / "menu-model-light.png"))
+    workspace.drafts.refs = ["/models/Llama 3.2 1B Instruct", "/models/Qwen2.5 0.5B Instruct"]
+    workspace.drafts.problems["/models/Qwen2.5 0.5B Instruct"] = (
+        "The draft was made for another vocabulary: token 139 is 'Ġthe' in the model and 'ĠThe' in the draft; "
+        "choose a draft of the same family."
+    )
+    workspace.settings.remember_draft("guide", "/models/Llama 3.2 1B Instruct")
+    popup.choose(DRAFTS)
+    QTest.qWait(100)
+    popup.grab().save(str(folder / "menu-draft-light.png"))
     popup.close()
+    window.close()
+
+
+def app_menu(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """The menu behind the three dots, and the window it belongs to."""
+    workspace = FakeWorkspace(LLAMA)
+    window = open_window(theme, workspace, size)
+    window.page.open(fill(workspace))
+    take(window, folder, f"{name}-window")
+    window.page.header.menu_button.click()
+    QTest.qWait(100)
+    window.menu.grab().save(str(folder / f"{name}.png"))
+    window.menu.close()
+    window.close()
+
+
+def speed_dialog(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """The settings of speed and memory, over a window."""
+    workspace = FakeWorkspace(replace(LLAMA, gpu=""))
+    workspace.settings.ram_budget_bytes = 6_500_000_000
+    window = open_window(theme, workspace, size)
+    window.open_settings()
+    QTest.qWait(200)
+    dialog = window.findChild(SettingsDialog)
+    assert dialog is not None
+    dialog.grab().save(str(folder / f"{name}.png"))
+    dialog.close()
     window.close()
 
 

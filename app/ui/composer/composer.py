@@ -6,7 +6,6 @@ from PySide6.QtCore import QEvent, QRectF, Signal, Slot
 from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
-from app.chat.choices import ModeChoice
 from app.ui.composer.context_meter import ContextMeter
 from app.ui.composer.mode_button import ModeButton
 from app.ui.composer.prompt_edit import PromptEdit
@@ -21,13 +20,11 @@ class Composer(QWidget):
     stop_requested = Signal()
     busy_send_refused = Signal()
 
-    def __init__(
-        self, theme: Theme, modes: list[ModeChoice], mode: str, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, theme: Theme, mode: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self.prompt = PromptEdit(theme, self)
-        self.mode_button = ModeButton(theme, modes, mode, self)
+        self.mode_button = ModeButton(theme, mode, self)
         self.meter = ContextMeter(theme, self)
         self.send_button = SendButton(theme, self)
         self.prompt.submitted.connect(self._submit)

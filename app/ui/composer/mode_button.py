@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
-from app.chat.choices import ModeChoice
+from app.chat.choices import ModeChoice, mode_title
 from app.ui.choice_popup import Choice, ChoicePopup
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
@@ -20,29 +20,27 @@ class ModeButton(QAbstractButton):
     """Shows the chosen mode, and behind it the one that really ran where that is another."""
 
     mode_chosen = Signal(str)
+    menu_requested = Signal()
 
-    def __init__(
-        self, theme: Theme, modes: list[ModeChoice], mode: str, parent: QWidget | None = None
-    ) -> None:
+    def __init__(self, theme: Theme, mode: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._modes = modes
         self._mode = mode
         self._running = ""
         self.popup: ChoicePopup | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self.clicked.connect(self._open_menu)
+        self.clicked.connect(self.menu_requested)
         theme.changed.connect(self.updateGeometry)
         self._describe()
 
     @property
     def words(self) -> str:
         """The title of the chosen mode, as in ``Auto: Lookup`` once it is known what auto took."""
-        title = self._title(self._mode)
+        title = mode_title(self._mode)
         if self._running and self._running != self._mode:
-            return f"{title}: {self._title(self._running)}"
+            return f"{title}: {mode_title(self._running)}"
         return title
 
     def set_mode(self, mode: str) -> None:
@@ -83,21 +81,21 @@ class ModeButton(QAbstractButton):
         box = QRectF(_SIDE_PX + _ICON_PX + 6, 0, self.width(), self.height())
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self.words)
 
-    def _title(self, name: str) -> str:
-        return next((mode.title for mode in self._modes if mode.name == name), name.capitalize())
-
     def _describe(self) -> None:
         self.setAccessibleName(f"Mode: {self.words}")
         self.setToolTip("Choose how replies are generated")
         self.updateGeometry()
         self.update()
 
-    @Slot()
-    def _open_menu(self) -> None:
-        rows = [Choice(mode.name, mode.title, mode.help, mode.name == self._mode) for mode in self._modes]
+    def open_menu(self, modes: list[ModeChoice]) -> None:
+        """Show the modes to choose from."""
+        rows = [
+            Choice(mode.name, mode.title, mode.help, mode.name == self._mode, problem=mode.problem)
+            for mode in modes
+        ]
         self.popup = ChoicePopup(self._theme, "Modes", rows, self)
         self.popup.chosen.connect(self._choose)
-        self.popup.destroyed.connect(self._forget_popup)
+        self.popup.closed.connect(self._forget_popup)
         self.popup.open_beside(self, above=True)
 
     @Slot(str)

@@ -14,6 +14,7 @@ from app.ui.sidebar.age_groups import age_group
 ID_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 BUSY_ROLE = ID_ROLE + 1
 
+_PINNED = "Pinned"
 _QUEUED, _RUNNING = "queued", "running"
 
 
@@ -26,7 +27,7 @@ class Row:
 
 
 class ConversationModel(QAbstractListModel):
-    """Conversations, newest first, with a head above each group of days."""
+    """Conversations, pinned ones first, then newest first, with a head above each group."""
 
     renamed = Signal(int, str)
 
@@ -40,7 +41,7 @@ class ConversationModel(QAbstractListModel):
         rows: list[Row] = []
         group = ""
         for conversation in conversations:
-            name = age_group(conversation.updated_at, today)
+            name = _PINNED if conversation.pinned else age_group(conversation.updated_at, today)
             if name != group:
                 rows.append(Row(name))
                 group = name

@@ -13,7 +13,7 @@ from app.ui.theme.typography import TextStyle, Typography
 _SHEET = Template(
     """
 * { outline: 0; }
-QMainWindow, QWidget[kind="page"] { background: $bg; }
+QMainWindow, QDialog, QWidget[kind="page"] { background: $bg; }
 QWidget[kind="sidebar"] { background: $side; border-right: 1px solid $line; }
 QWidget[kind="header"] { background: $bg; border-bottom: 1px solid $line; }
 QScrollArea, QScrollArea > QWidget > QWidget[kind="column"] { background: $bg; border: 0; }
@@ -28,6 +28,7 @@ QLabel[kind="sub"] { color: $sub; }
 QLabel[kind="meter"] { font-size: ${small}px; color: $sub; }
 QLabel[kind="notice"] { font-size: ${small}px; color: $sub; }
 QLabel[kind="strong"] { font-weight: 600; }
+QLabel[kind="label"] { font-weight: $medium; }
 
 QToolButton { background: transparent; border: 0; border-radius: 8px; color: $text; padding: 0; }
 QToolButton:hover { background: $hover; }
@@ -61,6 +62,21 @@ QLineEdit:hover { border-color: $sub; }
 QLineEdit:focus { border: 2px solid $acc; padding: 0 6px; min-height: ${field2}px; max-height: ${field2}px; }
 QLineEdit[kind="rename"] {
   min-height: 0; max-height: 99px; border: 2px solid $acc; border-radius: 6px; padding: 0 4px; }
+
+QDoubleSpinBox, QComboBox {
+  background: $bg; border: 1px solid $ctl; border-radius: 8px; padding: 0 8px; color: $text;
+  min-height: ${field}px; max-height: ${field}px; selection-background-color: $acc; }
+QDoubleSpinBox QLineEdit {
+  background: transparent; border: 0; padding: 0 7px; min-height: 0; max-height: 999px; }
+QDoubleSpinBox::up-button, QDoubleSpinBox::down-button { width: 0; border: 0; }
+QDoubleSpinBox:hover, QComboBox:hover { border-color: $sub; }
+QDoubleSpinBox:focus, QComboBox:focus {
+  border: 2px solid $acc; padding: 0 7px; min-height: ${field2}px; max-height: ${field2}px; }
+QDoubleSpinBox:disabled, QComboBox:disabled { background: $surf; border-color: $line; color: $mute; }
+QComboBox::drop-down { border: 0; width: 28px; }
+QComboBox::down-arrow { image: none; }
+QComboBox QAbstractItemView { background: $raised; border: 1px solid $btn; color: $text; padding: 4px; }
+QCheckBox::indicator { width: 18px; height: 18px; }
 
 QListView[kind="conversations"] { background: transparent; border: 0; }
 QListView[kind="choices"] { background: $raised; border: 0; }

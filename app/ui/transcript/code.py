@@ -19,6 +19,8 @@ from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.blocks import Block
+from app.ui.transcript.drafted_marks import mark
+from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.highlighting import CodeHighlighter, language_title
 
 _HEAD_PX = 32
@@ -110,6 +112,7 @@ class CodeBlock(QFrame):
         self.setProperty("kind", "card")
         self._language = block.language
         self._complete = False
+        self._drafted: list[Stretch] = []
         self._head = QFrame(self)
         self._head.setProperty("kind", "card-head")
         label = QLabel(language_title(block.language), self._head)
@@ -166,6 +169,12 @@ class CodeBlock(QFrame):
         wide = self._text.document().idealWidth() > width - 2 - 2 * _PADDING_X_PX
         return self._head_height() + body + (8 if wide else 0) + 2
 
+    def set_drafted(self, stretches: list[Stretch]) -> None:
+        """Mark the parts of the code that came from accepted drafts."""
+        if stretches != self._drafted:
+            self._drafted = stretches
+            mark(self._text, self.theme, stretches)
+
     def set_caret(self, lit: bool) -> None:
         """Caret at the end of the code."""
         self._text.set_caret(lit)
@@ -176,6 +185,7 @@ class CodeBlock(QFrame):
         self._text.set_code("")
         self._text.set_code(self._code)
         self._highlighter.rehighlight()
+        mark(self._text, self.theme, self._drafted)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Place head and code."""

@@ -59,6 +59,24 @@ def rendered_stretches(markdown: str, rendered: str, stretches: Sequence[Stretch
     return found
 
 
+def in_utf16(text: str, stretches: Sequence[Stretch]) -> list[Stretch]:
+    """The same stretches in UTF-16 units, as Qt counts them: an emoji is two of these."""
+    if text.isascii():
+        return list(stretches)
+    place, counted = 0, 0
+    found: list[Stretch] = []
+    for start, end in stretches:
+        counted += _units(text[place:start])
+        length = _units(text[start:end])
+        found.append((counted, counted + length))
+        place, counted = end, counted + length
+    return found
+
+
+def _units(text: str) -> int:
+    return len(text) + sum(character > "\uffff" for character in text)
+
+
 def _next_place(markdown: str, character: str, place: int) -> int:
     """Where a character is found next; a line break may have become a space and the reverse."""
     if not character.isspace():

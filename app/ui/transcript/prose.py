@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import ceil
+
 from PySide6.QtCore import QRect, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QFont,
@@ -17,10 +19,11 @@ from PySide6.QtGui import (
     QTextOption,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QTextEdit, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.ui.transcript.drafted_marks import mark
 from app.ui.transcript.drafted_text import Stretch, rendered_stretches
 
 _HEADINGS = {1: TextStyle.HEADING_1, 2: TextStyle.HEADING_2, 3: TextStyle.HEADING_3}
@@ -130,6 +133,16 @@ class ProseBlock(FittedBrowser):
             self._drafted = stretches
             self._show_drafted()
 
+    def last_line(self) -> QRect:
+        """The last line from the left edge of its text to where the next character stands, behind the caret's place."""
+        block = self.document().lastBlock()
+        place = self.document().documentLayout().blockBoundingRect(block).topLeft()
+        line = block.layout().lineAt(block.layout().lineCount() - 1)
+        words = line.naturalTextRect().translated(place)
+        after = round(words.width()) + 3 + _CARET_WIDTH_PX + 3
+        height = self.theme.type.line_height(TextStyle.READING)
+        return QRect(round(words.left()), ceil(words.bottom()) - height, after, height)
+
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         self._render()
@@ -165,16 +178,8 @@ class ProseBlock(FittedBrowser):
         self.content_changed()
 
     def _show_drafted(self) -> None:
-        selections = []
-        for start, end in rendered_stretches(self._text, self.document().toPlainText(), self._drafted):
-            selection = QTextEdit.ExtraSelection()
-            cursor = QTextCursor(self.document())
-            cursor.setPosition(start)
-            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
-            selection.cursor = cursor
-            selection.format.setBackground(self.theme.color("accs"))
-            selections.append(selection)
-        self.setExtraSelections(selections)
+        shown = rendered_stretches(self._text, self.document().toPlainText(), self._drafted)
+        mark(self, self.theme, shown)
 
 
 def style_markdown(

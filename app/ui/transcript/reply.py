@@ -75,6 +75,11 @@ class ReplyView(QWidget):
         """More of the reply has come."""
         self.blocks.append_text(text)
 
+    def show_unconfirmed(self, text: str) -> None:
+        """Show a guess of what follows, in place of the last."""
+        if self.message.state in _WRITING:
+            self.blocks.show_unconfirmed(text)
+
     def set_message(self, message: Message) -> None:
         """The reply's state, figures, notices or whole text changed."""
         self.message = message

@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from time import perf_counter
 
-from PySide6.QtCore import QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QRect, QTimer, QUrl, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from app.ui.theme.theme import Theme
-from app.ui.transcript.block_widgets import BlockWidget, gap_px, make_block_widget, show_in_place
+from app.ui.transcript.block_widgets import (
+    BlockWidget,
+    RuleBlock,
+    gap_px,
+    make_block_widget,
+    show_in_place,
+)
 from app.ui.transcript.blocks import Block, BlockKind, BlockSplitter
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.drafted_text import Stretch, stretches_of_blocks
 from app.ui.transcript.prose import ProseBlock
 from app.ui.transcript.thought import ThoughtBlock
+from app.ui.transcript.unconfirmed_text import UnconfirmedText
 
 _REFRESH_MS = 33
 _EMPTY = Block(BlockKind.PARAGRAPH, "")
@@ -41,8 +48,13 @@ class ReplyBlocks(QWidget):
         self._complete = False
         self._caret: bool | None = None
         self._fitted: tuple[int, int] | None = None
+        self._fitted_width: int | None = None
         self._refreshed_at = 0.0
         self._cost_ms = 0.0
+        self._drafted = False
+        self._unconfirmed: UnconfirmedText | None = None
+        self._guessed_at = 0  # length of the text that the guess goes on from
+        self._least_height = 0  # while guesses come and go, so that what is below stays where it is
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.refresh)
 
@@ -76,6 +88,8 @@ class ReplyBlocks(QWidget):
         """Nothing follows any more: an open code fence counts as closed."""
         if complete != self._complete:
             self._complete = complete
+            self._least_height = 0
+            self._drop_unconfirmed()
             self.refresh()
 
     def set_caret(self, lit: bool | None) -> None:
@@ -87,18 +101,49 @@ class ReplyBlocks(QWidget):
         else:
             self._show_caret()
 
+    def show_unconfirmed(self, text: str) -> None:
+        """Show a guess of what follows behind the text, in place of the last; it is no part of the text."""
+        if not text:
+            if not self._timer.isActive():  # else it goes when the text that replaces it is shown
+                self._drop_unconfirmed()
+            return
+        if self._timer.isActive():
+            self.refresh()  # a guess stands behind all of the text
+        if self._unconfirmed is None:
+            self._unconfirmed = UnconfirmedText(self.theme, self)
+        self._guessed_at = len(self._text)
+        self._unconfirmed.set_text(text)
+        self._unconfirmed.show()
+        self._forget_height()
+
+    @property
+    def unconfirmed(self) -> str:
+        """The guess that is shown; empty when none is."""
+        hidden = self._unconfirmed is None or self._unconfirmed.isHidden()
+        return "" if hidden or self._unconfirmed is None else self._unconfirmed.text
+
+    def _drop_unconfirmed(self) -> None:
+        if self._unconfirmed is not None and not self._unconfirmed.isHidden():
+            self._unconfirmed.hide()
+            self._forget_height()
+
     def set_drafted(self, stretches: Sequence[Stretch]) -> None:
-        """Colour the parts of a finished text that came from accepted drafts; none takes the colour away."""
+        """Mark the parts of a finished text that came from accepted drafts; none takes the marks away."""
+        if not stretches and not self._drafted:
+            return  # asked four times a second while a reply is written
+        self._drafted = bool(stretches)
         parts = stretches_of_blocks(self._text, [block.text for block in self._blocks], stretches)
         for widget, part in zip(self.widgets, parts, strict=True):
-            if isinstance(widget, ProseBlock):
+            if not isinstance(widget, RuleBlock):
                 widget.set_drafted(part)
+        self._forget_height()
 
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         for widget in self.widgets:
             widget.restyle()
         self._fitted = None
+        self._least_height = 0
 
     def fit(self, width: int) -> int:
         """Place the blocks at a width and return the height, in px."""
@@ -111,14 +156,34 @@ class ReplyBlocks(QWidget):
             widget.setGeometry(0, top, width, height)
             top += height
             before = block.kind
+        if self._unconfirmed is not None and not self._complete:
+            if self._fitted_width not in (None, width):
+                self._least_height = 0
+            if self.unconfirmed:
+                top = self._fit_unconfirmed(self._unconfirmed, width, top)
+            top = self._least_height = max(top, self._least_height)
+        self._fitted_width = width
         self._fitted = (width, top)
         return top
+
+    def _fit_unconfirmed(self, unconfirmed: UnconfirmedText, width: int, bottom: int) -> int:
+        """Place the guess from where the text ends, or on a line of its own below; return where it ends."""
+        last = self.widgets[-1] if self.widgets else None
+        line = QRect(0, bottom, 0, 0)
+        if isinstance(last, ProseBlock) and not self._text.endswith("\n"):
+            line = last.last_line().translated(last.pos())
+        height = unconfirmed.fit(line.width(), width - line.left())
+        unconfirmed.setGeometry(line.left(), line.top(), width - line.left(), height)
+        unconfirmed.raise_()
+        return max(bottom, line.top() + height)
 
     @Slot()
     def refresh(self) -> None:
         """Show what has come since the last time."""
         begun = perf_counter()
         self._timer.stop()
+        if self._guessed_at != len(self._text):
+            self._drop_unconfirmed()
         blocks = self._splitter.frozen[self._frozen :] + self._splitter.tail()
         if not blocks and not self._frozen and self._caret is not None:
             blocks = [_EMPTY]  # for the caret to stand in

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from app.chat.choices import mode_title
 from app.chat.conversation import Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
 
-_MODES = {"plain": "Plain", "lookup": "Lookup", "dovetail": "Dovetail", "auto": "Auto"}
+_FROM_DISK = (
+    "The model is larger than the memory it may take, so its weights are read from the disk for every pass; "
+    "the speed is the disk's."
+)
 
 
 @dataclass(frozen=True)
@@ -20,12 +24,14 @@ class Figure:
         value: The value, which stands out.
         after: Words after it.
         widest: A value as wide as any that is likely, so that live figures do not jitter.
+        help: One sentence for a figure that needs it, else empty.
     """
 
     before: str
     value: str
     after: str
     widest: str
+    help: str = ""
 
     @property
     def text(self) -> str:
@@ -54,10 +60,10 @@ class ReplyStatus:
         """The whole strip in words, for a screen reader."""
         return ", ".join([self.phrase] * bool(self.phrase) + [figure.text for figure in self.figures])
 
-
-def mode_title(mode: str) -> str:
-    """What to show for a mode's name."""
-    return _MODES.get(mode, mode.capitalize())
+    @property
+    def explanation(self) -> str:
+        """The strip in words and a line for each figure that needs one, for the tool tip."""
+        return "\n".join([self.text, *(figure.help for figure in self.figures if figure.help)])
 
 
 def reply_status(message: Message, engine: EngineState, prefill: float | None) -> ReplyStatus:
@@ -103,6 +109,9 @@ def live_figures(statistics: ReplyStatistics) -> tuple[Figure, ...]:
     found = []
     if statistics.tokens_per_second is not None:
         found.append(Figure("", figures.speed(statistics.tokens_per_second), "", "00.0 tok/s"))
+    if statistics.disk_bytes_per_second:
+        read = figures.rate(statistics.disk_bytes_per_second)
+        found.append(Figure("disk", read, "", "000 MB/s", _FROM_DISK))
     if statistics.time_to_first_token_ms is not None:
         first = figures.duration(statistics.time_to_first_token_ms)
         found.append(Figure("first token", first, "", first))
@@ -122,4 +131,4 @@ def live_figures(statistics: ReplyStatistics) -> tuple[Figure, ...]:
 def finished_figures(statistics: ReplyStatistics) -> tuple[Figure, ...]:
     """The figures worth keeping under a finished reply, in boxes no wider than they are."""
     kept = [figure for figure in live_figures(statistics) if figure.before != "RAM"]
-    return tuple(Figure(figure.before, figure.value, figure.after, "") for figure in kept)
+    return tuple(replace(figure, widest="") for figure in kept)

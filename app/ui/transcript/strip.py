@@ -168,7 +168,7 @@ class StatusStrip(QWidget):
 
     def _describe(self) -> None:
         self.setAccessibleName(f"Status: {self._status.text}" if self._status.text else "Status")
-        self.setToolTip(self._status.text if self._status.figures else "")
+        self.setToolTip(self._status.explanation if self._status.figures else "")
 
 
 def _in_widest_digits(text: str, metrics: QFontMetricsF) -> str:

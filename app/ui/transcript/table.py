@@ -23,6 +23,8 @@ from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.blocks import split_cells
+from app.ui.transcript.drafted_marks import cursors, drafted_format
+from app.ui.transcript.drafted_text import Stretch, rendered_stretches, stretches_of_blocks
 from app.ui.transcript.prose import NO_HTML_MARKDOWN, leading_px, style_markdown
 
 _PAD_X_PX = 12
@@ -48,6 +50,12 @@ class TableCell:
         style_markdown(self.document, theme, font, line_height=theme.type.line_height(TextStyle.TABLE))
         self.document.setTextWidth(-1)
         self.natural_width = self.document.idealWidth() + 1
+
+    def mark(self, theme: Theme, stretches: list[Stretch]) -> None:
+        """Mark parts of its Markdown that came from accepted drafts; it lasts as long as the cell."""
+        shown = rendered_stretches(self.markdown, self.document.toPlainText(), stretches)
+        for cursor in cursors(self.document, shown):
+            cursor.mergeCharFormat(drafted_format(theme))
 
     def fit(self, width: float) -> float:
         """Height at a width, in px."""
@@ -86,6 +94,14 @@ class TableGrid(QWidget):
                 row.append(cell)
             self._rows.append(row)
         self.update()
+
+    def mark(self, markdown: str, stretches: list[Stretch]) -> None:
+        """Mark the parts of the table's Markdown that came from accepted drafts, and no others."""
+        self.set_markdown(markdown, keep=False)
+        cells = [cell for row in self._rows for cell in row]
+        parts = stretches_of_blocks(markdown, [cell.markdown for cell in cells], stretches)
+        for cell, part in zip(cells, parts, strict=True):
+            cell.mark(self._theme, part)
 
     def fit(self, width: int) -> QSize:
         """Lay the table out and return the size it takes, which may be wider than asked for."""
@@ -145,6 +161,7 @@ class TableBlock(QFrame):
         super().__init__(parent)
         self.theme = theme
         self._markdown = markdown
+        self._drafted: list[Stretch] = []
         self._fitted: tuple[int, int] | None = None
         self._grid = TableGrid(theme, markdown)
         self._scroll = QScrollArea(self)
@@ -166,6 +183,13 @@ class TableBlock(QFrame):
             self._grid.set_markdown(markdown)
             self.setAccessibleDescription(self._grid.text())
 
+    def set_drafted(self, stretches: list[Stretch]) -> None:
+        """Mark the parts of the table that came from accepted drafts."""
+        if stretches != self._drafted:
+            self._drafted = stretches
+            self._fitted = None
+            self._grid.mark(self._markdown, stretches)
+
     def fit(self, width: int) -> int:
         """Height at a width, in px."""
         if self._fitted is None or self._fitted[0] != width:
@@ -177,7 +201,7 @@ class TableBlock(QFrame):
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         self._fitted = None
-        self._grid.set_markdown(self._markdown, keep=False)
+        self._grid.mark(self._markdown, self._drafted)
 
     def copy(self) -> None:
         """Copy the table as tab-separated text, which spreadsheets take."""

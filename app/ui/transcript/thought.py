@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.transcript.blocks import Block
+from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.prose import ProseBlock
 
 _INDENT_PX = 16
@@ -26,6 +27,7 @@ class ThoughtBlock(QWidget):
         self.theme = theme
         self._text = block.text
         self._body: ProseBlock | None = None
+        self._drafted: list[Stretch] = []
         self._button = QToolButton(self)
         self._button.setProperty("kind", "thought")
         self._button.setCheckable(True)
@@ -42,6 +44,12 @@ class ThoughtBlock(QWidget):
         self._button.setAccessibleName("Thoughts of the model")
         if self._body is not None:
             self._body.set_text(block.text)
+
+    def set_drafted(self, stretches: list[Stretch]) -> None:
+        """Mark the parts of the thoughts that came from accepted drafts."""
+        self._drafted = stretches
+        if self._body is not None:
+            self._body.set_drafted(stretches)
 
     def fit(self, width: int) -> int:
         """Height at a width, in px."""
@@ -71,6 +79,7 @@ class ThoughtBlock(QWidget):
         if shown and self._body is None:
             self._body = ProseBlock(self.theme, self._text, muted=True, parent=self)
             self._body.link_activated.connect(self.link_activated)
+            self._body.set_drafted(self._drafted)
         if self._body is not None:
             self._body.setVisible(shown)
             self.height_changed.emit()

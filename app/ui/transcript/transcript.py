@@ -129,6 +129,12 @@ class Transcript(QScrollArea):
         if isinstance(view, ReplyView):
             view.append_text(text)
 
+    def show_unconfirmed(self, message_id: int, text: str) -> None:
+        """Show a guess of what a reply goes on with, in place of the last."""
+        view = self._by_id.get(message_id)
+        if isinstance(view, ReplyView):
+            view.show_unconfirmed(text)
+
     def set_prefill(self, message_id: int, fraction: float) -> None:
         """Share of the prompt that is read."""
         view = self._by_id.get(message_id)

@@ -11,7 +11,7 @@ import torch
 from safetensors import SafetensorError
 
 from engine.decoding.target import Target
-from engine.errors import InvalidOption, OutOfDisk, OutOfMemory
+from engine.errors import InvalidOption, OutOfDisk
 from engine.hub.installed import find_model
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
@@ -141,9 +141,8 @@ def _check(request: TrainRequest) -> None:
 
 def _load(checkpoint: Checkpoint, config: ModelConfig) -> Decoder:
     """The target in float32, or in bfloat16 where that is all that fits."""
-    try:
-        fit = fit_model(config, LoadOptions(weights="fp32"))
-    except OutOfMemory:
+    fit = fit_model(config, LoadOptions(weights="fp32"))
+    if fit.plan.kind != "resident":
         fit = fit_model(config, LoadOptions(weights="bf16"))
     weights = load_weights(checkpoint, config, fit.weights.dense, torch.device("cpu"))
     return Decoder(config, Resident(weights))

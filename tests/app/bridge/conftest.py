@@ -28,11 +28,13 @@ class Recorder(QObject):
         self.notices: list[str] = []
         self.states: list[EngineState] = []
         self.prefill: list[float] = []
+        self.guesses: list[str] = []
         workspace.reply_text_added.connect(self._text)
         workspace.message_changed.connect(self._change)
         workspace.notice.connect(self._notice)
         workspace.engine_changed.connect(self._state)
         workspace.prefill_progress.connect(self._prefill)
+        workspace.unconfirmed_changed.connect(self._guess)
 
     @Slot(int, int, str)
     def _text(self, _conversation_id: int, message_id: int, text: str) -> None:
@@ -49,6 +51,10 @@ class Recorder(QObject):
     @Slot(object)
     def _state(self, state: EngineState) -> None:
         self.states.append(state)
+
+    @Slot(int, int, str)
+    def _guess(self, _conversation_id: int, _message_id: int, text: str) -> None:
+        self.guesses.append(text)
 
     @Slot(int, int, float)
     def _prefill(self, _conversation_id: int, _message_id: int, fraction: float) -> None:

@@ -51,3 +51,24 @@ def test_after_a_pause_text_comes_at_once_again(qtbot: QtBot) -> None:
     coalescer.flush()
     coalescer.add("c")  # the next reply
     assert receiver.texts == ["a", "b", "c"]
+
+
+def test_the_latest_guess_follows_the_text_before_it(qtbot: QtBot) -> None:
+    coalescer = TokenCoalescer()
+    said: list[str] = []
+    coalescer.text_ready.connect(said.append)
+    coalescer.unconfirmed_ready.connect(lambda text: said.append(f"?{text}"))
+    coalescer.draft("a")
+    coalescer.draft("ab")
+    coalescer.add("a")
+    coalescer.draft("bc")
+    assert said == ["?a"]
+    qtbot.waitUntil(lambda: len(said) == 3)
+    assert said == ["?a", "a", "?bc"]
+    coalescer.add("")
+    qtbot.waitUntil(lambda: said[-1] == "?")
+    coalescer.draft("x")
+    coalescer.add("y")
+    coalescer.flush()
+    coalescer.flush()
+    assert said[3:] == ["?", "y"]

@@ -186,3 +186,21 @@ def test_half_a_character_does_no_harm(desk: Desk) -> None:
     chat = desk.answer(workspace, "\ud83d broken\necho")
     assert workspace.messages(chat)[0].content == "\ufffd broken\necho"
     assert desk.recorder.notices == []
+
+
+def test_guesses_are_shown_and_kept_nowhere(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = desk.answer(workspace, "guess")
+    assert desk.recorder.guesses == ["w0 w1 and a wrong guess", ""]
+    assert workspace.messages(chat)[-1].content == "w0 w1 sample-and-match"
+    workspace.close()
+    assert "wrong" not in desk.open().messages(chat)[-1].content
+
+
+def test_guesses_are_not_asked_for_where_they_are_not_wanted(desk: Desk) -> None:
+    workspace = desk.open()
+    workspace.settings.unconfirmed_shown = False
+    workspace.settings.verify = "typical"
+    chat = desk.answer(workspace, "guess")
+    assert desk.recorder.guesses == []
+    assert workspace.messages(chat)[-1].content == "w0 w1 typical"

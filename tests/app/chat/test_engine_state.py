@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from app.chat.choices import MODES, model_choices
 from app.chat.engine_state import EnginePhase, EngineState
 from engine.messages import (
     EngineReady,
@@ -22,11 +21,12 @@ def test_from_the_start_to_a_loaded_model() -> None:
     loading = idle.loading().after(ModelUnloaded()).after(LoadProgress("l", 30, 40))
     assert (loading.phase, loading.fraction) == (EnginePhase.LOADING, 0.75)
     assert loading.after(LoadProgress("l", 0, 0)).fraction is None
+    assert (idle.gpu, START.gpu) == ("", None)
     ready = loading.after(ModelLoaded("l", ModelReport("Guide", "/f", "Llama", 1, "bf16", 512, 2, 3.0)))
-    assert ready == EngineState(EnginePhase.READY, "guide", "Guide", "bf16")
+    assert ready == EngineState(EnginePhase.READY, "guide", "Guide", "bf16", gpu="")
     assert ready.after(TokensAdded("r", "x", (1,))) is ready
     assert ready.after(Failed("r", ErrorReport("PromptTooLong", "Too long."))) is ready
-    assert ready.after(EngineReady(1, "0")) is ready
+    assert ready.after(EngineReady(1, "0")) == ready
     assert ready.after(ModelUnloaded()).phase is EnginePhase.IDLE
 
 
@@ -35,11 +35,3 @@ def test_a_load_that_fails_leaves_the_sentence_and_one_that_is_stopped_does_not(
     assert loading.after(Failed("l", ErrorReport("ModelNotFound", "Gone."))).sentence == "Gone."
     stopped = loading.after(Failed("l", ErrorReport("Cancelled", "Stopped.")))
     assert (stopped.phase, stopped.sentence) == (EnginePhase.IDLE, "")
-
-
-def test_choices(tmp_path: object) -> None:
-    choices = model_choices([str(tmp_path), "/no/such/folder"])
-    assert [choice.ref for choice in choices] == ["guide", str(tmp_path), "/no/such/folder"]
-    assert choices[2].name == "folder"
-    assert choices[2].detail.startswith("Not found")
-    assert [mode.name for mode in MODES] == ["auto", "plain", "lookup", "dovetail"]

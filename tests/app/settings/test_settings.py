@@ -9,10 +9,15 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+from app.chat.engine_options import load_options
 from app.settings import settings_file
-from app.settings.settings import RECENT_MODELS, Settings
+from app.settings.control import Names, Number
+from app.settings.settings import RECENT_MODELS, REMEMBERED_DRAFTS, Settings
 from app.settings.settings_file import SettingsFile
+from engine.drafting.dynamic_tree import TreeShape
 from engine.errors import InvalidOption, StorageError
+from engine.messages import Generate, LoadOptions
+from engine.verifying.rules import RULES
 
 
 def test_defaults() -> None:
@@ -26,6 +31,38 @@ def test_every_setting_has_help_and_an_allowed_default() -> None:
     for setting in Settings.declared().values():
         assert setting.help_text.endswith(".")
         assert setting.read(setting.default) == setting.default
+
+
+def test_what_the_engine_has_defaults_for_has_the_same_here() -> None:
+    """The names and ranges of the engine's options are written once more here; this holds the two together."""
+    assert load_options(Settings()) == LoadOptions()
+    assert Settings().verify == Generate("", LoadOptions()).verify
+    control = Settings.declared()["verify"].control
+    assert isinstance(control, Names)
+    assert control.titles == tuple((rule.name, rule.title) for rule in RULES.values())
+    for name in ("draft_width", "draft_depth", "draft_nodes"):
+        limits = Settings.declared()[name].control
+        assert isinstance(limits, Number)
+        for value in (limits.least, limits.most):
+            settings = Settings()
+            setattr(settings, name, int(value))
+            options = load_options(settings)
+            TreeShape(options.draft_width, options.draft_depth, options.draft_nodes or 1)
+
+
+def test_a_draft_is_remembered_for_each_model() -> None:
+    settings = Settings()
+    settings.remember_draft("guide", "guide-draft")
+    settings.remember_draft("/m", "/d")
+    assert load_options(settings).draft == "guide-draft"
+    settings.model = "/m"
+    assert load_options(settings).draft == "/d"
+    settings.remember_draft("/m", "")
+    assert (settings.draft_of("/m"), load_options(settings).draft) == ("", None)
+    for number in range(100):
+        settings.remember_draft(f"/{number}", "/d")
+    assert len(settings.drafts) == REMEMBERED_DRAFTS
+    assert settings.draft_of("/99") == "/d"
 
 
 def test_they_are_kept(tmp_path: Path) -> None:
@@ -57,6 +94,15 @@ def test_they_are_kept(tmp_path: Path) -> None:
         ("model", None),
         ("recent_models", "one"),
         ("font_scale", 10),
+        ("drafts", ["a"]),
+        ("drafts", {"guide": 1}),
+        ("ram_budget_bytes", 1.5),
+        ("ram_budget_bytes", 1),
+        ("vram_budget_bytes", -1),
+        ("fallback_threshold", 0.0),
+        ("fallback_threshold", float("nan")),
+        ("draft_width", 65),
+        ("verify", "hope"),
     ],
 )
 def test_values_that_are_not_allowed(name: str, value: Any) -> None:

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
+from app.chat.choices import MODES
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.main_window import MainWindow
@@ -126,11 +129,32 @@ def test_the_mode_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspac
     assert button.words == "Auto"
     qtbot.keyClick(button, Qt.Key.Key_Space)
     assert button.popup is not None
-    assert [choice.title for choice in button.popup.choices] == ["Auto", "Plain", "Lookup", "Dovetail"]
+    assert [choice.title for choice in button.popup.choices] == [mode.title for mode in MODES]
     assert all(choice.detail for choice in button.popup.choices)
+    dovetail = next(choice for choice in button.popup.choices if choice.key == "dovetail")
+    assert dovetail.detail.endswith("Draft: guide-draft")
     button.popup.choose("plain")
     assert ("choose_mode", "plain") in workspace.calls
     assert button.words == "Plain"
+
+
+def test_a_mode_that_cannot_run_says_why_and_cannot_be_chosen(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    workspace.drafts.usual = ""
+    workspace.set_engine(replace(workspace.engine_state(), gpu=""))
+    button = window.page.composer.mode_button
+    button.click()
+    assert button.popup is not None
+    problems = {choice.key: choice.problem for choice in button.popup.choices if choice.problem}
+    assert sorted(problems) == ["dovetail", "layer-offload", "llmcad", "offload"]
+    assert "draft" in problems["llmcad"]
+    assert "GPU" in problems["offload"]
+    button.popup.choose("llmcad")
+    assert button.popup is not None
+    assert ("choose_mode", "llmcad") not in workspace.calls
+    button.popup.choose("lookup")
+    assert ("choose_mode", "lookup") in workspace.calls
 
 
 def test_auto_says_what_it_took(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:

@@ -1,13 +1,17 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QTextEdit, QToolButton
+from pytestqt.qtbot import QtBot
 
 from app.chat.conversation import MessageState
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
-from app.ui.transcript.drafted_text import rendered_stretches, stretches_of_blocks
+from app.ui.transcript.drafted_text import in_utf16, rendered_stretches, stretches_of_blocks
 from app.ui.transcript.prose import ProseBlock
 from app.ui.transcript.reply import ReplyView
+from app.ui.transcript.table import TableGrid
 from tests.support.fake_workspace import FakeWorkspace
 
 TEXT = """One **bold** word and `code`.
@@ -61,6 +65,58 @@ def _coloured(view: ReplyView) -> list[str]:
     ]
 
 
+def test_stretches_are_counted_as_qt_does() -> None:
+    assert in_utf16("plain", [(1, 3)]) == [(1, 3)]
+    assert in_utf16("a😀b😀cé", [(0, 1), (1, 3), (4, 5)]) == [(0, 1), (1, 4), (6, 7)]
+
+
+def _marked(view: ReplyView) -> list[str]:
+    """What is marked in prose, code and thoughts, and then in tables."""
+    found = [
+        selection.cursor.selectedText()
+        for edit in view.findChildren(QTextEdit)
+        for selection in edit.extraSelections()
+    ]
+    for grid in view.findChildren(TableGrid):
+        for cell in (cell for row in grid._rows for cell in row):
+            block = cell.document.begin()
+            iterator = block.begin()
+            while not iterator.atEnd():
+                if iterator.fragment().charFormat().background().color() == grid._theme.color("accs"):
+                    found.append(iterator.fragment().text())
+                iterator += 1
+    return found
+
+
+def test_code_tables_and_thoughts_are_marked_too(
+    window: MainWindow, workspace: FakeWorkspace, theme: Theme
+) -> None:
+    text = (
+        "<think>\nfirst thought\n</think>\n\nProse 😀 here.\n\n```py\nx = 1\nyy = 22\n```\n\n"
+        "| a | bb |\n|---|---|\n| c **dd** | c **dd** |\n"
+    )
+    chat = workspace.add_conversation("Chat", 0, "Question", text)
+    places = [text.index(words) for words in ("thought\n<", "here", "= 1\nyy", "bb", "dd** |\n")]
+    lengths = (7, 4, 6, 2, 2)
+    workspace.change(chat, drafted=tuple((at, at + n) for at, n in zip(places, lengths, strict=True)))
+    window.page.open(chat)
+    view = window.page.transcript.views[-1]
+    assert isinstance(view, ReplyView)
+    for button in view.findChildren(QToolButton):
+        if button.accessibleName() == "Thoughts of the model":
+            button.click()
+    assert _marked(view) == []
+    window.menu.drafted.trigger()
+    expected = ["= 1\u2029yy", "bb", "dd", "here", "thought"]
+    assert sorted(_marked(view)) == expected
+    theme.set_dark(True)
+    assert sorted(_marked(view)) == expected
+    height = view.height()
+    window.menu.drafted.trigger()
+    assert _marked(view) == []
+    assert view.height() == height
+
+
 def _open(window: MainWindow, workspace: FakeWorkspace) -> tuple[int, ReplyView]:
     chat = workspace.add_conversation("Chat", 0, "Question", TEXT)
     bold, end = TEXT.index("**bold"), TEXT.index("of it")
@@ -72,22 +128,23 @@ def _open(window: MainWindow, workspace: FakeWorkspace) -> tuple[int, ReplyView]
 
 
 def test_it_is_coloured_when_the_person_asks(
-    window: MainWindow, workspace: FakeWorkspace, theme: Theme
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, theme: Theme
 ) -> None:
     chat, view = _open(window, workspace)
     assert _coloured(view) == []
-    window.toggle_drafted()
+    qtbot.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
+    assert window.menu.drafted.isChecked()
     assert workspace.settings.drafted_shown
     assert _coloured(view) == ["bold word", "of it"]
     theme.set_scale(1.2)
     assert _coloured(view) == ["bold word", "of it"]
-    window.toggle_drafted()
+    window.menu.drafted.trigger()
     assert _coloured(view) == []
     assert workspace.reply(chat).content == TEXT
 
 
 def test_nothing_is_coloured_while_the_reply_is_written(window: MainWindow, workspace: FakeWorkspace) -> None:
-    window.toggle_drafted()
+    window.menu.drafted.trigger()
     chat, view = _open(window, workspace)
     workspace.change(chat, state=MessageState.STREAMING)
     assert _coloured(view) == []

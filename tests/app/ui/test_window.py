@@ -9,7 +9,9 @@ from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, 
 from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase, EngineState
+from app.ui.choice_popup import ChoicePopup
 from app.ui.main_window import MainWindow
+from app.ui.model_button import DRAFTS, OPEN_DRAFT_FOLDER
 from app.ui.theme.theme import Theme
 from tests.support.fake_workspace import FakeWorkspace, statistics
 
@@ -59,6 +61,24 @@ def test_a_narrow_window(qtbot: QtBot, window: MainWindow, workspace: FakeWorksp
     assert ("stop", chat) not in workspace.calls
 
 
+def test_the_menu_of_the_window(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    menu = window.menu
+    assert not menu.rename.isEnabled()
+    window.page.open(workspace.add_conversation("Chat", 0, "a", "b"))
+    qtbot.mouseClick(window.page.header.menu_button, Qt.MouseButton.LeftButton)
+    assert menu.isVisible()
+    assert (menu.drafted.isChecked(), menu.guesses.isChecked()) == (False, True)
+    assert menu.drafted.shortcut().toString() == "Ctrl+D"
+    menu.guesses.trigger()
+    menu.drafted.trigger()
+    assert (workspace.settings.drafted_shown, workspace.settings.unconfirmed_shown) == (True, False)
+    menu.close()
+    assert menu.delete_chat.isEnabled()
+    menu.delete_chat.trigger()
+    assert window.page.current is None
+    assert not menu.delete_chat.isEnabled()
+
+
 def test_dark_and_light(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, theme: Theme) -> None:
     window.page.open(workspace.add_conversation("Chat", 0, "Hello", "Text with `code`\n\n```py\nx = 1\n```"))
     for dark, color in ((True, "#191C1B"), (False, "#FFFFFF")):
@@ -93,7 +113,7 @@ def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -
         seen.append(widget.accessibleName())
         qtbot.keyClick(widget, Qt.Key.Key_Tab)
     wanted = ["New chat", "Search chats", "Chats", "Show or hide the chats (Ctrl+B)", "Model: Tenon guide, fp32",
-              "Transcript", "Message", "Mode: Auto", "Send", "Copy reply"]  # fmt: skip
+              "Menu", "Transcript", "Message", "Mode: Auto", "Send", "Copy reply"]  # fmt: skip
     assert seen[: len(wanted)] == wanted
 
 
@@ -134,9 +154,57 @@ def test_the_model_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspa
         "Tenon guide",
         "Qwen",
         "Open model folder...",
+        "Draft...",
     ]
     button.popup.choose("/somewhere/Qwen")
     assert ("choose_model", "/somewhere/Qwen") in workspace.calls
+
+
+def _open_drafts(window: MainWindow) -> ChoicePopup:
+    button = window.page.header.model_button
+    button.click()
+    assert button.popup is not None
+    button.popup.choose(DRAFTS)
+    return button.popup
+
+
+def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    workspace.drafts.refs.append("/models/other")
+    popup = _open_drafts(window)
+    assert [choice.title for choice in popup.choices] == [
+        "None",
+        "guide-draft",
+        "guide-gated-fusion",
+        "other",
+        "Choose a folder...",
+    ]
+    assert workspace.drafts.looks
+    height = popup.height()
+    workspace.drafts.problems["/models/other"] = "The draft was made for another vocabulary. " * 4
+    workspace.drafts.changed.emit()
+    assert popup.choices[3].problem
+    assert popup.height() > height
+    popup.choose("/models/other")
+    assert popup.isVisible()
+    popup.choose("guide-gated-fusion")
+    assert not workspace.drafts.looks
+    assert workspace.settings.draft_of("guide") == "guide-gated-fusion"
+    assert _open_drafts(window).choices[2].checked
+
+
+def test_a_draft_from_any_folder(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folders = iter(["/models/misfit", "/models/small", ""])
+    monkeypatch.setattr("app.ui.chat_page.QFileDialog.getExistingDirectory", lambda *arguments: next(folders))
+    workspace.drafts.problems["/models/misfit"] = "The draft was made for another vocabulary."
+    _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
+    assert workspace.settings.draft_of("guide") == ""
+    assert "another vocabulary" in window.toast.text
+    _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
+    assert workspace.settings.draft_of("guide") == "/models/small"
+    _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
+    assert workspace.settings.draft_of("guide") == "/models/small"
 
 
 @pytest.mark.parametrize(
@@ -146,6 +214,10 @@ def test_the_model_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspa
         (EngineState(EnginePhase.LOADING, "guide", "Guide", fraction=0.5), "Model: Guide, loading, 50 %"),
         (EngineState(EnginePhase.READY, "guide", "Guide", "fp32"), "Model: Guide, fp32"),
         (EngineState(EnginePhase.STOPPED, "guide", "Guide", sentence="It stopped."), "Model: Guide, stopped"),
+        (
+            EngineState(EnginePhase.READY, "g", "Guide", "int4", draft_name="small"),
+            "Model: Guide, int4, draft small",
+        ),
     ],
 )
 def test_the_model_button_follows_the_engine(

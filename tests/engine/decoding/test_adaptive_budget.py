@@ -164,3 +164,32 @@ def test_rounds_in_which_nothing_was_found_say_nothing_about_drafts() -> None:
 def test_a_long_reply_of_short_drafts_stays_finite() -> None:
     machine = FakeMachine(_always(0.3), row_s=0.2).run(AdaptiveBudget(64), 20_000)
     assert machine.time_s / machine.tokens < 1.02
+
+
+@pytest.mark.parametrize("noise", NOISE)
+def test_a_target_that_waits_for_its_weights_drafts_from_the_first_round_on(noise: float) -> None:
+    for seed in SEEDS:
+        machine = FakeMachine(_always(0.8), row_s=0.0, draft_s=0.05, noise=noise, seed=seed)
+        budgets = machine.run(AdaptiveBudget(63, RoundCost(flat=True)), 300).budgets
+        assert budgets[0] == 63
+        # A plain round is measured in the end, and is one of few; here nothing tells that the disk decides.
+        assert 1 <= budgets.count(0) <= 2 + len(budgets) // 8
+
+
+@pytest.mark.parametrize("noise", NOISE)
+@pytest.mark.parametrize(("draft_s", "row_s"), [(0.3, 0.0), (0.05, 0.0), (0.0, 0.0), (1.0, 0.002)])
+def test_a_useless_draft_costs_a_tenth_at_most_there_too(draft_s: float, row_s: float, noise: float) -> None:
+    for seed in SEEDS:
+        machine = FakeMachine(_always(0.0), row_s, draft_s, catch_up_s=0.002, noise=noise, seed=seed)
+        machine.run(AdaptiveBudget(63, RoundCost(flat=True)), 200)
+        assert machine.time_s / machine.tokens <= 1.10
+
+
+@pytest.mark.parametrize("noise", NOISE)
+def test_a_draft_gets_all_nodes_while_the_disk_decides_what_a_forward_takes(noise: float) -> None:
+    for seed in SEEDS:
+        machine = FakeMachine(_always(0.8), row_s=0.0, draft_s=0.05, waits=0.7, noise=noise, seed=seed)
+        assert set(machine.run(AdaptiveBudget(63, RoundCost(flat=True)), 300).budgets) == {63}
+        useless = FakeMachine(_always(0.0), row_s=0.0, draft_s=0.3, waits=0.7, noise=noise, seed=seed)
+        useless.run(AdaptiveBudget(63, RoundCost(flat=True)), 200)
+        assert useless.time_s / useless.tokens <= 1.10

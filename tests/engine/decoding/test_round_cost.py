@@ -44,3 +44,28 @@ def test_smaller_drafts_are_taken_to_be_cheaper_until_they_are_measured() -> Non
 
 def test_rows_of_one_power_of_two_share_their_measurements() -> None:
     assert _measured(r1=1.0, r6=2.0).seconds(7) == 2.0
+
+
+def test_a_forward_that_waits_takes_the_disk_s_time_at_every_width() -> None:
+    """2 s of the disk, 0.2 s of computing 64 rows; one slow round says nothing against its width."""
+    cost = RoundCost(flat=True)
+    assert not cost.measured
+    cost.add_verify(63, 2.0, waited_s=1.8)
+    assert cost.measured
+    assert cost.knows_plain
+    for seconds in (2.0, 6.0, 2.0):
+        cost.add_verify(63, seconds, waited_s=seconds - 0.2)
+    for size in (1, 7, 63, 40):
+        assert cost.seconds(size) == 2.0
+    assert cost.plain_s() == 2.0
+
+
+def test_a_wide_forward_that_computes_longer_than_the_disk_takes_tells_nothing_of_plain_ones() -> None:
+    cost = RoundCost(flat=True)
+    cost.add_verify(63, 5.0, waited_s=0.1)
+    assert not cost.knows_plain
+    assert cost.plain_s() == pytest.approx(4.9)
+    cost.add_verify(0, 2.0, waited_s=1.9)
+    assert cost.knows_plain
+    assert cost.plain_s() == 2.0
+    assert cost.seconds(63) == pytest.approx(4.9)

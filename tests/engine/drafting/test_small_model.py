@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from engine.decoding.target import Target
+from engine.drafting.draft_model import DraftModel
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.small_model import SmallModel
 from engine.errors import Cancelled
@@ -29,7 +30,7 @@ def drafter_for(
     decoder: Decoder, shape: TreeShape, check: Callable[[], None] = lambda: None, context: int = CONTEXT
 ) -> SmallModel:
     link = Link(torch.device("cpu"))
-    return SmallModel(decoder, decoder.config.vocabulary_size, shape, context, link, check)
+    return SmallModel(DraftModel(decoder, decoder.config.vocabulary_size, context, link, check), shape)
 
 
 def noisy(folder: Path, amount: float) -> Decoder:
@@ -206,7 +207,7 @@ def test_reading_a_prompt_can_be_cancelled(llama_folder: Path) -> None:
 def test_padding_rows_are_never_drafted(llama_folder: Path) -> None:
     decoder = load_decoder(llama_folder)
     link = Link(torch.device("cpu"))
-    drafter = SmallModel(decoder, 10, TreeShape(8, 3, 32), CONTEXT, link, lambda: None)
+    drafter = SmallModel(DraftModel(decoder, 10, CONTEXT, link, lambda: None), TreeShape(8, 3, 32))
     drafter.reset(PROMPT)
     drafter.observe([5], None)
     draft = drafter.propose(32)

@@ -90,6 +90,32 @@ def test_levels_of_a_tree_stay_behind_each_other_until_a_path_is_kept(first: int
         cache.place(torch.tensor([5]), behind=2)
 
 
+@pytest.mark.parametrize(
+    ("rows", "keep"),
+    [([0], [1, 2]), ([0, 2], [4, 5]), ([1], [3, 5]), ([], [2, 4]), ([0, 1], []), ([4], [5]), ([0, 3], [4])],
+)
+def test_rows_below_the_path_may_stay_uncommitted(rows: list[int], keep: list[int]) -> None:
+    cache = make()
+    write(cache, [1, 2])
+    cache.commit(torch.arange(2))
+    write(cache, [10, 11, 12, 13, 14, 15])
+    cache.commit(torch.tensor(rows, dtype=torch.long), torch.tensor(keep, dtype=torch.long))
+    assert cache.length == 2 + len(rows)
+    with pytest.raises(ValueError, match="cannot stay"):
+        cache.place(torch.tensor([0]), behind=len(keep) + 1)
+    # A later forward builds on them, and they are committed as rows of their own.
+    write(cache, [20], behind=len(keep))
+    cache.commit(torch.arange(len(keep) + 1))
+    assert committed(cache) == [1, 2, *(10 + row for row in [*rows, *keep]), 20]
+
+
+def test_rows_that_stay_keep_their_positions() -> None:
+    cache = make()
+    cache.place(torch.tensor([0, 1, 1, 2, 2]))
+    cache.commit(torch.tensor([0, 2]), torch.tensor([3, 4]))
+    assert cache.place(torch.tensor([3]), behind=2).tolist() == [2, 2, 3]
+
+
 def test_positions_of_uncommitted_rows_are_remembered() -> None:
     cache = make()
     assert cache.place(torch.tensor([0, 1, 1])).tolist() == [0, 1, 1]

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -76,7 +77,7 @@ def test_a_matrix_with_other_bytes_than_its_shape_needs_is_made_again(folder: Pa
     def sections() -> Iterator[tuple[str, torch.Tensor, dict[str, Any]]]:
         for name, section in packed.sections.items():
             less = 64 if name == "layers.1.down" else 0
-            yield name, packed.bytes_of(name)[less:], dict(section.layout)
+            yield name, packed.bytes_of(section)[less:], dict(section.layout)
 
     write_packed_file(packed_file(folder), checkpoint.digest(), "int8", sections())
     assert torch.equal(logits(load(folder), folder), before)
@@ -119,6 +120,18 @@ def test_a_disk_that_fills_up_is_said_and_nothing_is_left_behind(folder: Path) -
     assert "File too large" in done.stdout
     assert sorted(path.name for path in folder.iterdir()) == before
     assert list((folder.parent / "cache").iterdir()) == []
+
+
+def test_a_disk_without_room_is_said_before_anything_is_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = sorted(path.name for path in folder.iterdir())
+    monkeypatch.setattr(packed_loader.shutil, "disk_usage", lambda path: SimpleNamespace(free=10_000_000))
+    monkeypatch.setattr(packed_loader, "write_packed_file", None)
+    with pytest.raises(OutOfDisk, match="int8 weights could not be written") as caught:
+        load(folder)
+    assert "0.01 GB are free" in caught.value.details
+    assert sorted(path.name for path in folder.iterdir()) == before
 
 
 def test_no_room_anywhere_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from engine.decoding.target import Target
+from engine.drafting.draft_model import DraftModel
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.guarded import Guarded
 from engine.drafting.small_model import SmallModel
@@ -61,7 +62,7 @@ def test_a_small_model_on_the_device_gets_token_ids_and_the_shape_of_trees(llama
     link = GuardedLink(sides)
     decoder, draft = load_decoder(llama_folder), load_decoder(llama_folder)
     shape = TreeShape(3, 4, 10)
-    drafter = SmallModel(draft, draft.config.vocabulary_size, shape, CONTEXT, link, lambda: None)
+    drafter = SmallModel(DraftModel(draft, draft.config.vocabulary_size, CONTEXT, link, lambda: None), shape)
     target = Target(decoder, CONTEXT)
     run_reply(target, drafter, PROMPT, 60)  # tables and caches grow once
     sides.mark(weights_of(decoder.source), HOST)
@@ -135,7 +136,8 @@ def test_first_layers_on_the_device_change_nothing_and_rows_alone_cross(
     whole, split = load_decoder(folder), split_decoder(folder, leading, link)
     target = Target(split, CONTEXT)
     draft = SmallModel(
-        whole, whole.config.vocabulary_size, TreeShape(3, 3, 6), CONTEXT, GuardedLink(sides), lambda: None
+        DraftModel(whole, whole.config.vocabulary_size, CONTEXT, GuardedLink(sides), lambda: None),
+        TreeShape(3, 3, 6),
     )
     expected = greedy(whole, torch.tensor(PROMPT), 80)
     assert run_reply(target, draft, PROMPT, 80)[0] == expected

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,14 +9,30 @@ from engine.errors import InvalidOption, OutOfMemory
 from engine.kernels import library
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
-from engine.planning import fit, hardware
-from engine.planning.fit import fit_model
+from engine.model.footprint import stored_layer_bytes
+from engine.model.weight_format import weight_format
+from engine.planning import fit, footprint, hardware
+from engine.planning.fit import Fit, fit_model
+from engine.planning.footprint import host_footprint
+from engine.planning.placement_plan import PlacementPlan
+from engine.planning.streaming import least_bytes
 from engine.weights.checkpoint import Checkpoint
+from tests.support.checkpoints import write_checkpoint
 
 
 @pytest.fixture
 def config(llama_folder: Path) -> ModelConfig:
     return read_config(Checkpoint(llama_folder))
+
+
+@pytest.fixture(autouse=True)
+def _process_without_baseline(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fit, "process_bytes", lambda: 0)
+
+
+def whole_bytes(config: ModelConfig, settled: Fit) -> int:
+    """What a budget must allow for all of it to be in memory."""
+    return host_footprint(config, PlacementPlan(), settled.weights, settled.context, baseline_bytes=0).total
 
 
 def test_weights_and_context_are_settled_and_sized(config: ModelConfig) -> None:
@@ -30,20 +47,51 @@ def test_weights_and_context_are_settled_and_sized(config: ModelConfig) -> None:
 
 def test_a_context_that_was_not_asked_for_shrinks_first(config: ModelConfig) -> None:
     whole = fit_model(config, LoadOptions())
-    tight = whole.weight_bytes + whole.cache_bytes * 3 // 4
-    assert (
-        fit_model(config, LoadOptions(weights="fp32", ram_budget_bytes=tight)).context == whole.context // 2
-    )
-    with pytest.raises(OutOfMemory, match=f"{whole.context:,} tokens"):
-        fit_model(config, LoadOptions(weights="fp32", ram_budget_bytes=tight, context=whole.context))
+    tight = whole_bytes(config, whole) - whole.cache_bytes // 4
+    shrunk = fit_model(config, LoadOptions(weights="fp32", ram_budget_bytes=tight))
+    assert (shrunk.context, shrunk.plan.kind) == (whole.context // 2, "resident")
+    asked = fit_model(config, LoadOptions(weights="fp32", ram_budget_bytes=tight, context=whole.context))
+    assert (asked.context, asked.plan.kind) == (whole.context, "stream")
 
 
 def test_too_little_memory_is_refused_with_the_numbers(
     config: ModelConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fit, "available_memory_bytes", lambda: (256 << 20) + 100_000)
-    with pytest.raises(OutOfMemory, match=r"needs .* MB .* free are 0.1 MB"):
+    with pytest.raises(OutOfMemory, match=r"needs .* MB .* free are 0.1 MB: close other programs"):
         fit_model(config, LoadOptions())
+
+
+def test_a_budget_too_small_for_streaming_is_refused_with_the_least_that_would_do(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    deep = read_config(Checkpoint(write_checkpoint(tmp_path / "deep", num_hidden_layers=12)))
+    weights = weight_format("fp32")
+    monkeypatch.setattr(fit, "process_bytes", lambda: 3_000_000)
+    least = least_bytes(deep, weights, 64, 5000)
+    options = LoadOptions(weights="fp32", context=64, ram_budget_bytes=3_000_000 + least)
+    assert fit_model(deep, options, taken_bytes=5000).plan == PlacementPlan("stream", 0, 0, 2)
+    with pytest.raises(OutOfMemory, match=rf"budget of {(3e6 + least) / 1e6:.3g} MB or more"):
+        fit_model(deep, replace(options, ram_budget_bytes=2_990_000 + least), taken_bytes=5000)
+
+
+def test_as_many_layers_stay_as_the_budget_allows(tmp_path: Path) -> None:
+    deep = read_config(
+        Checkpoint(write_checkpoint(tmp_path / "deep", num_hidden_layers=12, intermediate_size=512))
+    )
+    weights = weight_format("fp32")
+    least, each = least_bytes(deep, weights, 64), stored_layer_bytes(deep, weights)
+    options = LoadOptions(weights="fp32", context=64)
+    for pinned in (0, 1, 5):
+        for more in (0, each - 1):
+            budget = least + pinned * each + more
+            plan = fit_model(deep, replace(options, ram_budget_bytes=budget)).plan
+            assert plan == PlacementPlan("stream", pinned_layers=pinned, buffers=2)
+    resident = host_footprint(deep, PlacementPlan(), weights, 64, baseline_bytes=0).total
+    assert fit_model(deep, replace(options, ram_budget_bytes=resident)).plan.kind == "resident"
+    almost = fit_model(deep, replace(options, ram_budget_bytes=resident - 1)).plan
+    assert almost.kind == "stream"
+    assert almost.pinned_layers + almost.buffers < 12
 
 
 def test_auto_takes_the_fastest_that_fits_and_four_bits_only_when_nothing_else_does(
@@ -60,7 +108,19 @@ def test_auto_takes_the_fastest_that_fits_and_four_bits_only_when_nothing_else_d
     seconds["bf16"] = 2.0
     assert chosen() == "bf16"
     int4 = fit_model(config, LoadOptions(weights="int4", context=16))
-    assert chosen(int4.weight_bytes + int4.cache_bytes) == "int4"
+    assert chosen(whole_bytes(config, int4)) == "int4"
+    assert int4.plan.kind == "resident"
+
+
+@pytest.mark.parametrize(("stored", "expected"), [("Q4_0", "int4"), ("Q4_K", "int8"), (None, "int8")])
+def test_four_bits_are_for_files_that_lose_nothing_in_them(
+    stored: str | None, expected: str, config: ModelConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fit, "_SMALL_MODEL_BYTES", 0)
+    seconds = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "int4": 0.5}
+    monkeypatch.setattr(fit, "format_seconds", lambda folder: seconds)
+    quantized = replace(config, quantization=stored)
+    assert fit_model(quantized, LoadOptions(context=16)).weights.name == expected
 
 
 @pytest.mark.parametrize(
@@ -85,6 +145,16 @@ def test_a_control_group_caps_memory_and_cores(tmp_path: Path, monkeypatch: pyte
     assert hardware.usable_cores() == 1
 
 
+def test_a_control_group_of_the_first_version_caps_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "memory.limit_in_bytes").write_text("2000000\n")
+    (tmp_path / "memory.usage_in_bytes").write_text("1500000\n")
+    (tmp_path / "memory.stat").write_text("inactive_file 1\ntotal_inactive_file 100000\n")
+    monkeypatch.setattr(hardware, "_first_version_groups", lambda: [tmp_path, tmp_path / "absent"])
+    assert hardware.available_memory_bytes() == 600_000
+
+
 def test_a_gpu_takes_as_many_layers_as_its_budget_holds(config: ModelConfig) -> None:
     settled = fit_model(config, LoadOptions(weights="fp32", context=100))
     each = 4 * (64 * 128 + 64 * 64 + 3 * 64 * 96 + 2 * 64) + 2 * 2 * 16 * 4 * 100
@@ -92,7 +162,7 @@ def test_a_gpu_takes_as_many_layers_as_its_budget_holds(config: ModelConfig) -> 
     assert found == [0, 0, 1, 2, 3]
     packed = fit_model(config, LoadOptions(weights="int8", context=100))
     assert fit.layers_that_fit(config, packed, each) == 1
-    assert fit.device_format(packed.weights).name == "bf16"
+    assert footprint.device_format(packed.weights).name == "bf16"
 
 
 def test_a_large_draft_takes_the_fastest_format(config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -109,7 +179,7 @@ def test_a_large_draft_takes_the_fastest_format(config: ModelConfig, monkeypatch
 
 def test_a_draft_takes_its_share_of_the_memory_first(config: ModelConfig) -> None:
     whole = fit_model(config, LoadOptions(weights="fp32"))
-    budget = whole.weight_bytes + whole.cache_bytes
+    budget = whole_bytes(config, whole)
     options = LoadOptions(weights="fp32", ram_budget_bytes=budget)
     assert fit_model(config, options).context == whole.context
     assert fit_model(config, options, taken_bytes=1000).context < whole.context

@@ -57,3 +57,14 @@ def test_a_token_that_only_one_of_them_has_is_named(target: Tokenizer, tmp_path:
     with pytest.raises(DraftMismatch) as caught:
         check_pair(*pair)
     assert f"token {number} is {ours} in the model and {theirs} in the draft" in caught.value.message
+
+
+def test_spaces_may_be_spelled_as_sentence_piece_does(target: Tokenizer, tmp_path: Path) -> None:
+    pair = []
+    for name, token in (("plain", "  "), ("sentencepiece", "▁▁"), ("other", "..")):
+        tokenizer = train_tokenizer()
+        tokenizer.add_tokens([token])
+        pair.append(_saved(tokenizer, tmp_path / name))
+    check_pair(pair[0], pair[1])
+    with pytest.raises(DraftMismatch):
+        check_pair(pair[0], pair[2])

@@ -73,6 +73,31 @@ def test_a_cancelled_reply_gives_up_what_it_held_back() -> None:
     assert (reply.take_fresh(), reply.text, reply.stop_reason) == ("ab", "xab", None)
 
 
+@given(st.text("aé€𝄞", max_size=12), st.text("aé€𝄞", max_size=12))
+def test_a_preview_is_whole_characters_of_what_would_come_and_changes_nothing(said: str, next_: str) -> None:
+    reply = ReplyText(decode, {END}, ["aa"])
+    taken = said.replace("aa", "a").encode()
+    for byte in taken:
+        reply.add(byte)
+    shown, ids = reply.take_fresh(), list(reply.token_ids)
+    preview = reply.preview([*next_.encode()])
+    assert preview == reply.preview([*next_.encode()])
+    assert (reply.text, reply.token_ids, reply.take_fresh()) == (shown, ids, "")
+    going_on = all(reply.add(byte) for byte in next_.encode())
+    assert reply.take_fresh() == preview
+    assert going_on or reply.stop_reason == "stop"
+    assert "\ufffd" not in preview
+
+
+def test_a_preview_ends_where_the_reply_would() -> None:
+    reply = ReplyText(decode, {END}, limit=4)
+    reply.add(ord("a"))
+    assert reply.preview([98, 99, 100, 101]) == "bcd"
+    assert reply.preview([98, END, 100]) == "b"
+    assert reply.preview([0xE2, 0x82]) == ""
+    assert reply.stop_reason is None
+
+
 def test_a_continued_reply_keeps_its_first_space() -> None:
     def words(token_ids: Sequence[int]) -> str:
         """A tokenizer that drops the space in front of a text's first word."""

@@ -94,9 +94,7 @@ def test_config_json_must_be_there_and_readable(folder: Path) -> None:
     assert "config.json" in refusal(folder, ConfigInvalid)
 
 
-@pytest.mark.parametrize(
-    ("other", "word"), [(None, "no weights"), ("pytorch_model.bin", "PyTorch"), ("model-q4.gguf", "GGUF")]
-)
+@pytest.mark.parametrize(("other", "word"), [(None, "no weights"), ("pytorch_model.bin", "PyTorch")])
 def test_safetensors_are_asked_for_when_there_are_none(folder: Path, other: str | None, word: str) -> None:
     (folder / "model.safetensors").unlink()
     if other:

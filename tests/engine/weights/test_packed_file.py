@@ -39,7 +39,7 @@ def test_what_was_written_is_read_back_from_mapped_pages(path: Path) -> None:
     packed.check(nothing, nothing)
     for name, tensor in TENSORS.items():
         assert packed.sections[name].layout == {"shape": list(tensor.shape)}
-        found = packed.bytes_of(name)
+        found = packed.bytes_of(packed.sections[name])
         assert found.data_ptr() % ALIGNMENT_BYTES == 0 or not len(found)
         assert torch.equal(found.view(tensor.dtype).reshape(tensor.shape), tensor)
     assert packed.size_bytes == sum(tensor.nbytes for tensor in TENSORS.values())

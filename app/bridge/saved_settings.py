@@ -1,0 +1,60 @@
+"""The settings on the disk: read once, written a moment after each change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.bridge.background_writer import BackgroundWriter
+from app.settings.settings_file import SettingsFile
+from engine.errors import StorageError
+
+_DELAY_MS = 200
+
+
+class SavedSettings(QObject):
+    """Keeps the settings in their file.
+
+    Args:
+        folder: Where the file lies.
+        writer: Writes it.
+
+    Attributes:
+        settings: Assigning to one of them saves it.
+        problems: What was wrong with the file, in sentences.
+    """
+
+    problem = Signal(str)  # it cannot be written
+
+    def __init__(self, folder: Path, writer: BackgroundWriter, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._file = SettingsFile(folder)
+        self._writer = writer
+        self.settings, self.problems = self._file.read()
+        self.settings.on_change = self._changed
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_DELAY_MS)
+        self._timer.timeout.connect(self._save)
+        self._closed = False
+
+    def close(self) -> None:
+        """Save what has changed; what changes from now on is lost."""
+        self._closed = True
+        if self._timer.isActive():
+            self._save()
+
+    def _changed(self) -> None:
+        if not self._closed:
+            self._timer.start()
+
+    @Slot()
+    def _save(self) -> None:
+        self._timer.stop()
+        text = self._file.text_of(self.settings)
+        self._writer.submit(lambda: self._file.write(text), self._saved)
+
+    def _saved(self, error: StorageError | None) -> None:
+        if error:
+            self.problem.emit(error.message)

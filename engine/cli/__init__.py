@@ -1,0 +1,52 @@
+"""The command line: a second front end, and the proof that the engine needs no window."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from engine.cli import ask, doctor, models, train
+from engine.cli.parser import Parser
+from engine.errors import TenonError
+
+
+def main(arguments: list[str]) -> int:
+    """Run a subcommand.
+
+    Args:
+        arguments: What follows ``tenon`` on the command line.
+
+    Returns:
+        0 when it worked, 2 for bad usage or input, 1 for any other failure, 130 when interrupted.
+    """
+    try:
+        options = _parser().parse_args(arguments)
+    except SystemExit as exit_:
+        return int(exit_.code or 0)
+    for stream in (sys.stdout, sys.stderr):
+        # A reply may hold any character, whatever encoding the terminal or the pipe claims.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    try:
+        return int(options.run(options))
+    except TenonError as error:
+        print(f"tenon: {error.message}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader (head, say) has seen enough.
+        sys.stderr.close()
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="tenon",
+        description="Language models on this machine. Without a subcommand, `tenon` opens the window.",
+        epilog="`tenon --version` prints the version.",
+    )
+    commands = parser.add_subparsers(title="subcommands", metavar="COMMAND", required=True)
+    for subcommand in (ask, models, train, doctor):
+        subcommand.add_to(commands)
+    return parser

@@ -1,0 +1,215 @@
+"""``tenon ask``: answer one prompt in the terminal."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import queue
+import signal
+import sys
+from typing import Any, TextIO
+
+from engine.cli.interrupt import on_interrupt
+from engine.cli.parser import size
+from engine.errors import InvalidOption
+from engine.messages import (
+    Cancel,
+    ChatMessage,
+    ContextTrimmed,
+    Event,
+    Failed,
+    Finished,
+    Generate,
+    LoadOptions,
+    Notice,
+    Reply,
+    SamplingOptions,
+    TokensAdded,
+)
+
+_WIDTH = "guesses that are followed at each level of the draft's tree; 1 is a chain (default: %(default)s)"
+_DEPTH = "the longest run of guesses (default: %(default)s)"
+_NODES = "guesses that the model checks in one pass, beside the token before them (default: 15; llmcad: 63)"
+_MODE = "auto, plain, lookup, dovetail or llmcad (default: %(default)s)"
+_FALLBACK = (
+    "llmcad: check the guesses once none of their branches is likelier than this, above 0 and at most 1, to begin with "
+    "(default: %(default)s)"
+)
+_VERIFY = (
+    "how guesses are checked: sample-and-match, residual, or typical, which is lossy (default: %(default)s)"
+)
+
+
+def add_to(commands: Any) -> None:
+    """Add the subcommand to the parser's subcommands."""
+    ask = commands.add_parser(
+        "ask", help="answer one prompt in the terminal", description="Answer one prompt."
+    )
+    ask.set_defaults(run=_ask)
+    ask.add_argument("prompt", metavar="PROMPT", help="the question; - reads standard input")
+    ask.add_argument(
+        "--model",
+        metavar="REF",
+        default="guide",
+        help="a folder, a GGUF file, an installed model's name, or guide",
+    )
+    ask.add_argument(
+        "--draft",
+        metavar="REF",
+        help="what guesses: a small model of the same vocabulary, such as guide-draft, or a head that was trained for "
+        "the model, such as guide-gated-fusion",
+    )
+    ask.add_argument("--draft-width", metavar="N", type=int, default=LoadOptions.draft_width, help=_WIDTH)
+    ask.add_argument("--draft-depth", metavar="N", type=int, default=LoadOptions.draft_depth, help=_DEPTH)
+    ask.add_argument("--draft-nodes", metavar="N", type=int, help=_NODES)
+    ask.add_argument("--mode", default="auto", help=_MODE)
+    _add_llmcad(ask)
+    ask.add_argument("--verify", default="sample-and-match", metavar="RULE", help=_VERIFY)
+    ask.add_argument(
+        "--weights", default="auto", help="auto, fp32, bf16, int8 or int4 (default: %(default)s)"
+    )
+    ask.add_argument(
+        "--max-tokens", metavar="N", type=int, help="the reply's limit (default: the context's end)"
+    )
+    ask.add_argument("--temperature", metavar="T", type=float, help="0 is greedy (default: the model's own)")
+    ask.add_argument(
+        "--top-p", metavar="P", type=float, help="keep the likeliest tokens up to this probability"
+    )
+    ask.add_argument("--top-k", metavar="K", type=int, help="keep the K likeliest tokens; 0 keeps all")
+    ask.add_argument(
+        "--min-p", metavar="P", type=float, help="keep tokens of at least this share of the best one's"
+    )
+    ask.add_argument("--repetition-penalty", metavar="R", type=float, help="1 does nothing")
+    ask.add_argument("--seed", metavar="S", type=int, help="the same seed gives the same text")
+    ask.add_argument(
+        "--stop", metavar="TEXT", action="append", default=[], help="end the reply here; may be repeated"
+    )
+    ask.add_argument(
+        "--threads", metavar="N", type=int, help="CPU threads (default: the usable physical cores)"
+    )
+    ask.add_argument("--context", metavar="N", type=int, help="tokens of context")
+    ask.add_argument(
+        "--ram-budget", metavar="SIZE", type=size, help="most memory to use, such as 6G or 512MiB"
+    )
+    ask.add_argument("--vram-budget", metavar="SIZE", type=size, help="the same for a GPU; 0 leaves it alone")
+    ask.add_argument("--system", metavar="TEXT", help="the system prompt")
+    ask.add_argument("--raw", action="store_true", help="continue PROMPT as it is, without a chat template")
+    ask.add_argument("--json", action="store_true", help="print one JSON object at the end and nothing else")
+
+
+def _add_llmcad(ask: argparse.ArgumentParser) -> None:
+    ask.add_argument(
+        "--fallback-threshold",
+        metavar="A",
+        type=float,
+        default=LoadOptions.fallback_threshold,
+        help=_FALLBACK,
+    )
+    for name, help_ in (
+        ("branching", "llmcad: guess one chain of tokens and no tree"),
+        ("adaptive-fallback", "llmcad: check after --draft-depth guesses, however sure the draft is"),
+        ("draft-ahead", "llmcad: let the draft wait while the model is read"),
+    ):
+        ask.add_argument(f"--no-{name}", dest=name.replace("-", "_"), action="store_false", help=help_)
+
+
+def _ask(options: argparse.Namespace) -> int:
+    request = _request(options)
+    from engine.engine import Engine
+
+    events: queue.Queue[Event] = queue.Queue()
+    engine = Engine(events.put)
+    previous = on_interrupt(lambda: engine.submit(Cancel(request.request_id)))
+    try:
+        engine.submit(request)
+        return _follow(events, None if options.json else sys.stdout)
+    finally:
+        engine.close()
+        signal.signal(signal.SIGINT, previous)
+
+
+def _follow(events: queue.Queue[Event], stream: TextIO | None) -> int:
+    """Print a reply as it comes (to ``stream``) or its JSON at the end (without one)."""
+    while True:
+        event = events.get()
+        if isinstance(event, TokensAdded) and stream is not None:
+            stream.write(event.text)
+            stream.flush()
+        elif isinstance(event, Notice):
+            print(event.text, file=sys.stderr)
+        elif isinstance(event, ContextTrimmed):
+            print(f"The oldest {event.messages_left_out} messages were left out.", file=sys.stderr)
+        elif isinstance(event, Failed):
+            print(f"tenon: {event.error.message}", file=sys.stderr)
+            return event.error.exit_code
+        elif isinstance(event, Finished):
+            if stream is None:
+                print(json.dumps(event.reply.as_json(), ensure_ascii=False))
+            else:
+                stream.write("\n")
+                if stream.isatty():
+                    print(_summary(event.reply), file=sys.stderr)
+            return 130 if event.reply.stop_reason == "cancelled" else 0
+
+
+def _request(options: argparse.Namespace) -> Generate:
+    if options.raw and options.system:
+        raise InvalidOption(
+            "--raw applies no chat template, so it has no place for --system: leave one of them out."
+        )
+    prompt = _read_standard_input() if options.prompt == "-" else options.prompt
+    turns = [ChatMessage("system", options.system)] if options.system else []
+    return Generate(
+        request_id="ask",
+        verify=options.verify,
+        options=LoadOptions(
+            model=options.model,
+            draft=options.draft,
+            draft_width=options.draft_width,
+            draft_depth=options.draft_depth,
+            draft_nodes=options.draft_nodes,
+            fallback_threshold=options.fallback_threshold,
+            branching=options.branching,
+            adaptive_fallback=options.adaptive_fallback,
+            draft_ahead=options.draft_ahead,
+            mode=options.mode,
+            weights=options.weights,
+            threads=options.threads,
+            context=options.context,
+            ram_budget_bytes=options.ram_budget,
+            vram_budget_bytes=options.vram_budget,
+        ),
+        messages=() if options.raw else (*turns, ChatMessage("user", prompt)),
+        raw_prompt=prompt if options.raw else None,
+        max_tokens=options.max_tokens,
+        sampling=SamplingOptions(
+            temperature=options.temperature,
+            top_k=options.top_k,
+            top_p=options.top_p,
+            min_p=options.min_p,
+            repetition_penalty=options.repetition_penalty,
+            seed=options.seed,
+        ),
+        stop=tuple(options.stop),
+    )
+
+
+def _read_standard_input() -> str:
+    if hasattr(sys.stdin, "reconfigure"):
+        sys.stdin.reconfigure(encoding="utf-8", errors="strict")
+    try:
+        return sys.stdin.read()
+    except UnicodeDecodeError as error:
+        raise InvalidOption("Standard input is not UTF-8 text: convert it to UTF-8 first.") from error
+
+
+def _summary(reply: Reply) -> str:
+    timings = reply.timings
+    parts = [reply.mode, f"{timings.predicted_n} tokens"]
+    if timings.predicted_per_second is not None:
+        parts.append(f"{timings.predicted_per_second:.3g} tok/s")
+    if timings.time_to_first_token_ms is not None:
+        parts.append(f"first token {timings.time_to_first_token_ms / 1e3:.2g} s")
+    if timings.acceptance_rate is not None:
+        parts.append(f"{timings.acceptance_rate:.0%} accepted")
+    return f"[{', '.join(parts)}]"

@@ -1,0 +1,189 @@
+"""``tenon models``: search, fetch, import, list, check and remove models."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+
+def add_to(commands: Any) -> None:
+    """Add the subcommand to the parser's subcommands."""
+    models = commands.add_parser(
+        "models",
+        help="search, download, import, list, check and remove models",
+        description="The models on this machine, and those of the hub.",
+    )
+    actions = models.add_subparsers(title="actions", metavar="ACTION", required=True)
+    _add_search(actions)
+    _add_list(actions)
+    _add_get(actions)
+    _add_import(actions)
+    _add_remove(actions)
+    _add_verify(actions)
+    _add_token(actions)
+
+
+def _add_search(actions: Any) -> None:
+    search = actions.add_parser("search", help="look in the catalogue and on the hub")
+    search.set_defaults(run=_search)
+    search.add_argument("text", metavar="TEXT", nargs="*", help="words of the name; none lists the catalogue")
+    search.add_argument(
+        "--format",
+        choices=("any", "gguf", "safetensors"),
+        default="any",
+        help="what the hub is asked for (default: %(default)s)",
+    )
+    search.add_argument("--author", metavar="NAME", help="a user or an organization of the hub")
+    search.add_argument(
+        "--limit", metavar="N", type=int, default=20, help="most results of the hub (default: %(default)s)"
+    )
+    search.add_argument("--offline", action="store_true", help="look in the catalogue alone")
+    _add_json(search)
+
+
+def _add_list(actions: Any) -> None:
+    list_ = actions.add_parser("list", help="the installed models and unfinished downloads")
+    list_.set_defaults(run=_list)
+    list_.add_argument(
+        "--pairs",
+        action="store_true",
+        help="also say which drafts work with which models, and why others do not",
+    )
+    _add_json(list_)
+
+
+def _add_get(actions: Any) -> None:
+    get = actions.add_parser(
+        "get",
+        help="download a model, or go on with an unfinished download",
+        description="Download a model. Ctrl+C pauses; the same command goes on.",
+    )
+    get.set_defaults(run=_get)
+    get.add_argument(
+        "model", metavar="MODEL", nargs="+", help="a name of the catalogue, owner/name, or an unfinished one"
+    )
+    get.add_argument(
+        "--format",
+        choices=("auto", "gguf", "safetensors"),
+        default="auto",
+        help="auto takes GGUF where there is some (default: %(default)s)",
+    )
+    get.add_argument(
+        "--quantization", metavar="Q", help="of a GGUF file, such as Q8_0 (default: Q4_K_M or the nearest)"
+    )
+    get.add_argument(
+        "--revision", metavar="REV", default="main", help="a branch, tag or commit (default: %(default)s)"
+    )
+    get.add_argument(
+        "--kind", choices=("target", "draft", "head"), help="what it is for (default: found out)"
+    )
+    get.add_argument("--name", metavar="NAME", help="what to call it (default: the repository's name)")
+    get.add_argument("--dry-run", action="store_true", help="say what would be downloaded")
+    _add_json(get)
+
+
+def _add_import(actions: Any) -> None:
+    import_ = actions.add_parser("import", help="use a model that is on this machine already")
+    import_.set_defaults(run=_import)
+    import_.add_argument(
+        "path", metavar="PATH", nargs="+", type=Path, help="a folder, a GGUF file, or the files of one model"
+    )
+    import_.add_argument(
+        "--copy", action="store_true", help="copy the files (default: use them where they are)"
+    )
+    import_.add_argument(
+        "--name", metavar="NAME", help="what to call it (default: the folder's or file's name)"
+    )
+    import_.add_argument(
+        "--kind", choices=("target", "draft", "head"), help="what it is for (default: found out)"
+    )
+    import_.add_argument(
+        "--for",
+        dest="belongs_to",
+        metavar="MODEL",
+        action="append",
+        default=[],
+        help="a model that it drafts for",
+    )
+    _add_json(import_)
+
+
+def _add_remove(actions: Any) -> None:
+    remove = actions.add_parser("remove", help="remove models, or unfinished downloads")
+    remove.set_defaults(run=_remove)
+    remove.add_argument("model", metavar="MODEL", nargs="+", help="an installed model's name")
+    remove.add_argument(
+        "--drafts", action="store_true", help="also the drafts and heads that belong to it alone"
+    )
+    remove.add_argument(
+        "--dry-run", action="store_true", help="say what would be removed, and what that frees"
+    )
+    _add_json(remove)
+
+
+def _add_verify(actions: Any) -> None:
+    verify = actions.add_parser("verify", help="hash the files again and compare")
+    verify.set_defaults(run=_verify)
+    verify.add_argument("model", metavar="MODEL", nargs="*", help="installed models' names (default: all)")
+    _add_json(verify)
+
+
+def _add_token(actions: Any) -> None:
+    token = actions.add_parser(
+        "token",
+        help="keep an access token for gated models in the system's keyring",
+        description="Reads the token from standard input, or asks for it without showing it.",
+    )
+    token.set_defaults(run=_token)
+    token.add_argument("--forget", action="store_true", help="remove it from the keyring")
+    _add_json(token)
+
+
+def _add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one JSON object and nothing else")
+
+
+# The hub's client library takes a while to import: only the action that runs does.
+
+
+def _search(options: argparse.Namespace) -> int:
+    from engine.cli.models.search import run
+
+    return run(options)
+
+
+def _list(options: argparse.Namespace) -> int:
+    from engine.cli.models.shelf import run_list
+
+    return run_list(options)
+
+
+def _get(options: argparse.Namespace) -> int:
+    from engine.cli.models.get import run
+
+    return run(options)
+
+
+def _import(options: argparse.Namespace) -> int:
+    from engine.cli.models.shelf import run_import
+
+    return run_import(options)
+
+
+def _remove(options: argparse.Namespace) -> int:
+    from engine.cli.models.shelf import run_remove
+
+    return run_remove(options)
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from engine.cli.models.shelf import run_verify
+
+    return run_verify(options)
+
+
+def _token(options: argparse.Namespace) -> int:
+    from engine.cli.models.shelf import run_token
+
+    return run_token(options)

@@ -1,0 +1,176 @@
+"""``tenon models list``, ``import``, ``remove``, ``verify`` and ``token``: the models on this machine."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import json
+import sys
+from dataclasses import asdict
+from typing import Any
+
+from engine.cli.models.progress import ProgressLine
+from engine.hub.access_token import forget_token, keep_token
+from engine.hub.download.download_queue import stored_downloads
+from engine.hub.download.room import readable
+from engine.hub.installed import bundled_models, models_folder
+from engine.hub.inventory import InstalledModel, installed_model, installed_models, plan_removal, remove
+from engine.hub.local_import import import_model
+from engine.hub.record import record_as_json
+from engine.hub.verification import verify
+
+
+def run_list(options: argparse.Namespace) -> int:
+    """List models and unfinished downloads; the exit code."""
+    installed, downloads = installed_models(), stored_downloads(models_folder())
+    found: dict[str, Any] = {
+        "folder": str(models_folder()),
+        "bundled": [name for name, _ in bundled_models()],
+        "models": [_as_json(model) for model in installed],
+        "downloads": [
+            {
+                "name": download.plan.name,
+                "repo": download.plan.repo,
+                "state": download.stored.state,
+                "done_bytes": download.done_bytes(),
+                "size_bytes": download.plan.size_bytes,
+                "message": download.stored.message,
+            }
+            for download in downloads
+        ],
+    }
+    if options.pairs:
+        from engine.planning.pairs import pairs
+
+        found["pairs"] = [asdict(pair) for pair in pairs()]
+    if options.json:
+        print(json.dumps(found, ensure_ascii=False))
+        return 0
+    for name in found["bundled"]:
+        print(f"{name:<40} bundled")
+    for model in installed:
+        print(f"{model.name:<40} {_described(model)}")
+    for download in downloads:
+        done = f"{readable(download.done_bytes())} of {readable(download.plan.size_bytes)}"
+        print(
+            f"{download.plan.name:<40} {download.stored.state}, {done}: `tenon models get {download.plan.name}` goes on"
+        )
+    for pair in found.get("pairs", ()):
+        print(f"{pair['draft']} for {pair['target']}: {pair['problem'] or 'fits'}")
+    return 0
+
+
+def run_import(options: argparse.Namespace) -> int:
+    """Import a model; the exit code."""
+    line = ProgressLine(options.name or options.path[0].name, silent=options.json)
+    try:
+        record = import_model(
+            models_folder(),
+            options.path,
+            copy=options.copy,
+            name=options.name,
+            kind=options.kind,
+            belongs_to=tuple(options.belongs_to),
+            progress=line.show,
+        )
+    except KeyboardInterrupt:
+        print("tenon: Stopped; nothing was imported.", file=sys.stderr)
+        return 130
+    finally:
+        line.end()
+    if options.json:
+        print(json.dumps(record_as_json(record), ensure_ascii=False))
+    else:
+        where = "copied" if record.location is None else f"used in place, from {record.location}"
+        print(f"{record.name} is installed: {record.kind}, {readable(record.size_bytes)}, {where}")
+    return 0
+
+
+def run_remove(options: argparse.Namespace) -> int:
+    """Remove models or unfinished downloads; the exit code."""
+    unfinished = {download.plan.name: download for download in stored_downloads(models_folder())}
+    results = []
+    for name in options.model:
+        if name in unfinished and name not in {model.name for model in installed_models()}:
+            freed = unfinished[name].done_bytes()
+            if not options.dry_run:
+                unfinished[name].discard()
+            results.append({"name": name, "freed_bytes": freed, "drafts_left": []})
+            _say(options, f"{name}: {readable(freed)} of an unfinished download")
+            continue
+        removal = plan_removal(name)
+        names = [removal.name, *(removal.drafts if options.drafts else ())]
+        for each in names:
+            freed = plan_removal(each).freed_bytes if options.dry_run else remove(each)
+            left = [] if options.drafts or each != removal.name else list(removal.drafts)
+            results.append({"name": each, "freed_bytes": freed, "drafts_left": left})
+            _say(options, f"{each}: {readable(freed)} {'would be freed' if options.dry_run else 'freed'}")
+        if removal.kept_location:
+            _say(options, f"Its files stay in {removal.kept_location}.")
+        if removal.drafts and not options.drafts:
+            _say(options, f"Its drafts stay: {', '.join(removal.drafts)}; --drafts removes them too.")
+    if options.json:
+        print(json.dumps({"dry_run": options.dry_run, "removed": results}, ensure_ascii=False))
+    return 0
+
+
+def run_verify(options: argparse.Namespace) -> int:
+    """Check models' files; the exit code is 1 where one is not what it was."""
+    named = [installed_model(name) for name in options.model] or [
+        model for model in installed_models() if model.record is not None
+    ]
+    results, sound = [], True
+    for model in named:
+        line = ProgressLine(model.name, silent=options.json)
+        try:
+            checks = verify(model, line.show)
+        except KeyboardInterrupt:
+            return 130
+        finally:
+            line.end()
+        bad = [check for check in checks if check.state != "ok"]
+        sound = sound and not bad
+        results.append({"name": model.name, "files": [asdict(check) for check in checks]})
+        for check in bad:
+            _say(options, f"{model.name}: {check.name} is {check.state}; download or import it again.")
+        if not bad:
+            _say(options, f"{model.name}: all {len(checks)} files are what they were.")
+    if options.json:
+        print(json.dumps({"models": results}, ensure_ascii=False))
+    return 0 if sound else 1
+
+
+def run_token(options: argparse.Namespace) -> int:
+    """Keep or forget the access token; the exit code."""
+    if options.forget:
+        text = "The access token is removed." if forget_token() else "There was no access token."
+    else:
+        token = getpass.getpass("Access token: ") if sys.stdin.isatty() else sys.stdin.readline()
+        keep_token(token)
+        text = "The access token is kept in the system's keyring."
+    print(json.dumps({"message": text}) if options.json else text)
+    return 0
+
+
+def _as_json(model: InstalledModel) -> dict[str, Any]:
+    record = None if model.record is None else record_as_json(model.record)
+    return {"name": model.name, "location": str(model.location), "problem": model.problem, "record": record}
+
+
+def _described(model: InstalledModel) -> str:
+    if model.problem is not None:
+        return model.problem
+    if model.record is None:
+        return "put there by hand"
+    record = model.record
+    parts = [record.kind, record.quantization or record.format, readable(record.size_bytes)]
+    if record.repo is not None:
+        parts.append(f"from {record.repo}")
+    if record.location is not None:
+        parts.append(f"in place at {record.location}")
+    return ", ".join(parts)
+
+
+def _say(options: argparse.Namespace, text: str) -> None:
+    if not options.json:
+        print(text)

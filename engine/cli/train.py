@@ -1,0 +1,74 @@
+"""``tenon train``: train a draft for a model."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+
+def add_to(commands: Any) -> None:
+    """Add the subcommand to the parser's subcommands."""
+    train = commands.add_parser("train", help="train a draft for a model", description="Train a draft.")
+    kinds = train.add_subparsers(title="what to train", metavar="WHAT", required=True)
+    draft = kinds.add_parser(
+        "draft",
+        help="a draft that guesses a model's next tokens",
+        description="Train a feature draft for a model, on texts or chats or on the model's own replies. "
+        "Ctrl+C ends it early and keeps the best so far.",
+    )
+    draft.set_defaults(run=_train_draft)
+    draft.add_argument(
+        "--kind", choices=("gated-fusion",), default="gated-fusion", help="(default: %(default)s)"
+    )
+    draft.add_argument(
+        "--model", metavar="REF", default="guide", help="a folder, an installed model's name, or guide"
+    )
+    draft.add_argument(
+        "--data", metavar="FILE", type=Path, help="a JSON object with a text or a chat on each line"
+    )
+    draft.add_argument(
+        "--generate",
+        metavar="N",
+        type=int,
+        help="learn from N replies of the model itself, to the prompts of --data or to invented ones",
+    )
+    draft.add_argument(
+        "--blocks", metavar="M", type=int, default=4, help="transformer blocks, 1 to 6 (default: %(default)s)"
+    )
+    draft.add_argument(
+        "--fusion",
+        choices=("gated", "concat"),
+        default="gated",
+        help="how features and tokens are joined; concat is EAGLE-2's (default: %(default)s)",
+    )
+    draft.add_argument("--out", metavar="FOLDER", type=Path, required=True, help="the draft's folder")
+    draft.add_argument(
+        "--minutes", metavar="T", type=float, default=30.0, help="training time (default: %(default)g)"
+    )
+    draft.add_argument(
+        "--threads", metavar="N", type=int, help="CPU threads (default: the usable physical cores)"
+    )
+    draft.add_argument("--seed", metavar="S", type=int, default=1, help="the same seed starts the same way")
+
+
+def _train_draft(options: argparse.Namespace) -> int:
+    from engine.training.draft.making import TrainRequest, run
+
+    request = TrainRequest(
+        model=options.model,
+        data=options.data,
+        generate=options.generate,
+        blocks=options.blocks,
+        fusion=options.fusion,
+        out=options.out,
+        minutes=options.minutes,
+        threads=options.threads,
+        seed=options.seed,
+    )
+    try:
+        return 0 if run(request, sys.stderr) else 130
+    except KeyboardInterrupt:
+        print("tenon: Stopped before there was anything to keep.", file=sys.stderr)
+        return 130

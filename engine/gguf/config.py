@@ -1,0 +1,257 @@
+"""A GGUF file's metadata as the config.json of a Hugging Face checkpoint.
+
+Source: llama.cpp, convert_hf_to_gguf.py (what is written) and src/llama-model.cpp (what is not, and is assumed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from engine.errors import ConfigInvalid, UnsupportedModel
+
+#: llama.cpp's architecture: what Hugging Face calls the model and its config.
+_ARCHITECTURES = {
+    "llama": ("LlamaForCausalLM", "llama"),
+    "smollm3": ("SmolLM3ForCausalLM", "smollm3"),
+    "qwen2": ("Qwen2ForCausalLM", "qwen2"),
+    "qwen3": ("Qwen3ForCausalLM", "qwen3"),
+    "phi3": ("Phi3ForCausalLM", "phi3"),
+    "gemma2": ("Gemma2ForCausalLM", "gemma2"),
+    "gemma3": ("Gemma3ForCausalLM", "gemma3_text"),
+}
+# Values that scale or clamp what Tenon does not: neutral ones are harmless.
+_NEUTRAL = {
+    "expert_count": 0,
+    "logit_scale": 1,
+    "residual_scale": 1,
+    "embedding_scale": 1,
+    "attention.clamp_kqv": 0,
+    "attention.max_alibi_bias": 0,
+    "rope.scale_linear": 1,
+    "rope.scaling.yarn_attn_factor": 1,
+    "rope.scaling.yarn_ext_factor": 1,
+    "rope.scaling.yarn_log_multiplier": 0,
+}
+#: Every so-manieth layer of SmolLM3 rotates nothing; llama.cpp has the number in its code too.
+_SMOLLM3_STEP = 4
+# Every so-manieth layer sees the whole text; the others slide.
+_WINDOW_STEPS = {"gemma2": 2, "gemma3": 6}
+# Of Gemma's sizes only the largest scales attention by something other than the head's size: its layers say which.
+_SCALED_BY_WIDTH = {"gemma2": 46, "gemma3": 62}
+
+_LARGEST_HEAD = 8192
+
+Floats = Callable[[str], "list[float]"]
+
+
+def architecture_of(metadata: Mapping[str, Any]) -> str:
+    """llama.cpp's name of the architecture.
+
+    Raises:
+        ConfigInvalid: The file names none.
+        UnsupportedModel: Tenon does not run it.
+    """
+    name = metadata.get("general.architecture")
+    if not isinstance(name, str):
+        raise ConfigInvalid("The GGUF file names no architecture; download it again.")
+    if name not in _ARCHITECTURES:
+        raise UnsupportedModel(
+            f"Tenon cannot run GGUF files of the architecture {name}; it runs {', '.join(_ARCHITECTURES)}."
+        )
+    return name
+
+
+def read_gguf_config(
+    metadata: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]], floats: Floats
+) -> dict[str, Any]:
+    """What config.json of the same model would hold.
+
+    Args:
+        metadata: Of the file.
+        shapes: Of its tensors, by llama.cpp's names.
+        floats: Reads a tensor of a few numbers.
+
+    Raises:
+        ConfigInvalid: A value is missing or of the wrong kind.
+        UnsupportedModel: Tenon cannot run this architecture, or a feature that the file asks for.
+    """
+    architecture = architecture_of(metadata)
+    try:
+        return _Translation(metadata, architecture, shapes, floats).config()
+    except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError) as error:
+        raise ConfigInvalid(
+            "A value in the GGUF file's metadata is missing or of the wrong kind; download it again.",
+            details=repr(error),
+        ) from error
+
+
+class _Translation:
+    """One file's config in the making."""
+
+    def __init__(
+        self,
+        metadata: Mapping[str, Any],
+        architecture: str,
+        shapes: Mapping[str, tuple[int, ...]],
+        floats: Floats,
+    ) -> None:
+        self._metadata = metadata
+        self._architecture = architecture
+        self._shapes = shapes
+        self._floats = floats
+        self._layers = int(self._value("block_count"))
+        self._hidden = int(self._value("embedding_length"))
+        self._heads = self._same("attention.head_count")
+        self._head_dim = int(self._value("attention.key_length", self._hidden // self._heads))
+        self._context = int(self._value("context_length"))
+        # A damaged number must not become a list of that many entries.
+        if not 0 <= self._layers <= len(shapes) or not 0 < self._head_dim <= _LARGEST_HEAD:
+            raise ValueError(f"{self._layers} layers, heads of {self._head_dim}")
+
+    def _value(self, key: str, default: Any = None) -> Any:
+        """A value of this architecture; KeyError where it is missing and there is no default."""
+        name = f"{self._architecture}.{key}"
+        if default is None:
+            return self._metadata[name]
+        return self._metadata.get(name, default)
+
+    def _same(self, key: str, default: Any = None) -> int:
+        """A number that may be given for each layer, but must be one for all."""
+        value = self._value(key, default)
+        values = set(value) if isinstance(value, list) else {value}
+        if len(values) != 1:
+            raise UnsupportedModel(
+                f"Tenon runs models whose layers are alike, and {key} differs between this one's."
+            )
+        return int(values.pop())
+
+    def config(self) -> dict[str, Any]:
+        for key, neutral in _NEUTRAL.items():
+            found = self._value(key, neutral)
+            if found != neutral:
+                raise UnsupportedModel(f"Tenon has no {key} ({found}) in GGUF files of {self._architecture}.")
+        if self._value("attention.value_length", self._head_dim) != self._head_dim:
+            raise UnsupportedModel(
+                "Tenon has no heads whose keys and values differ in size; choose another model."
+            )
+        name, model_type = _ARCHITECTURES[self._architecture]
+        return {
+            "architectures": [name],
+            "model_type": model_type,
+            "vocab_size": self._shapes["token_embd.weight"][0],
+            "hidden_size": self._hidden,
+            "intermediate_size": self._same("feed_forward_length"),
+            "num_hidden_layers": self._layers,
+            "num_attention_heads": self._heads,
+            "num_key_value_heads": self._same("attention.head_count_kv", self._heads),
+            "head_dim": self._head_dim,
+            "max_position_embeddings": self._context,
+            "rms_norm_eps": float(self._value("attention.layer_norm_rms_epsilon")),
+            "tie_word_embeddings": "output.weight" not in self._shapes,
+            "bos_token_id": self._metadata.get("tokenizer.ggml.bos_token_id"),
+            "eos_token_id": self._metadata.get("tokenizer.ggml.eos_token_id"),
+            "pad_token_id": None,
+            "rope_parameters": self._rope(),
+            **self._variant(),
+        }
+
+    def _variant(self) -> dict[str, Any]:
+        """What this architecture has beside the others."""
+        if self._architecture in ("llama", "smollm3", "qwen3"):
+            own: dict[str, Any] = {
+                "attention_bias": "blk.0.attn_q.bias" in self._shapes,
+                "mlp_bias": "blk.0.ffn_gate.bias" in self._shapes,
+            }
+            if self._architecture == "smollm3":
+                own["no_rope_layers"] = [
+                    int((layer + 1) % _SMOLLM3_STEP > 0) for layer in range(self._layers)
+                ]
+            return own
+        if self._architecture == "phi3":
+            own = {"sliding_window": self._value("attention.sliding_window", 0) or None}
+            if "rope_factors_long.weight" in self._shapes:
+                own["original_max_position_embeddings"] = self._value("rope.scaling.original_context_length")
+            return own
+        return self._gemma() if self._architecture in _WINDOW_STEPS else {}
+
+    def _gemma(self) -> dict[str, Any]:
+        scale = self._value("attention.scale", 0.0)
+        scalar = self._head_dim
+        if scale:
+            scalar = round(float(scale) ** -2)
+        elif self._layers == _SCALED_BY_WIDTH[self._architecture]:
+            scalar = self._hidden // self._heads
+        return {
+            "hidden_activation": "gelu_pytorch_tanh",
+            "query_pre_attn_scalar": scalar,
+            "attn_logit_softcapping": self._value("attn_logit_softcapping", 0.0) or None,
+            "final_logit_softcapping": self._value("final_logit_softcapping", 0.0) or None,
+            "sliding_window": self._value("attention.sliding_window"),
+            "layer_types": [
+                "sliding_attention" if slides else "full_attention" for slides in self._sliding_layers()
+            ],
+        }
+
+    def _sliding_layers(self) -> list[bool]:
+        pattern = self._value("attention.sliding_window_pattern", _WINDOW_STEPS[self._architecture])
+        if isinstance(pattern, list):
+            return [bool(pattern[layer]) for layer in range(self._layers)]
+        return [bool((layer + 1) % int(pattern)) for layer in range(self._layers)]
+
+    def _rope(self) -> dict[str, Any]:
+        parameters = self._scaled({"rope_theta": float(self._value("rope.freq_base", 10000.0))})
+        rotated = int(self._value("rope.dimension_count", self._head_dim))
+        if rotated != self._head_dim:
+            parameters["partial_rotary_factor"] = rotated / self._head_dim
+        if self._architecture != "gemma3":
+            return parameters
+        local = {"rope_type": "default", "rope_theta": float(self._value("rope.freq_base_swa", 10000.0))}
+        return {"full_attention": parameters, "sliding_attention": local}
+
+    def _scaled(self, parameters: dict[str, Any]) -> dict[str, Any]:
+        """The parameters with how the frequencies are scaled."""
+        if "rope_factors_long.weight" in self._shapes:
+            original = self._value("rope.scaling.original_context_length")
+            parameters |= {
+                "rope_type": "longrope",
+                "short_factor": self._floats("rope_factors_short.weight"),
+                "long_factor": self._floats("rope_factors_long.weight"),
+                "original_max_position_embeddings": original,
+                "factor": self._context / original,
+            }
+            factor = self._value("rope.scaling.attn_factor", 0.0)
+            return {**parameters, "attention_factor": float(factor)} if factor else parameters
+        if "rope_freqs.weight" in self._shapes:
+            # Llama 3's scaling, as a divisor of each frequency: LongRoPE with one set for every length says the same.
+            factors = self._floats("rope_freqs.weight")
+            return {
+                **parameters,
+                "rope_type": "longrope",
+                "short_factor": factors,
+                "long_factor": factors,
+                "attention_factor": 1.0,
+                "factor": 1.0,
+                "original_max_position_embeddings": self._context,
+            }
+        if self._value("rope.scaling.attn_factor", 1.0) != 1.0:
+            raise UnsupportedModel(
+                "Tenon has rope.scaling.attn_factor with LongRoPE alone; choose another model."
+            )
+        kind = self._value("rope.scaling.type", "none")
+        factor = float(self._value("rope.scaling.factor", 0.0))
+        if kind == "none" or not factor or (kind == "linear" and factor == 1.0):
+            return {**parameters, "rope_type": "default"}
+        if kind == "linear":
+            return {**parameters, "rope_type": "linear", "factor": factor}
+        if kind == "yarn":
+            original = int(self._value("rope.scaling.original_context_length", self._context))
+            return {
+                **parameters,
+                "rope_type": "yarn",
+                "factor": factor,
+                "original_max_position_embeddings": original,
+                "beta_fast": float(self._value("rope.scaling.yarn_beta_fast", 32.0)),
+                "beta_slow": float(self._value("rope.scaling.yarn_beta_slow", 1.0)),
+            }
+        raise UnsupportedModel(f"Tenon has no RoPE of the type {kind} in GGUF files; choose another model.")

@@ -1,0 +1,68 @@
+"""Which files a GGUF model consists of."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from engine.errors import ModelNotFound, WeightsMissing
+
+SUFFIX = ".gguf"
+_PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})")
+_NAMES_SHOWN = 3
+
+
+def find_gguf(path: Path) -> Path | None:
+    """The GGUF file, or the first of its parts, that a model's path stands for; None for every other kind of model.
+
+    Args:
+        path: A file, or a folder: one with safetensors is never taken for a GGUF model.
+
+    Raises:
+        ModelNotFound: The folder holds several models.
+    """
+    if path.is_file():
+        return first_part(path) if path.suffix.lower() == SUFFIX else None
+    if any(path.glob("*.safetensors")):
+        return None
+    found = sorted(
+        {first_part(file) for file in path.glob(f"*{SUFFIX}") if not file.name.startswith("mmproj")}
+    )
+    if len(found) > 1:
+        names = ", ".join(file.name for file in found[:_NAMES_SHOWN])
+        more = ", …" if len(found) > _NAMES_SHOWN else ""
+        raise ModelNotFound(
+            f"The folder {path} holds {len(found)} GGUF models ({names}{more}): give the file and not the folder."
+        )
+    return found[0] if found else None
+
+
+def first_part(path: Path) -> Path:
+    """The first of the parts that a file belongs to: NAME-00001-of-00003.gguf; itself where it is whole."""
+    part = _PART.fullmatch(path.stem)
+    return path if part is None else path.with_name(f"{part['stem']}-00001-of-{part['count']}{path.suffix}")
+
+
+def gguf_name(path: Path) -> str:
+    """What to call a model by its file."""
+    part = _PART.fullmatch(path.stem)
+    return path.stem if part is None else part["stem"]
+
+
+def all_parts(path: Path) -> list[Path]:
+    """Every file of a model, in order, by its first.
+
+    Raises:
+        WeightsMissing: A part is not there.
+    """
+    part = _PART.fullmatch(path.stem)
+    if part is None:
+        return [path]
+    count = int(part["count"])
+    parts = [path.with_name(f"{part['stem']}-{n:05}-of-{count:05}{path.suffix}") for n in range(1, count + 1)]
+    missing = [file.name for file in parts if not file.is_file()]
+    if missing:
+        raise WeightsMissing(
+            f"{missing[0]} is not there ({len(missing)} of {count} parts are missing); download the model again."
+        )
+    return parts

@@ -1,0 +1,90 @@
+"""A model in GGUF: its config, and its tensors under Hugging Face's names."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from gguf.constants import GGMLQuantizationType
+
+from engine.errors import WeightsCorrupt
+from engine.gguf.config import architecture_of, read_gguf_config
+from engine.gguf.files import all_parts, gguf_name
+from engine.gguf.generation import read_sampling
+from engine.gguf.header import GgufHeader, read_header
+from engine.gguf.names import Source, sources
+from engine.gguf.tensors import QUANTIZED, GgufFile
+
+_MOST_FREQUENCIES = 4096
+
+
+@dataclass(frozen=True)
+class GgufModel:
+    """A model whose files were found whole.
+
+    Attributes:
+        config: As config.json would have it.
+        generation: As generation_config.json would.
+        files: Its tensors.
+        quantization: What most weights are stored as, such as Q4_K; None for plain numbers.
+    """
+
+    config: dict[str, Any]
+    generation: dict[str, Any]
+    files: tuple[GgufFile, ...]
+    quantization: str | None
+
+
+def read_gguf(path: Path) -> GgufModel:
+    """Read the heads of a model's files.
+
+    Args:
+        path: From `find_gguf`.
+
+    Raises:
+        WeightsMissing: A part is not there.
+        WeightsCorrupt: A file is damaged or cut short.
+        ConfigInvalid: The metadata is.
+        UnsupportedModel: Tenon cannot run the model, or read its tensors.
+    """
+    headers = [read_header(part) for part in all_parts(path)]
+    metadata = headers[0].metadata
+    shapes = {name: tensor.shape for header in headers for name, tensor in header.tensors.items()}
+    if len(shapes) < sum(len(header.tensors) for header in headers):
+        raise WeightsCorrupt(
+            f"The parts of {gguf_name(path)} hold the same tensor twice; download them again."
+        )
+    architecture = architecture_of(metadata)
+    config = read_gguf_config(metadata, shapes, lambda name: _floats(headers, name))
+    heads, kv_heads = config["num_attention_heads"], config["num_key_value_heads"]
+    files = tuple(
+        GgufFile(header, sources(header.tensors, architecture, heads, kv_heads)) for header in headers
+    )
+    return GgufModel(config, read_sampling(metadata), files, _quantization(headers))
+
+
+def _floats(headers: list[GgufHeader], name: str) -> list[float]:
+    """The numbers of a small tensor."""
+    header = next(header for header in headers if name in header.tensors)
+    (count,) = header.tensors[name].shape
+    if count > _MOST_FREQUENCIES:
+        raise ValueError(f"{name} has {count} numbers")
+    file = GgufFile(header, {name: Source(name)})
+    values = torch.empty(count, dtype=file.dtype(name))
+    with file.open() as handle:
+        file.read_into(handle, name, values, 0)
+    return [float(value) for value in values]
+
+
+def _quantization(headers: list[GgufHeader]) -> str | None:
+    """The type that most of the model's weights are stored as, None where that is a plain one."""
+    weights: Counter[GGMLQuantizationType] = Counter()
+    for header in headers:
+        for tensor in header.tensors.values():
+            weights[tensor.kind] += math.prod(tensor.shape)
+    kind = max(weights, key=weights.__getitem__)
+    return kind.name if kind in QUANTIZED else None

@@ -1,0 +1,114 @@
+"""What llama.cpp's converter calls each tensor, and what it did to it: undone here, so that tensors are Hugging Face's.
+
+Source: llama.cpp, convert_hf_to_gguf.py and gguf-py/gguf/tensor_mapping.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+_OUTER = {
+    "token_embd": "model.embed_tokens",
+    "output_norm": "model.norm",
+    "output": "lm_head",
+}
+_LAYER = {
+    "attn_norm": "input_layernorm",
+    "attn_q": "self_attn.q_proj",
+    "attn_k": "self_attn.k_proj",
+    "attn_v": "self_attn.v_proj",
+    "attn_qkv": "self_attn.qkv_proj",
+    "attn_q_norm": "self_attn.q_norm",
+    "attn_k_norm": "self_attn.k_norm",
+    "attn_output": "self_attn.o_proj",
+    "ffn_norm": "post_attention_layernorm",
+    "ffn_gate": "mlp.gate_proj",
+    "ffn_up": "mlp.up_proj",
+    "ffn_down": "mlp.down_proj",
+}
+# Gemma's blocks have norms behind attention and feed-forward network too.
+_SANDWICH = {
+    **_LAYER,
+    "post_attention_norm": "post_attention_layernorm",
+    "ffn_norm": "pre_feedforward_layernorm",
+    "post_ffw_norm": "post_feedforward_layernorm",
+}
+# Phi-3 keeps gate and up in one tensor, gate first.
+_FUSED = {**_LAYER, "ffn_up": "mlp.gate_up_proj"}
+
+#: Tensors that hold frequencies: the config has them.
+FREQUENCY_TENSORS = ("rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight")
+_COMPUTED = re.compile(r"blk\.\d+\.(attn_rot_embd|rope_freqs)\.weight")
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a tensor comes from.
+
+    Attributes:
+        name: In the file.
+        heads: Above 0: the rows of each of so many heads were interleaved, pair by pair, for llama.cpp's own rotation.
+        offset: To be added to every value.
+    """
+
+    name: str
+    heads: int = 0
+    offset: float = 0.0
+
+
+@dataclass(frozen=True)
+class Naming:
+    """How the tensors of one architecture are called and changed.
+
+    Attributes:
+        layer: Modules of a layer: llama.cpp's name to Hugging Face's.
+        interleaved: The rows of q and k are interleaved.
+        norm_offset: What was added to every norm's weight.
+    """
+
+    layer: Mapping[str, str]
+    interleaved: bool = False
+    norm_offset: float = 0.0
+
+
+NAMINGS = {
+    "llama": Naming(_LAYER, interleaved=True),
+    "smollm3": Naming(_LAYER, interleaved=True),
+    "qwen2": Naming(_LAYER),
+    "qwen3": Naming(_LAYER),
+    "phi3": Naming(_FUSED),
+    "gemma2": Naming(_SANDWICH, norm_offset=1.0),
+    "gemma3": Naming(_SANDWICH, norm_offset=1.0),
+}
+
+
+def sources(names: Iterable[str], architecture: str, heads: int, kv_heads: int) -> dict[str, Source]:
+    """The tensors of a file by Hugging Face's names; one that has none keeps its own.
+
+    Args:
+        names: In the file.
+        architecture: ``general.architecture``, a key of `NAMINGS`.
+        heads: Query heads.
+        kv_heads: Key-value heads.
+    """
+    naming = NAMINGS[architecture]
+    found: dict[str, Source] = {}
+    for name in names:
+        if name in FREQUENCY_TENSORS or _COMPUTED.fullmatch(name):
+            continue
+        module, _, kind = name.rpartition(".")
+        translated = _OUTER.get(module)
+        layer = re.fullmatch(r"blk\.(\d+)\.(\w+)", module)
+        interleaved = 0
+        if layer and layer[2] in naming.layer:
+            translated = f"model.layers.{layer[1]}.{naming.layer[layer[2]]}"
+            if naming.interleaved:
+                interleaved = {"attn_q": heads, "attn_k": kv_heads}.get(layer[2], 0)
+        if translated is None:
+            found[name] = Source(name)
+        else:
+            offset = -naming.norm_offset if module.endswith("norm") else 0.0
+            found[f"{translated}.{kind}"] = Source(name, interleaved, offset)
+    return found

@@ -1,0 +1,134 @@
+"""What the hub's answers and silences mean: Tenon's errors for them, a sentence each."""
+
+from __future__ import annotations
+
+import httpx2
+from huggingface_hub import hf_raise_for_status
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HfHubHTTPError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from engine.errors import AccessDenied, HubBusy, HubError, HubUnreachable, NotOnHub
+
+#: Statuses that ask to come back later.
+BUSY = (408, 425, 429, 500, 502, 503, 504)
+
+
+def raise_for_status(response: httpx2.Response, repo: str, has_token: bool) -> None:
+    """Raise for an answer that is no file.
+
+    Args:
+        response: Of a file's address.
+        repo: What the sentences name.
+        has_token: Whether an access token was sent.
+
+    Raises:
+        HubError: in one of its kinds.
+    """
+    if response.status_code < 400:
+        return
+    if response.status_code in BUSY:
+        raise busy(response)
+    response.read()
+    first = response.history[0] if response.history else response
+    endpoint = f"{first.request.url.scheme}://{first.request.url.netloc.decode()}"
+    try:
+        hf_raise_for_status(response)
+    except HfHubHTTPError as error:
+        raise access_error(error, repo, has_token, endpoint) from error
+
+
+def access_error(error: HfHubHTTPError, repo: str, has_token: bool, endpoint: str) -> HubError:
+    """Tenon's error for an answer of the hub."""
+    status = error.response.status_code
+    page = f"{endpoint}/{repo}"
+    details = str(error)
+    if isinstance(error, GatedRepoError):
+        if has_token:
+            return AccessDenied(
+                f"{repo} is gated, and your access token's account has not been let in: accept its terms at {page}, "
+                "wait until its owner agrees, and try again.",
+                details,
+            )
+        return AccessDenied(
+            f"{repo} is gated: accept its terms at {page}, then keep an access token of your account with "
+            "`tenon models token`.",
+            details,
+        )
+    if isinstance(error, RevisionNotFoundError):
+        return NotOnHub(f"{repo} has no such revision any more: get it again at its present one.", details)
+    if status == 401 and has_token:
+        return AccessDenied(
+            f"The hub does not accept the access token, or {repo} does not exist: check the name at {page}, or keep "
+            "a new token with `tenon models token`.",
+            details,
+        )
+    if status == 401 or isinstance(error, RepositoryNotFoundError):
+        return NotOnHub(
+            f"The hub has no {repo}, or hides it from you: check the name, or keep an access token with "
+            "`tenon models token` if it is private.",
+            details,
+        )
+    if status == 403:
+        return AccessDenied(
+            f"The hub refuses access to {repo}: check at {page} whether your account may read it.", details
+        )
+    if status in (404, 410):
+        return NotOnHub(
+            f"A file of {repo} is not on the hub any more: get it again at its present revision.", details
+        )
+    return HubError(
+        f"The hub answered {status} for {repo}: try again later, or check HF_ENDPOINT and the proxy.", details
+    )
+
+
+def busy(response: httpx2.Response) -> HubBusy:
+    """The error for an answer of the kind "come back later"."""
+    what = "asks for a pause" if response.status_code == 429 else f"has trouble ({response.status_code})"
+    return HubBusy(f"The hub {what}: try again in a few minutes.", details=str(response.url))
+
+
+def unreachable(error: Exception) -> HubError:
+    """The error for a request that got no answer, or was sent round in circles."""
+    details = repr(error)
+    if isinstance(error, httpx2.TooManyRedirects):
+        return HubError(
+            "The hub sends every request on to another address without end: check HF_ENDPOINT and the proxy.",
+            details,
+        )
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return HubUnreachable(
+            "The hub's certificate is not trusted by this system: add your company's certificate to the system's "
+            "store, or name its file in SSL_CERT_FILE.",
+            details,
+        )
+    if isinstance(error, httpx2.ProxyError):
+        return HubUnreachable("The proxy refuses the way to the hub: check HTTPS_PROXY.", details)
+    if isinstance(error, httpx2.TimeoutException):
+        return HubUnreachable("The hub did not answer in time: check the network, and try again.", details)
+    if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
+        return HubUnreachable(f"The hub's address cannot be used ({error}): check HF_ENDPOINT.", details)
+    if isinstance(error, (httpx2.ReadError, httpx2.RemoteProtocolError)):
+        return broken_off(details)
+    return HubUnreachable("The hub cannot be reached: check the network, the proxy and HF_ENDPOINT.", details)
+
+
+def setup_error(error: Exception) -> HubUnreachable:
+    """The error for a proxy or a certificates' file of the environment that cannot be used at all."""
+    if isinstance(error, OSError):
+        return HubUnreachable(
+            "The certificates cannot be read: check SSL_CERT_FILE and SSL_CERT_DIR.", details=repr(error)
+        )
+    return HubUnreachable(
+        "The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must look like "
+        "http://host:port.",
+        details=repr(error),
+    )
+
+
+def broken_off(details: str = "") -> HubUnreachable:
+    """The error for a connection that ended before everything had come."""
+    return HubUnreachable("The connection to the hub broke off: check the network, and try again.", details)

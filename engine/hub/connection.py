@@ -1,0 +1,239 @@
+"""The hub, by its own client library, with Tenon's time limits and Tenon's sentences.
+
+huggingface_hub's own retries sleep where nobody can cancel them, and its requests have no time limit of their own.
+The HTTP client that it is given here has limits, and raises Tenon's errors, which that library does not retry.
+httpx2 takes proxies from the environment (or the system's settings) and certificates from the system's own store.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+# Before the library is imported: a windowed program has no standard error for its bars.
+os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
+
+import httpx2
+from huggingface_hub import HfApi, hf_hub_url, is_offline_mode, set_client_factory
+from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineModeIsEnabled
+
+from engine.errors import HubUnreachable, InvalidOption, NotOnHub
+from engine.hub.access_token import find_token
+from engine.hub.answers import BUSY, access_error, busy, raise_for_status, setup_error, unreachable
+
+DEFAULT_ENDPOINT = "https://huggingface.co"
+# Metadata are a few kilobytes; a config.json of more than this is something else.
+_SMALL_FILE_BYTES = 16 << 20
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class HubFile:
+    """A file of a repository, as the hub describes it.
+
+    Attributes:
+        name: Its path in the repository.
+        size_bytes: Its size.
+        sha256: Of its content, where the hub keeps it as a large file.
+        git_oid: SHA-1 of git's blob, which is what the hub knows of a small one.
+    """
+
+    name: str
+    size_bytes: int
+    sha256: str | None
+    git_oid: str | None
+
+    @property
+    def local_name(self) -> str:
+        """What it is called here: without the repository's folders."""
+        return self.name.rpartition("/")[2]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A repository at one commit.
+
+    Attributes:
+        repo: ``owner/name``.
+        revision: The branch, tag or commit that was asked for.
+        commit: What it stands for now.
+        files: All of them.
+        gated: Whether its owner wants terms accepted first.
+        licence: As its card names it.
+        tags: The hub's tags.
+    """
+
+    repo: str
+    revision: str
+    commit: str
+    files: tuple[HubFile, ...]
+    gated: bool
+    licence: str | None
+    tags: tuple[str, ...]
+
+
+class Hub:
+    """A hub at one address, seen with one access token.
+
+    Args:
+        endpoint: Its address; None takes HF_ENDPOINT, else the public hub.
+        token: An access token; None looks in HF_TOKEN, the system's keyring and the client library's own file.
+        connect_s: How long a connection may take.
+        stall_s: How long it may be silent.
+    """
+
+    def __init__(
+        self,
+        endpoint: str | None = None,
+        token: str | None = None,
+        connect_s: float = 10.0,
+        stall_s: float = 30.0,
+    ) -> None:
+        self.endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
+        if urlsplit(self.endpoint).scheme not in ("http", "https"):
+            raise InvalidOption(
+                f"The hub's address {self.endpoint!r} is none: HF_ENDPOINT must look like https://huggingface.co."
+            )
+        self._token = token or find_token()
+        self.stall_s = stall_s
+        options: dict[str, Any] = {
+            "timeout": httpx2.Timeout(connect=connect_s, read=stall_s, write=stall_s, pool=connect_s),
+            "follow_redirects": True,
+            "event_hooks": {"request": [_stay_offline]},
+        }
+        try:
+            self._files = httpx2.Client(**options)
+        except (ImportError, ValueError, OSError, httpx2.InvalidURL) as error:
+            raise setup_error(error) from error
+        # The library keeps one client for everyone, and closes it when another is set.
+        set_client_factory(lambda: _Metadata(**options))
+        # False, and not None: which token is sent is decided here and nowhere else.
+        self.api = HfApi(endpoint=self.endpoint, token=self._token or False)
+
+    def close(self) -> None:
+        """Close the connections that files come through."""
+        self._files.close()
+
+    def listing(self, repo: str, revision: str = "main") -> Listing:
+        """What a repository holds, with sizes and hashes.
+
+        Raises:
+            HubError: in one of its kinds.
+        """
+        info = self.ask(
+            repo,
+            lambda: self.api.model_info(repo, revision=revision, files_metadata=True, timeout=self.stall_s),
+        )
+        files = tuple(
+            HubFile(
+                sibling.rfilename,
+                int(sibling.size or 0),
+                None if sibling.lfs is None else sibling.lfs.sha256,
+                sibling.blob_id,
+            )
+            for sibling in info.siblings or ()
+        )
+        tags = tuple(info.tags or ())
+        licence = next((tag.partition(":")[2] for tag in tags if tag.startswith("license:")), None)
+        return Listing(repo, revision, str(info.sha), files, bool(info.gated), licence, tags)
+
+    def read_config(self, repo: str, commit: str, name: str = "config.json") -> dict[str, Any]:
+        """A small JSON file of a repository.
+
+        Raises:
+            HubError: in one of its kinds.
+        """
+        with self.stream(repo, self.file_url(repo, commit, name), 0) as response:
+            raise_for_status(response, repo, bool(self._token))
+            content = b""
+            for chunk in response.iter_raw():
+                content += chunk
+                if len(content) > _SMALL_FILE_BYTES:
+                    raise NotOnHub(f"{name} of {repo} is no config: choose another model.")
+        try:
+            found = json.loads(content)
+        except ValueError as error:
+            raise NotOnHub(f"{name} of {repo} is no JSON: choose another model.") from error
+        if not isinstance(found, dict):
+            raise NotOnHub(f"{name} of {repo} is no config: choose another model.")
+        return found
+
+    def file_url(self, repo: str, commit: str, name: str) -> str:
+        """Where a file of one commit is found."""
+        return hf_hub_url(repo, name, revision=commit, endpoint=self.endpoint)
+
+    @contextmanager
+    def stream(self, repo: str, url: str, offset: int) -> Iterator[httpx2.Response]:
+        """A file's bytes from ``offset`` on, as they are stored; the status is the caller's to judge.
+
+        Raises:
+            httpx2.HTTPError: the connection failed.
+            HubUnreachable: offline mode.
+        """
+        # Compressed on the way, neither sizes nor offsets would be the file's.
+        headers = {"Accept-Encoding": "identity", "User-Agent": "tenon"}
+        if self._token:
+            headers["Authorization"] = f"Bearer {self._token}"
+        if offset:
+            headers["Range"] = f"bytes={offset}-"
+        try:
+            with self._files.stream("GET", url, headers=headers) as response:
+                yield response
+        except OfflineModeIsEnabled as error:
+            raise _OFFLINE from error
+
+    @property
+    def has_token(self) -> bool:
+        """Whether requests carry an access token."""
+        return bool(self._token)
+
+    def ask(self, repo: str, question: Callable[[], Result]) -> Result:
+        """Ask the client library, and turn its errors into Tenon's.
+
+        Args:
+            repo: What the sentences name.
+            question: A call of ``self.api``.
+        """
+        try:
+            return question()
+        except OfflineModeIsEnabled as error:
+            raise _OFFLINE from error
+        except HFValidationError as error:
+            raise InvalidOption(f"{repo!r} is no repository of the hub: write it like owner/name.") from error
+        except HfHubHTTPError as error:
+            raise access_error(error, repo, self.has_token, self.endpoint) from error
+        except httpx2.HTTPError as error:
+            raise unreachable(error) from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise HubUnreachable(
+                f"What answers at {self.endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in page "
+                "of the network.",
+                details=repr(error),
+            ) from error
+
+
+_OFFLINE = HubUnreachable("HF_HUB_OFFLINE is set, so the hub is not asked: unset it to search and download.")
+
+
+class _Metadata(httpx2.Client):
+    """What has no answer, or "come back later" for one, is an error of Tenon's, which nobody retries unasked."""
+
+    def request(self, *arguments: Any, **options: Any) -> httpx2.Response:
+        try:
+            response = super().request(*arguments, **options)
+        except httpx2.HTTPError as error:
+            raise unreachable(error) from error
+        if response.status_code in BUSY:
+            raise busy(response)
+        return response
+
+
+def _stay_offline(request: httpx2.Request) -> None:
+    if is_offline_mode():
+        raise OfflineModeIsEnabled(f"Offline mode is on, so {request.url} is not asked.")

@@ -1,0 +1,1 @@
+"""Downloads: resumable, checked, and whole or not there at all."""

@@ -1,0 +1,273 @@
+"""One model's download: its files in a folder apart, and the whole folder to its place when everything is there."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Literal
+
+from filelock import FileLock, Timeout
+
+from engine.errors import HubError, NotOnHub
+from engine.hub.connection import Hub
+from engine.hub.download.plan import DownloadPlan, StoredDownload, StoredState, read_download, write_download
+from engine.hub.download.room import RESERVE_BYTES, check_room
+from engine.hub.download.stop import StopSignal
+from engine.hub.download.transfer import PART, Patience, Transfer
+from engine.hub.record import ModelFile, ModelRecord, read_record, write_record
+from engine.hub.selection import FormatWish, choose_files
+from engine.weights.draft_kind import draft_kind
+
+#: Where unfinished downloads lie in the models' folder: on the same disk, so that they can be renamed into place.
+INCOMING = ".incoming"
+
+# Other programs use the disk too: looked at again whenever so much has come.
+_LOOK_AT_DISK_BYTES = 64 << 20
+
+Step = Literal["receiving", "waiting"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a download is.
+
+    Attributes:
+        done_bytes: On the disk; never decreases.
+        total_bytes: Of all files.
+        step: What it does.
+        message: Why it waits.
+    """
+
+    done_bytes: int
+    total_bytes: int
+    step: Step = "receiving"
+    message: str | None = None
+
+
+class Download:
+    """A download on the disk, running or not.
+
+    Args:
+        models: The folder of installed models.
+        plan: What to fetch. Where a download of this name is on the disk already, that one goes on.
+    """
+
+    def __init__(self, models: Path, plan: DownloadPlan) -> None:
+        self._models = models
+        self.folder = models / INCOMING / plan.name
+        self.stored = read_download(self.folder) or StoredDownload(plan)
+        if self._other_files_wanted(plan):
+            self.stored = replace(self.stored, plan=plan)
+        self._most_bytes = 0
+        self._waiting: str | None = None
+
+    @property
+    def plan(self) -> DownloadPlan:
+        """What it fetches."""
+        return self.stored.plan
+
+    def keep(self, state: StoredState, message: str | None = None, place: float | None = None) -> None:
+        """Note on the disk how it stands."""
+        place = self.stored.place if place is None else place
+        self.stored = StoredDownload(self.plan, state, place, message)
+        write_download(self.folder, self.stored)
+
+    def done_bytes(self) -> int:
+        """Bytes on the disk, or the most that there ever were."""
+        on_disk = 0
+        for file in self.plan.files:
+            whole = self._files / file.local_name
+            part = whole.with_name(whole.name + PART)
+            for path in (whole, part):
+                if path.is_file():
+                    on_disk += min(path.stat().st_size, file.size_bytes)
+                    break
+        self._most_bytes = max(self._most_bytes, on_disk)
+        return self._most_bytes
+
+    def remaining_bytes(self) -> int:
+        """Bytes that are still to come."""
+        return max(0, self.plan.size_bytes - self.done_bytes())
+
+    def run(
+        self,
+        hub: Hub,
+        stop: StopSignal,
+        report: Callable[[Progress], None],
+        patience: Patience | None = None,
+        queued_bytes: Callable[[], int] = lambda: 0,
+        reserve_bytes: int = RESERVE_BYTES,
+    ) -> Path:
+        """Fetch what is missing and put the model into its place.
+
+        Args:
+            hub: Where from.
+            stop: Ends it; what has come stays.
+            report: Called as bytes come.
+            patience: How long to go on trying.
+            queued_bytes: What other downloads are still to bring to this disk.
+            reserve_bytes: What has to stay free on it.
+
+        Returns:
+            The installed model's folder.
+
+        Raises:
+            Cancelled: the stop signal was set.
+            HubError: the hub does not give it, or another Tenon is fetching it.
+            OutOfDisk: there is no room.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(self.folder.with_name(self.folder.name + ".lock"), timeout=0):
+                return self._fetch(hub, stop, report, patience or Patience(), queued_bytes, reserve_bytes)
+        except Timeout as error:
+            raise HubError(
+                f"Another window or command of Tenon is fetching {self.plan.name} already: wait for it, or pause it."
+            ) from error
+
+    def discard(self) -> None:
+        """Remove what has come of it."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        with contextlib.suppress(OSError):  # held by someone; it is empty and may stay
+            self.folder.with_name(self.folder.name + ".lock").unlink()
+
+    def _fetch(
+        self,
+        hub: Hub,
+        stop: StopSignal,
+        report: Callable[[Progress], None],
+        patience: Patience,
+        queued_bytes: Callable[[], int],
+        reserve_bytes: int,
+    ) -> Path:
+        if self._arrived():  # the program ended between the last two steps
+            self.discard()
+            return self._place
+        if read_download(self.folder) is None:
+            write_download(self.folder, self.stored)
+        self._files.mkdir(exist_ok=True)
+        self._clear_leftovers()
+        check_room(self._models, self.remaining_bytes(), queued_bytes(), reserve_bytes)
+
+        looked_at_bytes = self.done_bytes()
+
+        def tell() -> None:
+            nonlocal looked_at_bytes
+            if self.done_bytes() - looked_at_bytes >= _LOOK_AT_DISK_BYTES:
+                looked_at_bytes = self.done_bytes()
+                check_room(self._models, self.remaining_bytes(), reserve_bytes=reserve_bytes)
+            step: Step = "receiving" if self._waiting is None else "waiting"
+            report(Progress(self.done_bytes(), self.plan.size_bytes, step, self._waiting))
+
+        def fetch_files() -> tuple[ModelFile, ...]:
+            return tuple(
+                self._file(hub, index, stop, patience, tell) for index in range(len(self.plan.files))
+            )
+
+        tell()
+        try:
+            files = fetch_files()
+        except NotOnHub:
+            # The commit is gone, as after a branch was written anew: the files may be there under another.
+            if not self._find_again(hub):
+                raise
+            check_room(self._models, self.remaining_bytes(), queued_bytes(), reserve_bytes)
+            files = fetch_files()
+        self._install(files)
+        return self._place
+
+    def _file(
+        self, hub: Hub, index: int, stop: StopSignal, patience: Patience, tell: Callable[[], None]
+    ) -> ModelFile:
+        plan, file = self.plan, self.plan.files[index]
+        whole = self._files / file.local_name
+        if whole.is_file():
+            # Hashed when it came; hashed again, for the disk may have been full or the program killed since.
+            os.replace(whole, whole.with_name(whole.name + PART))
+
+        def waiting(reason: str | None) -> None:
+            self._waiting = reason
+            tell()
+
+        transfer = Transfer(
+            hub, plan.repo, plan.commit, file, self._files, stop, patience, lambda _bytes: tell(), waiting
+        )
+        return transfer.run()
+
+    def _find_again(self, hub: Hub) -> bool:
+        """Look up what the revision stands for now; keep what has come of files that are the same."""
+        old = self.plan
+        listing = hub.listing(old.repo, old.revision)
+        if listing.commit == old.commit:
+            return False
+        wish: FormatWish = "gguf" if old.format == "gguf" else "safetensors"
+        chosen = choose_files(listing, wish, old.quantization, head=old.format == "pytorch")
+        plan = replace(old, commit=listing.commit, files=chosen.files, format=chosen.format)
+        for file in set(old.files) - set(chosen.files):
+            for path in (self._files / file.local_name, self._files / (file.local_name + PART)):
+                path.unlink(missing_ok=True)
+        self.stored = replace(self.stored, plan=plan)
+        write_download(self.folder, self.stored)
+        return True
+
+    def _clear_leftovers(self) -> None:
+        """Remove what an earlier plan of this name brought and this one does not know."""
+        names = {file.local_name for file in self.plan.files}
+        for path in self._files.iterdir():
+            if path.name.removesuffix(PART) not in names:
+                path.unlink()
+
+    def _install(self, files: tuple[ModelFile, ...]) -> None:
+        """Write the record and rename the folder into place."""
+        plan = self.plan
+        kind = plan.kind
+        if kind is None:
+            kind = "head" if plan.format != "gguf" and draft_kind(self._files) == "head" else "target"
+        record = ModelRecord(
+            name=plan.name,
+            kind=kind,
+            format=plan.format,
+            files=files,
+            quantization=plan.quantization,
+            repo=plan.repo,
+            revision=plan.commit,
+            catalogue_name=plan.catalogue_name,
+            base=plan.base,
+            belongs_to=plan.belongs_to,
+            licence=plan.licence,
+            added=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        )
+        write_record(self._files, record)
+        if self._place.exists():  # an earlier revision makes way
+            os.replace(self._place, self.folder / "replaced")
+        os.replace(self._files, self._place)
+        self.discard()
+
+    def _arrived(self) -> bool:
+        if self._files.exists() or not self._place.is_dir():
+            return False
+        record = read_record(self._place)
+        return record is not None and (record.repo, record.revision) == (self.plan.repo, self.plan.commit)
+
+    def _other_files_wanted(self, plan: DownloadPlan) -> bool:
+        """Whether the plan on the disk is for something else than this one, and not only for an older commit."""
+        old = self.stored.plan
+        return (old.repo, old.revision, old.format, old.quantization) != (
+            plan.repo,
+            plan.revision,
+            plan.format,
+            plan.quantization,
+        )
+
+    @property
+    def _files(self) -> Path:
+        return self.folder / "model"
+
+    @property
+    def _place(self) -> Path:
+        return self._models / self.plan.name

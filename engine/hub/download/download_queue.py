@@ -1,0 +1,265 @@
+"""The downloads of this machine, one after the other in a thread of their own."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from engine.errors import Cancelled, InvalidOption, TenonError
+from engine.hub.connection import Hub
+from engine.hub.download.download import INCOMING, Download, Progress
+from engine.hub.download.pace import Pace
+from engine.hub.download.plan import DownloadPlan, read_download
+from engine.hub.download.room import RESERVE_BYTES, check_room
+from engine.hub.download.stop import StopSignal
+from engine.hub.download.transfer import Patience
+
+State = Literal["queued", "receiving", "waiting", "paused", "failed", "done", "cancelled"]
+_REPORT_EVERY_S = 0.25
+
+
+@dataclass(frozen=True)
+class DownloadStatus:
+    """How a download stands.
+
+    Attributes:
+        name: Of the model that it becomes.
+        repo: Where it comes from.
+        state: ``waiting`` is between two attempts; ``done`` and ``cancelled`` are the last that is heard of it.
+        done_bytes: On the disk; never decreases.
+        total_bytes: Of all files.
+        bytes_per_s: Over the last seconds; None while there is none to tell.
+        seconds_left: At this speed.
+        message: Why it waits or failed, for the person.
+    """
+
+    name: str
+    repo: str
+    state: State
+    done_bytes: int
+    total_bytes: int
+    bytes_per_s: float | None = None
+    seconds_left: float | None = None
+    message: str | None = None
+
+
+class DownloadQueue:
+    """Downloads in the order in which they were asked for. What is on the disk goes on when the program starts again.
+
+    Every method returns at once and may be called from any thread.
+
+    Args:
+        models: The folder of installed models.
+        connect: Makes the connection; called in the queue's own thread, before each download.
+        listener: Called with what changes, from whichever thread changes it; must return soon.
+        patience: How long to go on trying.
+        reserve_bytes: What has to stay free on the disk.
+        clock: Seconds that never go back.
+    """
+
+    def __init__(
+        self,
+        models: Path,
+        connect: Callable[[], Hub],
+        listener: Callable[[DownloadStatus], None],
+        patience: Patience | None = None,
+        reserve_bytes: int = RESERVE_BYTES,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._models, self._connect, self._listener, self._clock = models, connect, listener, clock
+        self._patience = patience or Patience()
+        self._reserve_bytes = reserve_bytes
+        self._changed = threading.Condition()
+        self._downloads = {download.plan.name: download for download in stored_downloads(models)}
+        self._running: str | None = None
+        self._stop = StopSignal()
+        self._closing = False
+        self._pace = Pace()
+        self._progress: Progress | None = None
+        self._last_report_s = float("-inf")
+        self._thread = threading.Thread(target=self._work, name="downloads", daemon=True)
+        self._thread.start()
+
+    def statuses(self) -> tuple[DownloadStatus, ...]:
+        """All downloads, in the queue's order."""
+        with self._changed:
+            return tuple(self._status(download) for download in self._in_order())
+
+    def add(self, plan: DownloadPlan) -> None:
+        """Put a download at the end of the queue, or let it go on where it is there already.
+
+        Raises:
+            OutOfDisk: there is no room for it beside what is queued.
+        """
+        with self._changed:
+            download = self._downloads.get(plan.name) or Download(self._models, plan)
+            others = sum(
+                other.remaining_bytes()
+                for other in self._downloads.values()
+                if other is not download and other.stored.state == "queued"
+            )
+            check_room(self._models, download.remaining_bytes(), others, self._reserve_bytes)
+            last = max((other.stored.place for other in self._downloads.values()), default=0.0)
+            download.keep("queued", place=last + 1)
+            self._downloads[plan.name] = download
+            self._tell(download)
+            self._changed.notify_all()
+
+    def pause(self, name: str) -> None:
+        """Hold a download; what has come stays."""
+        self._hold(name, "paused")
+
+    def resume(self, name: str) -> None:
+        """Let a held or failed download go on."""
+        with self._changed:
+            download = self._named(name)
+            if download.stored.state != "queued":
+                download.keep("queued")
+                self._tell(download)
+                self._changed.notify_all()
+
+    def cancel(self, name: str) -> None:
+        """Give a download up and remove what has come of it."""
+        with self._changed:
+            download = self._named(name)
+            del self._downloads[name]
+            if self._running == name:
+                self._stop.set()  # its thread removes the files when it has let go of them
+            else:
+                download.discard()
+            self._tell(download, "cancelled")
+
+    def close(self, wait_s: float = 5.0) -> None:
+        """Stop, leaving everything on the disk as it is; what ran is queued when the program starts again.
+
+        Args:
+            wait_s: How long to wait for the queue's thread, which may be about to reach the hub.
+        """
+        with self._changed:
+            self._closing = True
+            self._stop.set()
+            self._changed.notify_all()
+        self._thread.join(wait_s)
+
+    def _hold(self, name: str, state: Literal["paused"]) -> None:
+        with self._changed:
+            download = self._named(name)
+            if download.stored.state == "queued":
+                download.keep(state)
+                if self._running == name:
+                    self._stop.set()
+                self._tell(download)
+
+    def _named(self, name: str) -> Download:
+        if name not in self._downloads:
+            raise InvalidOption(f"There is no download of {name!r}.")
+        return self._downloads[name]
+
+    def _in_order(self) -> list[Download]:
+        return sorted(self._downloads.values(), key=lambda download: download.stored.place)
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                download = self._next()
+                while download is None and not self._closing:
+                    self._changed.wait()
+                    download = self._next()
+                if download is None or self._closing:
+                    return
+                self._running = download.plan.name
+                self._stop = stop = StopSignal()
+                self._pace.forget()
+                self._progress = None
+            self._run(download, stop)
+            with self._changed:
+                self._running = None
+                self._progress = None
+
+    def _next(self) -> Download | None:
+        return next((download for download in self._in_order() if download.stored.state == "queued"), None)
+
+    def _run(self, download: Download, stop: StopSignal) -> None:
+        failure: str | None = None
+        try:
+            hub = self._connect()
+            try:
+                download.run(
+                    hub,
+                    stop,
+                    lambda progress: self._note(download, progress),
+                    self._patience,
+                    reserve_bytes=self._reserve_bytes,
+                )
+            finally:
+                hub.close()
+        except Cancelled:
+            with self._changed:
+                if download.plan.name not in self._downloads:
+                    download.discard()
+            return
+        except TenonError as error:
+            failure = error.message
+        except Exception as error:  # whatever it was, the queue goes on with the next one
+            failure = f"The download failed ({type(error).__name__}: {error}): try again."
+        with self._changed:
+            if download.plan.name not in self._downloads:  # cancelled in the last moment
+                download.discard()
+            elif failure is None:
+                del self._downloads[download.plan.name]
+                self._tell(download, "done")
+            elif download.stored.state == "queued":
+                download.keep("failed", failure)
+                self._running = None
+                self._tell(download)
+
+    def _note(self, download: Download, progress: Progress) -> None:
+        with self._changed:
+            now_s = self._clock()
+            news = self._progress is None or progress.step != self._progress.step
+            self._progress = progress
+            if progress.step == "waiting":
+                self._pace.forget()
+            else:
+                self._pace.note(now_s, progress.done_bytes)
+            if download.stored.state == "queued" and (news or now_s - self._last_report_s >= _REPORT_EVERY_S):
+                self._last_report_s = now_s
+                self._tell(download)
+
+    def _tell(self, download: Download, state: State | None = None) -> None:
+        self._listener(self._status(download, state))
+
+    def _status(self, download: Download, state: State | None = None) -> DownloadStatus:
+        plan, stored = download.plan, download.stored
+        total = plan.size_bytes
+        if state == "done":
+            return DownloadStatus(plan.name, plan.repo, state, total, total)
+        done = download.done_bytes()
+        if state is None and self._running == plan.name and stored.state == "queued" and self._progress:
+            return DownloadStatus(
+                plan.name,
+                plan.repo,
+                self._progress.step,
+                done,
+                total,
+                self._pace.bytes_per_s(),
+                self._pace.seconds_left(total - done),
+                self._progress.message,
+            )
+        return DownloadStatus(
+            plan.name, plan.repo, state or stored.state, done, total, message=stored.message
+        )
+
+
+def stored_downloads(models: Path) -> list[Download]:
+    """The downloads that are on the disk, unfinished."""
+    found = []
+    for folder in sorted((models / INCOMING).glob("*/")):
+        stored = read_download(folder)
+        if stored is not None:
+            found.append(Download(models, stored.plan))
+    return found

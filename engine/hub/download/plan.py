@@ -1,0 +1,97 @@
+"""What a download is to bring, and what of it outlives the program: download.json in a folder of its own."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from engine.hub.connection import HubFile
+from engine.hub.record import FileFormat, ModelKind, write_json
+from engine.hub.selection import FormatWish
+
+_FILE = "download.json"
+_VERSION = 1
+
+#: Waiting for its turn or running; held by the person; ended by an error that is told in the message.
+StoredState = Literal["queued", "paused", "failed"]
+
+
+@dataclass(frozen=True)
+class DownloadPlan:
+    """One model to be fetched.
+
+    Attributes:
+        name: Of the installed model that it becomes.
+        repo: Where it is.
+        revision: The branch, tag or commit that was asked for.
+        commit: What it stood for, which is what is fetched.
+        wish: Which format was asked for.
+        format: Which one it is.
+        files: What is fetched.
+        quantization: Of a GGUF file.
+        kind: What it is for; None lets the files say it.
+        catalogue_name: What the catalogue calls it.
+        base: Repositories of the models that it is a quantization of.
+        belongs_to: The targets that it drafts for.
+        licence: As the hub names it.
+    """
+
+    name: str
+    repo: str
+    revision: str
+    commit: str
+    wish: FormatWish
+    format: FileFormat
+    files: tuple[HubFile, ...]
+    quantization: str | None = None
+    kind: ModelKind | None = None
+    catalogue_name: str | None = None
+    base: tuple[str, ...] = ()
+    belongs_to: tuple[str, ...] = ()
+    licence: str | None = None
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all its files."""
+        return sum(file.size_bytes for file in self.files)
+
+
+@dataclass(frozen=True)
+class StoredDownload:
+    """A download as it is on the disk.
+
+    Attributes:
+        plan: What it is to bring.
+        state: How it was left.
+        place: Its place in the queue: smaller numbers first.
+        message: Why it failed.
+    """
+
+    plan: DownloadPlan
+    state: StoredState = "queued"
+    place: float = 0.0
+    message: str | None = None
+
+
+def write_download(folder: Path, stored: StoredDownload) -> None:
+    """Keep a download in its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / _FILE, {"version": _VERSION, **asdict(stored)})
+
+
+def read_download(folder: Path) -> StoredDownload | None:
+    """The download of a folder, None where there is none or it is of another version or damaged."""
+    try:
+        found = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+        return _from_json(found) if found["version"] == _VERSION else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _from_json(found: dict[str, Any]) -> StoredDownload:
+    plan = dict(found["plan"])
+    plan["files"] = tuple(HubFile(**file) for file in plan["files"])
+    plan["base"], plan["belongs_to"] = tuple(plan["base"]), tuple(plan["belongs_to"])
+    return StoredDownload(DownloadPlan(**plan), found["state"], float(found["place"]), found["message"])

@@ -1,0 +1,269 @@
+"""One file from the hub: into NAME.part, in as many pieces as it takes, hashed on the way, and then to NAME."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from io import FileIO
+from pathlib import Path
+
+import httpx2
+
+from engine.errors import AccessDenied, DownloadFailed, HubBusy, HubError, OutOfDisk
+from engine.hub.answers import broken_off, raise_for_status, unreachable
+from engine.hub.connection import Hub, HubFile
+from engine.hub.download.stop import StopSignal
+from engine.hub.record import ModelFile
+
+PART = ".part"
+_REREAD_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a transfer goes on trying.
+
+    Attributes:
+        attempts: In a row without a single new byte.
+        first_pause_s: Before the second attempt; each further pause is twice as long.
+        longest_pause_s: The longest of these, and the longest that the hub may ask for.
+    """
+
+    attempts: int = 6
+    first_pause_s: float = 1.0
+    longest_pause_s: float = 300.0
+
+
+class _Interrupted(Exception):
+    """An attempt ended early and another may go on.
+
+    Attributes:
+        error: To raise when it was the last one.
+        pause_s: What the hub asks for.
+    """
+
+    def __init__(self, error: HubError, pause_s: float | None = None) -> None:
+        super().__init__(error.message)
+        self.error = error
+        self.pause_s = pause_s
+
+
+class Transfer:
+    """One file.
+
+    Args:
+        hub: Where from.
+        repo: Its repository.
+        commit: And commit.
+        file: What the hub says of it.
+        folder: Where to; it exists.
+        stop: Ends it.
+        patience: How long to go on trying.
+        arrived: Called with the bytes of this file that are on the disk, as they grow.
+        waiting: Called with the reason while it waits before another attempt, with None when it goes on.
+    """
+
+    def __init__(
+        self,
+        hub: Hub,
+        repo: str,
+        commit: str,
+        file: HubFile,
+        folder: Path,
+        stop: StopSignal,
+        patience: Patience,
+        arrived: Callable[[int], None],
+        waiting: Callable[[str | None], None],
+    ) -> None:
+        self._hub, self._repo, self._file, self._stop = hub, repo, file, stop
+        self._url = hub.file_url(repo, commit, file.name)
+        self._path = folder / file.local_name
+        self._part = self._path.with_name(self._path.name + PART)
+        self._patience, self._arrived, self._waiting = patience, arrived, waiting
+        self._digests = _Digests(file)
+
+    def run(self) -> ModelFile:
+        """Bring the file, going on where an earlier transfer ended.
+
+        Raises:
+            Cancelled: the stop signal was set; what has come stays.
+            HubError: the hub does not give it.
+            DownloadFailed: what it gives is not the file.
+            OutOfDisk: there is no room; what has come stays.
+        """
+        spoilt = failures = 0
+        self._read_again()
+        while True:
+            before = self._digests.size_bytes
+            try:
+                if self._digests.size_bytes < self._file.size_bytes:
+                    self._attempt()
+                if self._digests.match():
+                    return self._finish()
+                self._restart()
+                spoilt += 1
+                if spoilt == 2:
+                    raise DownloadFailed(
+                        f"{self._file.name} of {self._repo} arrived damaged twice: try again later, or from another "
+                        "network or mirror."
+                    )
+                continue
+            except _Interrupted as problem:
+                failures = 1 if self._digests.size_bytes > before else failures + 1
+                if failures >= self._patience.attempts:
+                    raise problem.error from problem
+                self._pause(problem, failures)
+
+    def _pause(self, problem: _Interrupted, failures: int) -> None:
+        pause_s = self._patience.first_pause_s * 2 ** (failures - 1)
+        pause_s = min(pause_s, self._patience.longest_pause_s)
+        if problem.pause_s is not None:
+            if problem.pause_s > self._patience.longest_pause_s:
+                raise HubBusy(
+                    f"The hub asks for a pause of {problem.pause_s / 60:.0f} minutes: resume the download then."
+                ) from problem
+            pause_s = problem.pause_s
+        self._waiting(problem.error.message)
+        self._stop.wait(pause_s)
+        self._waiting(None)
+
+    def _attempt(self) -> None:
+        """Read from where the part ends until the connection does."""
+        self._stop.check()
+        offset = self._digests.size_bytes
+        try:
+            with self._hub.stream(self._repo, self._url, offset) as response, self._stop.watch(response):
+                self._judge(response, offset)
+                self._write(response)
+        except httpx2.TooManyRedirects as error:
+            raise unreachable(error) from error
+        except httpx2.HTTPError as error:
+            self._stop.check()
+            raise _Interrupted(unreachable(error)) from error
+        except OSError as error:
+            self._stop.check()
+            raise self._disk_error(error) from error
+        if self._digests.size_bytes < self._file.size_bytes:
+            raise _Interrupted(broken_off())
+
+    def _judge(self, response: httpx2.Response, offset: int) -> None:
+        """Raise unless this response holds the rest of the file."""
+        if response.status_code == 416:  # nothing behind the offset: the file is shorter than the hub says
+            raise self._wrong_length()
+        try:
+            raise_for_status(response, self._repo, self._hub.has_token)
+        except HubBusy as error:
+            raise _Interrupted(error, _retry_after_s(response)) from error
+        except AccessDenied as error:
+            if response.history and response.url.host != response.history[0].url.host:
+                # A signed address of the storage behind the hub has run out; the hub will give a new one.
+                raise _Interrupted(error) from error
+            raise
+        if response.status_code == 200 and offset:  # the way to the hub knows no ranges
+            self._restart()
+            offset = 0
+        elif response.status_code == 206:
+            start, _, total = response.headers.get("Content-Range", "").removeprefix("bytes ").partition("/")
+            if start.partition("-")[0] != str(offset) or total not in (str(self._file.size_bytes), "*"):
+                raise self._wrong_length()
+        length = response.headers.get("Content-Length", "")
+        if length.isdigit() and int(length) != self._file.size_bytes - offset:
+            raise self._wrong_length()
+
+    def _write(self, response: httpx2.Response) -> None:
+        with FileIO(self._part, "ab") as part:
+            part.truncate(self._digests.size_bytes)
+            try:
+                for chunk in response.iter_raw():
+                    self._stop.check()
+                    if self._digests.size_bytes + len(chunk) > self._file.size_bytes:
+                        raise self._wrong_length()
+                    rest = memoryview(chunk)
+                    while (
+                        rest
+                    ):  # a nearly full disk takes less than it is given, and says so only the next time
+                        rest = rest[part.write(rest) :]
+                    self._digests.update(chunk)
+                    self._arrived(self._digests.size_bytes)
+            except AttributeError as error:  # a TLS session that was shut down in the middle of a read
+                self._stop.check()
+                raise _Interrupted(broken_off(repr(error))) from error
+
+    def _read_again(self) -> None:
+        """Hash what an earlier transfer left."""
+        if not self._part.is_file():
+            return
+        if self._part.stat().st_size > self._file.size_bytes:
+            self._part.unlink()
+            return
+        with self._part.open("rb") as part:
+            while piece := part.read(_REREAD_BYTES):
+                self._stop.check()
+                self._digests.update(piece)
+        self._arrived(self._digests.size_bytes)
+
+    def _restart(self) -> None:
+        self._part.unlink(missing_ok=True)
+        self._digests = _Digests(self._file)
+
+    def _finish(self) -> ModelFile:
+        with self._part.open("ab") as part:
+            os.fsync(part.fileno())
+        os.replace(self._part, self._path)
+        self._arrived(self._file.size_bytes)
+        return ModelFile(self._file.local_name, self._file.size_bytes, self._digests.sha256())
+
+    def _wrong_length(self) -> DownloadFailed:
+        return DownloadFailed(
+            f"{self._file.name} of {self._repo} has another length than the hub says: try again, or check the proxy "
+            "or the mirror between."
+        )
+
+    def _disk_error(self, error: OSError) -> Exception:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return OutOfDisk(
+                f"The disk is full: free some room on the disk of {self._path.parent}, and resume the download."
+            )
+        return OutOfDisk(f"{self._part} cannot be written: {error.strerror or error}.", details=repr(error))
+
+
+class _Digests:
+    """The hashes of what has come: the record's SHA-256, and git's where that is all the hub knows."""
+
+    def __init__(self, file: HubFile) -> None:
+        self.size_bytes = 0
+        self._file = file
+        self._sha256 = hashlib.sha256()
+        self._git = hashlib.sha1(f"blob {file.size_bytes}\0".encode(), usedforsecurity=False)
+
+    def update(self, piece: bytes) -> None:
+        self.size_bytes += len(piece)
+        self._sha256.update(piece)
+        if self._file.sha256 is None:
+            self._git.update(piece)
+
+    def match(self) -> bool:
+        if self.size_bytes != self._file.size_bytes:
+            return False
+        if self._file.sha256 is not None:
+            return self._sha256.hexdigest() == self._file.sha256
+        return self._file.git_oid is None or self._git.hexdigest() == self._file.git_oid
+
+    def sha256(self) -> str:
+        return self._sha256.hexdigest()
+
+
+def _retry_after_s(response: httpx2.Response) -> float | None:
+    """What Retry-After says: seconds, or a date."""
+    value = response.headers.get("Retry-After", "").strip()
+    if value.isdigit():
+        return float(value)
+    try:
+        return max(0.0, parsedate_to_datetime(value).timestamp() - time.time())
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,175 @@
+"""The installed models, and taking one away again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.errors import CheckpointError, InvalidOption, ModelNotFound, OutOfDisk
+from engine.hub.installed import is_bundled, model_location, models_folder
+from engine.hub.record import ModelRecord, read_record
+
+# What Tenon writes beside a checkpoint, and nobody else.
+_PACKED = "*tenon-*.packed"
+_LEAVING = ".leaving"
+
+
+@dataclass(frozen=True)
+class InstalledModel:
+    """A model of the models' folder.
+
+    Attributes:
+        name: Its folder's name.
+        location: The folder or the file that is loaded.
+        record: What is known of it; None for a folder that was put there by hand.
+        problem: Why it cannot be used, None where nothing is known to be wrong.
+    """
+
+    name: str
+    location: Path
+    record: ModelRecord | None
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Removal:
+    """What removing a model would do.
+
+    Attributes:
+        name: The model.
+        freed_bytes: Of the disk; files that are used in place stay where they are.
+        kept_location: Where these are, None where there are none.
+        drafts: Names of the drafts and heads that belong to this model and to no other installed one.
+    """
+
+    name: str
+    freed_bytes: int
+    kept_location: str | None
+    drafts: tuple[str, ...]
+
+
+def installed_models() -> tuple[InstalledModel, ...]:
+    """Everything in the models' folder, by name."""
+    found = []
+    for folder in sorted(models_folder().glob("*/"), key=lambda folder: folder.name.casefold()):
+        if not folder.name.startswith("."):
+            found.append(_installed(folder))
+    return tuple(found)
+
+
+def installed_model(name: str) -> InstalledModel:
+    """One of them.
+
+    Args:
+        name: Its name, the catalogue's or its repository's where only one installed model is that.
+
+    Raises:
+        ModelNotFound: there is none, or more than one.
+    """
+    if is_bundled(name):
+        raise InvalidOption(
+            f"{name} ships with Tenon and is no installed model: it can be neither removed nor verified."
+        )
+    models = installed_models()
+    by_name = [model for model in models if model.name == name]
+    found = by_name or [
+        model for model in models if model.record and name in (model.record.repo, model.record.catalogue_name)
+    ]
+    if len(found) > 1:
+        raise ModelNotFound(
+            f"More than one installed model is {name}: name {_either(model.name for model in found)}."
+        )
+    if not found:
+        raise ModelNotFound(f"There is no installed model {name!r}: `tenon models list` names them.")
+    return found[0]
+
+
+def plan_removal(name: str) -> Removal:
+    """What removing a model would free, and which drafts would be left without their target.
+
+    Raises:
+        ModelNotFound: there is no such model.
+    """
+    model = installed_model(name)
+    others = [other for other in installed_models() if other.name != model.name]
+    drafts = tuple(
+        other.name
+        for other in others
+        if other.record is not None
+        and belongs_to(other.record, model)
+        and not any(belongs_to(other.record, third) for third in others if third.name != other.name)
+    )
+    record = model.record
+    kept = None if record is None else record.location
+    freed = _folder_bytes(models_folder() / model.name)
+    if kept is not None:
+        freed += sum(path.stat().st_size for path in _packed_beside(Path(kept)))
+    return Removal(model.name, freed, kept, drafts)
+
+
+def remove(name: str) -> int:
+    """Remove a model; files that are used in place stay, but for what Tenon packed beside them.
+
+    Returns:
+        Bytes that this freed.
+
+    Raises:
+        ModelNotFound: there is no such model.
+        OutOfDisk: its files cannot be removed.
+    """
+    removal = plan_removal(name)
+    folder = models_folder() / removal.name
+    leaving = models_folder() / f"{_LEAVING}-{removal.name}"
+    try:
+        if removal.kept_location is not None:
+            for path in _packed_beside(Path(removal.kept_location)):
+                path.unlink(missing_ok=True)
+        shutil.rmtree(leaving, ignore_errors=True)
+        # Renamed first: a model that is half gone is never found.
+        os.replace(folder, leaving)
+        shutil.rmtree(leaving)
+    except OSError as error:
+        raise OutOfDisk(
+            f"{folder} cannot be removed: close what uses the model, or check who owns it.",
+            details=repr(error),
+        ) from error
+    return removal.freed_bytes
+
+
+def belongs_to(draft: ModelRecord, target: InstalledModel) -> bool:
+    """Whether a draft was made for a model."""
+    names = {target.name}
+    if target.record is not None and target.record.repo is not None:
+        names.add(target.record.repo)
+    if target.record is not None:
+        names.update(target.record.base)
+    return bool(names.intersection(draft.belongs_to))
+
+
+def _installed(folder: Path) -> InstalledModel:
+    try:
+        record = read_record(folder)
+    except CheckpointError as error:
+        return InstalledModel(folder.name, folder, None, error.message)
+    location = model_location(folder, record)
+    problem = None
+    if not location.exists():
+        problem = f"{location} is not there any more: plug its disk in, or import the model again."
+    return InstalledModel(folder.name, location, record, problem)
+
+
+def _folder_bytes(folder: Path) -> int:
+    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())
+
+
+def _packed_beside(location: Path) -> list[Path]:
+    if location.is_file():
+        return sorted(path for path in location.parent.glob(_PACKED) if path.name.startswith(location.stem))
+    return sorted(location.glob(_PACKED)) if location.is_dir() else []
+
+
+def _either(names: Iterable[str]) -> str:
+    return " or ".join(sorted(names))

@@ -1,0 +1,225 @@
+"""Models from a folder or from files anywhere on this machine: used in place, or copied."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+from safetensors import SafetensorError, safe_open
+
+from engine.errors import InvalidOption, ModelNotFound, OutOfDisk, WeightsCorrupt, WeightsMissing
+from engine.hub.download.download import INCOMING
+from engine.hub.download.room import RESERVE_BYTES, check_room
+from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, write_record
+from engine.hub.selection import is_needed, quantization_of
+from engine.weights.draft_kind import draft_kind
+
+_PIECE_BYTES = 4 << 20
+_PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
+
+#: Bytes read, and bytes in all. May raise to stop.
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What is to be imported: files, their format, and where they are used in place."""
+
+    files: tuple[Path, ...]
+    format: FileFormat
+    location: Path
+    name: str
+
+
+def import_model(
+    models: Path,
+    paths: Sequence[Path],
+    copy: bool = False,
+    name: str | None = None,
+    kind: ModelKind | None = None,
+    belongs_to: tuple[str, ...] = (),
+    progress: Progress = lambda done_bytes, total_bytes: None,
+    reserve_bytes: int = RESERVE_BYTES,
+) -> ModelRecord:
+    """Make a model known; its files are hashed, so that `tenon models verify` can check them later.
+
+    Args:
+        models: The folder of installed models.
+        paths: A folder, a GGUF file, or the files of one model.
+        copy: Copy the files; otherwise they are used where they are.
+        name: To install it under; None takes the folder's or the file's.
+        kind: What it is for; None lets the files say it.
+        belongs_to: Repositories or names of the targets that it drafts for.
+        progress: Called as bytes are read; what it raises ends the import and leaves nothing behind.
+        reserve_bytes: What has to stay free on the disk.
+
+    Raises:
+        ModelNotFound: a path is not there.
+        WeightsMissing: there are no weights in it that Tenon reads.
+        WeightsCorrupt: a weights file is truncated, or none.
+        InvalidOption: files of several folders can only be copied; or the name is taken.
+        OutOfDisk: there is no room for the copy.
+    """
+    source = _source([Path(path).expanduser().absolute() for path in paths], copy)
+    _check(source)
+    name = name or source.name
+    if Path(name).name != name or name.startswith(".") or not name.strip():
+        raise InvalidOption(f"A model cannot be called {name!r}: give another one with --name.")
+    if any(folder.name.casefold() == name.casefold() for folder in models.glob("*/")):
+        raise InvalidOption(f"There is an installed model {name!r} already: remove it first, or give --name.")
+    total = sum(path.stat().st_size for path in source.files)
+    if copy:
+        check_room(models, total, reserve_bytes=reserve_bytes)
+    incoming = models / INCOMING / ".import"
+    incoming.parent.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(models / INCOMING / ".import.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout as error:
+        raise InvalidOption("Another import is under way: wait for it, and try again.") from error
+    try:
+        shutil.rmtree(incoming, ignore_errors=True)  # of a program that was killed
+        incoming.mkdir()
+        files = _read(source.files, incoming if copy else None, progress, total)
+        if kind is None:
+            whole = incoming if copy else source.location
+            kind = "head" if source.format != "gguf" and draft_kind(whole) == "head" else "target"
+        record = ModelRecord(
+            name=name,
+            kind=kind,
+            format=source.format,
+            files=files,
+            quantization=quantization_of(source.files[-1].name) if source.format == "gguf" else None,
+            belongs_to=belongs_to,
+            location=None if copy else str(source.location),
+            added=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        )
+        write_record(incoming, record)
+        os.replace(incoming, models / name)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise OutOfDisk(
+                f"The disk is full: free some room for {name} on the disk of {models}, or import it without --copy."
+            ) from error
+        raise OutOfDisk(
+            f"{error.filename or name} cannot be read or copied: {error.strerror}.", repr(error)
+        ) from error
+    finally:
+        shutil.rmtree(incoming, ignore_errors=True)
+        lock.release()
+    return record
+
+
+def _source(paths: Sequence[Path], copy: bool) -> _Source:
+    if not paths:
+        raise InvalidOption("Nothing to import: give a folder, a GGUF file, or the files of one model.")
+    for path in paths:
+        if not path.exists():
+            raise ModelNotFound(f"There is nothing at {path}: check the path.")
+    if len(paths) == 1 and paths[0].is_dir():
+        folder = paths[0]
+        return _chosen(sorted(folder.iterdir()), folder, folder.name)
+    if any(path.is_dir() for path in paths):
+        raise InvalidOption("Give one folder, or files alone.")
+    if len(paths) == 1 and paths[0].suffix.lower() == ".gguf":
+        files = _parts(paths[0])
+        return _Source(files, "gguf", files[0], _PART.sub("", files[0].name).removesuffix(files[0].suffix))
+    folders = {path.parent for path in paths}
+    if len(folders) > 1 and not copy:
+        raise InvalidOption("Files of several folders cannot be used in place: add --copy.")
+    if len({path.name for path in paths}) < len(paths):
+        raise InvalidOption("Two of the files have the same name: leave one of them out.")
+    return _chosen(sorted(paths), paths[0].parent, paths[0].parent.name)
+
+
+def _chosen(candidates: Sequence[Path], folder: Path, name: str) -> _Source:
+    """The files that a model needs, of a folder's or of those that were named."""
+    files = tuple(path for path in candidates if path.is_file())
+    quantized = [
+        path for path in files if path.suffix.lower() == ".gguf" and not path.name.startswith("mmproj")
+    ]
+    needed = tuple(path for path in files if is_needed(path.name, "safetensors"))
+    if any(path.suffix == ".safetensors" for path in needed):
+        return _Source(needed, "safetensors", folder, name)
+    if quantized:
+        parts = _parts(quantized[0])
+        if len(parts) < len(quantized):
+            raise InvalidOption(f"{folder} holds more than one GGUF model: give the file that you want.")
+        return _Source(parts, "gguf", parts[0], name)
+    needed = tuple(path for path in files if is_needed(path.name, "pytorch"))
+    if any(path.suffix == ".bin" for path in needed):
+        return _Source(needed, "pytorch", folder, name)
+    raise WeightsMissing(
+        f"{folder} holds no weights that Tenon reads: give a folder with model.safetensors (or shards and their "
+        "index), or a GGUF file."
+    )
+
+
+def _parts(first: Path) -> tuple[Path, ...]:
+    """A GGUF file, with its other parts where it is split."""
+    match = _PART.search(first.name)
+    if match is None:
+        return (first,)
+    count = int(match[2])
+    parts = tuple(
+        first.with_name(f"{first.name[: match.start()]}-{part:05}-of-{match[2]}.gguf")
+        for part in range(1, count + 1)
+    )
+    missing = [part.name for part in parts if not part.is_file()]
+    if missing or not parts:
+        raise WeightsMissing(
+            f"{missing[0] if missing else first.name} is not there: all {count} parts are needed."
+        )
+    return parts
+
+
+def _check(source: _Source) -> None:
+    """Look at the weights' headers: what is truncated or no weights file is told before it is installed."""
+    for path in source.files:
+        if path.suffix.lower() == ".gguf":
+            with path.open("rb") as file:
+                if file.read(4) != b"GGUF":
+                    raise WeightsCorrupt(f"{path.name} is no GGUF file: download it again.")
+        elif path.suffix == ".safetensors":
+            try:
+                with safe_open(path, framework="numpy"):
+                    pass
+            except (SafetensorError, OSError) as error:
+                raise WeightsCorrupt(
+                    f"{path.name} is truncated or no safetensors file: download it again.", details=str(error)
+                ) from error
+    if source.format != "gguf" and not any(path.name == "config.json" for path in source.files):
+        raise WeightsMissing(f"There is no config.json beside the weights in {source.location}: add it.")
+
+
+def _read(
+    files: Sequence[Path], target: Path | None, progress: Progress, total_bytes: int
+) -> tuple[ModelFile, ...]:
+    """Hash every file, and copy it on the way where there is a target."""
+    found: list[ModelFile] = []
+    done = 0
+    for path in files:
+        digest = hashlib.sha256()
+        with (
+            path.open("rb") as reader,
+            open(os.devnull, "wb") if target is None else (target / path.name).open("wb") as writer,
+        ):
+            while piece := reader.read(_PIECE_BYTES):
+                progress(done, total_bytes)
+                digest.update(piece)
+                writer.write(piece)
+                done += len(piece)
+            if target is not None:
+                writer.flush()
+                os.fsync(writer.fileno())
+        found.append(ModelFile(path.name, path.stat().st_size, digest.hexdigest()))
+    progress(done, total_bytes)
+    return tuple(found)

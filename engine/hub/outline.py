@@ -1,0 +1,78 @@
+"""A model that is not here, as far as planning needs it: its config and the size of its files."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+from engine.errors import HubError, ModelNotFound, NotOnHub
+from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue_model, catalogue_model_of
+from engine.hub.connection import Hub
+from engine.hub.installed import cache_folder, find_model, models_folder
+from engine.hub.offer import make_offer
+from engine.hub.record import write_json
+from engine.model.families import SUPPORTED
+
+_REPO = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+def find_or_outline(reference: str, hub: Hub | None = None) -> Path:
+    """The folder of an installed model, else one in the cache that holds config.json and an index with the size.
+
+    Args:
+        reference: What `find_model` takes, a name of the catalogue, or a repository.
+        hub: To ask for sizes and for configs that the catalogue does not have; None asks nobody.
+
+    Raises:
+        ModelNotFound: nobody knows it.
+        HubError: the hub has to be asked and cannot be.
+    """
+    try:
+        return find_model(reference)
+    except ModelNotFound:
+        known = catalogue_model(reference) or catalogue_model_of(reference)
+        if known is None and (hub is None or not _REPO.fullmatch(reference)):
+            raise
+    config, size_bytes = _known(known, reference, hub) if known is not None else _asked(reference, hub)
+    folder = cache_folder() / "outlines" / reference.replace("/", "--")
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / "config.json", config)
+    index = {"metadata": {"total_size": size_bytes}, "weight_map": {}}
+    write_json(folder / "model.safetensors.index.json", index)
+    return folder
+
+
+def _known(model: CatalogueModel, reference: str, hub: Hub | None) -> tuple[dict[str, Any], int]:
+    """By the catalogue; the hub's size is better where it answers."""
+    if hub is not None:
+        try:
+            return config_of(model), make_offer(hub, models_folder(), reference).plan.size_bytes
+        except HubError:
+            pass
+    return config_of(model), model.typical_bytes(16 if reference == model.safetensors_repo else Q4_K_M_BITS)
+
+
+def _asked(repo: str, hub: Hub | None) -> tuple[dict[str, Any], int]:
+    """By the repository's own config.json, or that of the model that it is a quantization of."""
+    assert hub is not None
+    plan = make_offer(hub, models_folder(), repo).plan
+    for source, commit in ((repo, plan.commit), *((base, "main") for base in plan.base)):
+        try:
+            return hub.read_config(source, commit), plan.size_bytes
+        except NotOnHub:
+            continue
+    raise NotOnHub(f"{repo} says nothing of the model's shape before it is downloaded: get it first.")
+
+
+def config_of(model: CatalogueModel) -> dict[str, Any]:
+    """A config.json of a model of the catalogue, as far as its size goes."""
+    part = SUPPORTED[model.config["architectures"][0]].text_config
+    if part is None:
+        return dict(model.config)
+    shape = {key: value for key, value in model.config.items() if key not in ("architectures", "model_type")}
+    return {
+        "architectures": model.config["architectures"],
+        "model_type": model.config["model_type"],
+        part: shape,
+    }

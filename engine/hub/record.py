@@ -1,0 +1,115 @@
+"""tenon-model.json: what an installed model's folder says about itself."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from engine.errors import CheckpointError
+
+RECORD = "tenon-model.json"
+_VERSION = 1
+
+#: A target answers, a draft is a whole small model that guesses for others, a head guesses from its target's states.
+ModelKind = Literal["target", "draft", "head"]
+FileFormat = Literal["safetensors", "gguf", "pytorch"]
+
+
+@dataclass(frozen=True)
+class ModelFile:
+    """A file of a model: its path in the model's folder with forward slashes, its size and its hash."""
+
+    name: str
+    size_bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True)
+class ModelRecord:
+    """One installed model.
+
+    Attributes:
+        name: Its folder's name, and what a person calls it.
+        kind: What it is for.
+        format: Of its weights.
+        files: Everything that belongs to it.
+        quantization: Of a GGUF file, by its own name (``Q4_K_M``).
+        repo: Where on the hub it came from; None for an imported one.
+        revision: The commit that was fetched.
+        catalogue_name: What the catalogue calls it.
+        base: Repositories of the models that it is a quantization or another copy of.
+        belongs_to: Repositories or names of the targets that it was made to draft for.
+        licence: As the hub names it.
+        location: The folder or file that is used in place; None where the files lie beside the record.
+        added: When it arrived, ISO 8601 in UTC.
+    """
+
+    name: str
+    kind: ModelKind
+    format: FileFormat
+    files: tuple[ModelFile, ...]
+    quantization: str | None = None
+    repo: str | None = None
+    revision: str | None = None
+    catalogue_name: str | None = None
+    base: tuple[str, ...] = ()
+    belongs_to: tuple[str, ...] = ()
+    licence: str | None = None
+    location: str | None = None
+    added: str | None = None
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all its files."""
+        return sum(file.size_bytes for file in self.files)
+
+
+def read_record(folder: Path) -> ModelRecord | None:
+    """The record of a model's folder, None where there is none.
+
+    Raises:
+        CheckpointError: it cannot be read.
+    """
+    path = folder / RECORD
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        return record_from_json(found)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CheckpointError(
+            f"{path} cannot be read: download or import the model again.", details=repr(error)
+        ) from error
+
+
+def record_from_json(found: dict[str, Any]) -> ModelRecord:
+    """A record from what `record_as_json` made. Raises KeyError, TypeError or ValueError for anything else."""
+    if found["version"] != _VERSION:
+        raise ValueError(f"version {found['version']}")
+    values = {key: value for key, value in found.items() if key != "version"}
+    values["files"] = tuple(ModelFile(**file) for file in values["files"])
+    values["base"], values["belongs_to"] = tuple(values["base"]), tuple(values["belongs_to"])
+    return ModelRecord(**values)
+
+
+def record_as_json(record: ModelRecord) -> dict[str, Any]:
+    """Plain values for `json.dumps`."""
+    return {"version": _VERSION, **asdict(record)}
+
+
+def write_record(folder: Path, record: ModelRecord) -> None:
+    """Write a model's record: whole, or not at all."""
+    write_json(folder / RECORD, record_as_json(record))
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Write a JSON file under another name and rename it when it is on the disk."""
+    unfinished = path.with_name(path.name + ".new")
+    with unfinished.open("w", encoding="utf-8") as file:
+        json.dump(value, file, ensure_ascii=False, indent=1)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(unfinished, path)

@@ -1,0 +1,69 @@
+"""Checking an installed model's files against the hashes of its record."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Literal
+
+from engine.errors import CheckpointError
+from engine.hub.inventory import InstalledModel
+
+_PIECE_BYTES = 4 << 20
+
+
+@dataclass(frozen=True)
+class FileCheck:
+    """One file: whole, changed since it was installed, or not there."""
+
+    name: str
+    state: Literal["ok", "changed", "missing"]
+
+
+def verify(
+    model: InstalledModel, progress: Callable[[int, int], None] = lambda done_bytes, total_bytes: None
+) -> tuple[FileCheck, ...]:
+    """Read and hash every file.
+
+    Args:
+        model: The model.
+        progress: Called with bytes read and in all; what it raises ends the check.
+
+    Raises:
+        CheckpointError: there is no record to compare with.
+    """
+    record = model.record
+    if record is None:
+        raise CheckpointError(
+            f"{model.name} has no record of what it should be: import it with `tenon models import` first."
+        )
+    folder = model.location.parent if model.location.is_file() else model.location
+    total, done = record.size_bytes, 0
+    checks: list[FileCheck] = []
+    for file in record.files:
+        path = folder / file.name
+        state: Literal["ok", "changed", "missing"] = "missing"
+        if path.is_file():
+            whole = path.stat().st_size == file.size_bytes
+            digest = _digest(path, partial(_add, progress, done, total)) if whole else ""
+            state = "ok" if digest == file.sha256 else "changed"
+        done += file.size_bytes
+        progress(done, total)
+        checks.append(FileCheck(file.name, state))
+    return tuple(checks)
+
+
+def _add(progress: Callable[[int, int], None], before_bytes: int, total_bytes: int, read_bytes: int) -> None:
+    progress(before_bytes + read_bytes, total_bytes)
+
+
+def _digest(path: Path, progress: Callable[[int], None]) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while piece := file.read(_PIECE_BYTES):
+            digest.update(piece)
+            progress(file.tell())
+    return digest.hexdigest()

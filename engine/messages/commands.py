@@ -1,0 +1,153 @@
+"""What goes into the engine: which model to run and how, and what to do with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Role = Literal["system", "user", "assistant"]
+
+
+@dataclass(frozen=True)
+class ChatMessage:
+    """One turn of a conversation."""
+
+    role: Role
+    content: str
+
+
+@dataclass(frozen=True)
+class LoadOptions:
+    """Which model to run and how. Two equal values mean that nothing has to be loaded again.
+
+    Attributes:
+        model: A local folder, an installed model's name, or ``guide``.
+        draft: The draft model's folder or name; None for none, or in a mode that needs one for the bundled one.
+        draft_width: Nodes of a drafted tree that are expanded at each level, 1 to 64.
+        draft_depth: Its longest path, 1 to 16; the length of LLMCad's drafts where confidence does not end them.
+        draft_nodes: Nodes of it that the target verifies in a round beside the root, 1 to 64; None takes what is usual
+            for the mode.
+        mode: A name from the table of modes, or ``auto``.
+        weights: ``auto``, ``fp32``, ``bf16``, ``int8`` or ``int4``.
+        threads: CPU threads; None takes the usable physical cores.
+        context: Tokens of context; None takes the model's own length, capped by memory.
+        fallback_threshold: LLMCad's alpha at the start of a reply, above 0 and at most 1: the target verifies when the
+            most confident branch of the draft has become less likely than this.
+        branching: LLMCad: whether drafts are trees; else the likeliest token follows the likeliest token.
+        adaptive_fallback: LLMCad: whether confidence decides when to verify; else a draft has a fixed length.
+        draft_ahead: LLMCad: whether the draft goes on while the target loads its weights.
+        ram_budget_bytes: Upper limit for the engine's process, its own code included; None takes what is free.
+        vram_budget_bytes: The same for a GPU's memory; 0 leaves the GPU alone.
+    """
+
+    model: str = "guide"
+    draft: str | None = None
+    mode: str = "auto"
+    weights: str = "auto"
+    threads: int | None = None
+    context: int | None = None
+    ram_budget_bytes: int | None = None
+    vram_budget_bytes: int | None = None
+    draft_width: int = 10
+    draft_depth: int = 7
+    draft_nodes: int | None = None
+    fallback_threshold: float = 0.01
+    branching: bool = True
+    adaptive_fallback: bool = True
+    draft_ahead: bool = True
+
+
+@dataclass(frozen=True)
+class SamplingOptions:
+    """How the next token is drawn. None takes the checkpoint's own generation_config.json.
+
+    Attributes:
+        temperature: 0 is greedy.
+        top_k: Keep the k best tokens; 0 keeps all.
+        top_p: Keep the smallest set whose probability reaches this; 1 keeps all.
+        min_p: Keep tokens at least this share of the best one's probability; 0 keeps all.
+        repetition_penalty: Divide (or multiply, when negative) logits of tokens already seen; 1 does nothing.
+        seed: Keys the noise together with the position; None draws a new one for each reply.
+    """
+
+    temperature: float | None = None
+    top_k: int | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+    repetition_penalty: float | None = None
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Load:
+    """Load a model ahead of the first message. Answered by `ModelLoaded` or `Failed`."""
+
+    request_id: str
+    options: LoadOptions
+
+
+@dataclass(frozen=True)
+class Generate:
+    """Answer a conversation (or continue raw text), loading the model first where it is not the one in memory.
+
+    Answered by any number of progress events and exactly one `Finished` or `Failed`.
+
+    Attributes:
+        messages: The conversation, oldest first, ending with the person's turn; or with the start of the reply, which
+            is then continued: the reply's text is what is added to it.
+        raw_prompt: Text to continue without a chat template; then messages is empty.
+        max_tokens: Upper limit of the reply; None means until the context is full.
+        stop: Strings that end the reply; they are not part of its text.
+        verify: The rule of verification by its ``--verify`` name; the default is lossless under every setting.
+        show_unconfirmed: Whether `TextDrafted` is wanted.
+        offer_topics: The bundled guide may hold back an answer that it is not sure of and offer the nearest topics
+            instead. Token ids stay the model's own, and a notice says what was done.
+    """
+
+    request_id: str
+    options: LoadOptions
+    messages: tuple[ChatMessage, ...] = ()
+    raw_prompt: str | None = None
+    max_tokens: int | None = None
+    sampling: SamplingOptions = field(default_factory=SamplingOptions)
+    stop: tuple[str, ...] = ()
+    verify: str = "sample-and-match"
+    show_unconfirmed: bool = False
+    offer_topics: bool = False
+
+
+@dataclass(frozen=True)
+class CheckDrafts:
+    """Say of some drafts whether they fit a model; neither is loaded, and what is loaded stays.
+
+    Answered by one `DraftChecked` for each draft, or by `Failed` when the model itself cannot be read or the check
+    was cancelled.
+
+    Attributes:
+        options: Names the model.
+        drafts: Folders or names.
+    """
+
+    request_id: str
+    options: LoadOptions
+    drafts: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Cancel:
+    """Stop a request, running or waiting. Seen within 300 ms, during load and prefill too."""
+
+    request_id: str
+
+
+@dataclass(frozen=True)
+class Unload:
+    """Free the model's memory."""
+
+
+@dataclass(frozen=True)
+class Shutdown:
+    """End the engine's thread after the running request has been cancelled."""
+
+
+Command = Load | Generate | CheckDrafts | Cancel | Unload | Shutdown

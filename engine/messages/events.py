@@ -1,0 +1,182 @@
+"""What comes out of the engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.messages.reports import ErrorReport, Memory, ModelReport, Plan, Reply, RoundRecord, Timings
+
+
+@dataclass(frozen=True)
+class EngineReady:
+    """The engine's libraries are imported and it takes commands.
+
+    Attributes:
+        gpu: The GPU that it can use, by torch's name for it (``cuda:0``); empty where there is none.
+    """
+
+    process_id: int
+    version: str
+    gpu: str = ""
+
+
+@dataclass(frozen=True)
+class LoadProgress:
+    """Bytes of weights read so far."""
+
+    request_id: str
+    done_bytes: int
+    total_bytes: int
+
+
+@dataclass(frozen=True)
+class ModelLoaded:
+    """The model is in memory."""
+
+    request_id: str
+    report: ModelReport
+
+
+@dataclass(frozen=True)
+class ModelUnloaded:
+    """No model is in memory."""
+
+
+@dataclass(frozen=True)
+class DraftChecked:
+    """Whether a draft fits a model.
+
+    Attributes:
+        problem: One sentence that says what does not fit; empty where all does.
+    """
+
+    request_id: str
+    draft: str
+    problem: str
+
+
+@dataclass(frozen=True)
+class PlanChosen:
+    """The mode that this reply starts in, and why."""
+
+    request_id: str
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class ModeChanged:
+    """The mode changed in mid-reply, and why."""
+
+    request_id: str
+    mode: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class ContextTrimmed:
+    """The oldest turns were left out because the conversation outgrew the context."""
+
+    request_id: str
+    messages_left_out: int
+
+
+@dataclass(frozen=True)
+class Notice:
+    """One sentence that the person should read beside this reply (a fallback that was taken, say)."""
+
+    request_id: str
+    text: str
+
+
+@dataclass(frozen=True)
+class PrefillProgress:
+    """Tokens of the prompt read so far; what the cache already held counts as read."""
+
+    request_id: str
+    done_tokens: int
+    total_tokens: int
+
+
+@dataclass(frozen=True)
+class TokensAdded:
+    """New tokens of the reply.
+
+    Attributes:
+        text: What they add to it: whole characters only, possibly none yet.
+        token_ids: The tokens of one round.
+        drafted: How many of them, the first ones, were accepted from the draft; the others are the target's own.
+    """
+
+    request_id: str
+    text: str
+    token_ids: tuple[int, ...]
+    drafted: int = 0
+
+
+@dataclass(frozen=True)
+class TextDrafted:
+    """What the draft would say next, unconfirmed: to be shown as such behind the reply's text.
+
+    It replaces what the last such event said, and `TokensAdded` or the reply's end makes it void.
+    """
+
+    request_id: str
+    text: str
+
+
+@dataclass(frozen=True)
+class StatisticsUpdated:
+    """Live figures, four times a second at most.
+
+    Attributes:
+        context_used: Tokens of the context in use, prompt and reply.
+        context_limit: Tokens of context there are.
+        rounds: What was drafted and what held since the last such event; of more than 64 rounds the latest.
+    """
+
+    request_id: str
+    mode: str
+    timings: Timings
+    memory: Memory
+    context_used: int
+    context_limit: int
+    rounds: tuple[RoundRecord, ...] = ()
+
+
+@dataclass(frozen=True)
+class Finished:
+    """The reply is complete, or was stopped; then ``reply.stop_reason`` says ``cancelled``."""
+
+    request_id: str
+    reply: Reply
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The request ended with an error. What was generated before stays valid.
+
+    A request that is cancelled before its prompt was ready (waiting, or while the model loads) fails with the kind
+    ``Cancelled``, which is nothing to show.
+    """
+
+    request_id: str
+    error: ErrorReport
+
+
+Event = (
+    EngineReady
+    | LoadProgress
+    | ModelLoaded
+    | ModelUnloaded
+    | DraftChecked
+    | PlanChosen
+    | ModeChanged
+    | ContextTrimmed
+    | Notice
+    | PrefillProgress
+    | TokensAdded
+    | TextDrafted
+    | StatisticsUpdated
+    | Finished
+    | Failed
+)

@@ -1,0 +1,172 @@
+"""What the engine's events carry: a loaded model, a finished reply and their figures.
+
+Field names of `Timings` and `Memory` are those of ``tenon ask --json`` (llama.cpp's server uses the same names
+where it has the thing).
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+StopReason = Literal["end", "stop", "length", "cancelled"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The mode that runs and why.
+
+    Attributes:
+        mode: Its ``--mode`` name.
+        reason: One sentence.
+        predicted_per_second: Tokens per second, None when nothing was measured to predict from.
+    """
+
+    mode: str
+    reason: str
+    predicted_per_second: float | None = None
+
+
+@dataclass(frozen=True)
+class ModelReport:
+    """A loaded model.
+
+    Attributes:
+        name: What to show for it.
+        folder: Where its checkpoint lies.
+        architecture: ``architectures[0]`` of its config.json.
+        parameters: Number of weights.
+        weights: The format in use.
+        context: Tokens of context in use.
+        weight_bytes: Size of all weights, in memory or read from the disk as they are needed.
+        load_ms: Time the load took.
+    """
+
+    name: str
+    folder: str
+    architecture: str
+    parameters: int
+    weights: str
+    context: int
+    weight_bytes: int
+    load_ms: float
+
+
+@dataclass(frozen=True)
+class Timings:
+    """Speed of one reply, in the field's own words; None where a thing does not apply.
+
+    ``acceptance_rate`` = accepted / path positions tested; a position is tested when its parent was accepted and it
+    has drafted children. ``mean_acceptance_length`` (tau) = tokens emitted per target forward of decoding.
+    ``draft_n`` and ``draft_n_accepted`` count nodes.
+    """
+
+    prompt_n: int = 0
+    prompt_ms: float = 0.0
+    prompt_per_second: float | None = None
+    cache_n: int = 0
+    time_to_first_token_ms: float | None = None
+    predicted_n: int = 0
+    predicted_ms: float = 0.0
+    predicted_per_second: float | None = None
+    draft_n: int = 0
+    draft_n_accepted: int = 0
+    acceptance_rate: float | None = None
+    mean_acceptance_length: float | None = None
+    acceptance_by_position: tuple[float, ...] = ()
+    target_forwards: int = 0
+    draft_ms: float = 0.0
+    verify_ms: float = 0.0
+    load_ms: float | None = None
+
+
+@dataclass(frozen=True)
+class RoundRecord:
+    """One round of decoding: a draft, its verification, and what they took.
+
+    Attributes:
+        position: The position of the root's successor, counted from the start of the prompt.
+        tokens: (N,) the drafted tokens.
+        parents: (N,) each node's parent, -1 for the root.
+        scores: (N,) each node's cumulative log-probability under the drafter, or empty.
+        accepted: The nodes of the path that held, from the root down.
+        emitted: Tokens that left the loop; the end of the reply may have cut them short.
+        draft_ms: Time that the drafter took.
+        verify_ms: Time that the target's forward and the rule of verification took.
+        waited_ms: Of this, how long the forward waited for weights.
+    """
+
+    position: int
+    tokens: tuple[int, ...]
+    parents: tuple[int, ...]
+    scores: tuple[float, ...]
+    accepted: tuple[int, ...]
+    emitted: tuple[int, ...]
+    draft_ms: float
+    verify_ms: float
+    waited_ms: float = 0.0
+
+    @property
+    def tested(self) -> int:
+        """Positions of the path at which some drafted child was tested."""
+        last = self.accepted[-1] if self.accepted else -1
+        return len(self.accepted) + (last in self.parents)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Memory and traffic of one reply, in bytes. ``resident_bytes`` is the process's resident set now."""
+
+    resident_bytes: int = 0
+    resident_peak_bytes: int = 0
+    device_peak_bytes: dict[str, int] = field(default_factory=dict)
+    disk_read_bytes: int = 0
+    host_to_device_bytes: int = 0
+
+
+@dataclass(frozen=True)
+class Reply:
+    """A finished reply: what ``tenon ask --json`` prints.
+
+    Attributes:
+        drafted_text: (start, end) of each stretch of the text that came from accepted drafts; not printed.
+    """
+
+    text: str
+    prompt_ids: tuple[int, ...]
+    token_ids: tuple[int, ...]
+    mode: str
+    model: str
+    draft: str | None
+    weights: str
+    devices: dict[str, str | None]
+    stop_reason: StopReason
+    plan: Plan
+    timings: Timings
+    memory: Memory
+    drafted_text: tuple[tuple[int, int], ...] = ()
+
+    def as_json(self) -> dict[str, Any]:
+        """The object of ``--json``: plain types, the keys of ARCHITECTURE.md's Statistics."""
+        whole = asdict(self)
+        del whole["plan"]["mode"]
+        del whole["drafted_text"]
+        del whole["memory"]["resident_bytes"]
+        return whole
+
+
+@dataclass(frozen=True)
+class ErrorReport:
+    """An error on its way to the person.
+
+    Attributes:
+        kind: The class name in engine/errors.py, ``InternalError`` for a bug.
+        message: One sentence: what is wrong and what to do.
+        details: For a developer; never chat text.
+        exit_code: What the command line returns.
+    """
+
+    kind: str
+    message: str
+    details: str = ""
+    exit_code: int = 1

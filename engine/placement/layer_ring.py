@@ -1,0 +1,131 @@
+"""A fixed ring of buffers through which the streamed layers pass, read ahead in the order in which they are needed."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from engine.model.layer import Meanwhile
+from engine.weights.direct_reader import DirectReader, PageMemory, PendingRead
+
+# What a wait sleeps when there is nothing to do meanwhile: a cancel is looked for this often.
+_PAUSE_S = 0.005
+
+
+@dataclass(frozen=True)
+class Span:
+    """Bytes of a file that belong together; the offset is a multiple of 4096."""
+
+    offset: int
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class _Ahead:
+    place: int
+    buffer: int
+    read: PendingRead
+
+
+class LayerRing:
+    """Reads spans in a cycle, as far ahead as there are buffers.
+
+    The cycle does not end with a forward: behind the last span come the first ones of the next forward, which are read
+    while tokens are sampled and drafted.
+
+    Args:
+        reader: Of the file.
+        spans: In the order in which they are needed.
+        buffers: How many there are.
+
+    Attributes:
+        memory: The buffers.
+        waited_s: How long `take` has waited so far.
+    """
+
+    def __init__(self, reader: DirectReader, spans: Sequence[Span], buffers: int) -> None:
+        self._reader = reader
+        self._spans = tuple(spans)
+        largest = max(span.size_bytes for span in spans)
+        self.memory = [PageMemory(largest) for _ in range(min(buffers, len(spans)))]
+        self.waited_s = 0.0
+        self._free = deque(range(len(self.memory)))
+        self._ahead: deque[_Ahead] = deque()
+        self._held: int | None = None
+        self._next = 0
+        self._read_ahead()
+
+    def take(self, place: int, meanwhile: Meanwhile) -> int:
+        """Wait for a span; its buffer is the caller's until `let_go` or the next `take`.
+
+        Args:
+            place: Of the span in the cycle. One that is not the next is found too: what lies before it is dropped,
+                as it must be when a forward was cancelled.
+            meanwhile: Called while it is on its way; what it raises leaves the ring as it is.
+
+        Returns:
+            The number of the buffer.
+
+        Raises:
+            OSError: It could not be read.
+        """
+        self.let_go()
+        while self._ahead and self._ahead[0].place != place:
+            self._drop_first()
+        if not self._ahead:
+            self._next = place
+        self._read_ahead()
+        first = self._ahead[0]
+        self._wait(first.read, meanwhile)
+        if first.read.error is not None:
+            self._drop_first()
+            raise first.read.error
+        self._ahead.popleft()
+        self._held = first.buffer
+        return first.buffer
+
+    def let_go(self) -> None:
+        """The buffer that was taken last may be filled again."""
+        if self._held is not None:
+            self._recycle(self._held)
+            self._held = None
+            self._read_ahead()
+
+    def fill(self, meanwhile: Meanwhile) -> float:
+        """Wait until all buffers are full.
+
+        Returns:
+            Bytes for each second of what was still to come; 0 where everything was there.
+        """
+        waiting = [ahead.read for ahead in self._ahead if not ahead.read.wait(0)]
+        begun = time.perf_counter()
+        for read in waiting:
+            self._wait(read, meanwhile)
+        return sum(read.size_bytes for read in waiting) / max(time.perf_counter() - begun, 1e-9)
+
+    def _wait(self, read: PendingRead, meanwhile: Meanwhile) -> None:
+        begun = time.perf_counter()
+        try:
+            while not read.wait(0):
+                if not meanwhile():
+                    read.wait(_PAUSE_S)
+        finally:
+            self.waited_s += time.perf_counter() - begun
+
+    def _read_ahead(self) -> None:
+        while self._free:
+            buffer, span = self._free.popleft(), self._spans[self._next]
+            read = self._reader.submit(span.offset, span.size_bytes, self.memory[buffer])
+            self._ahead.append(_Ahead(self._next, buffer, read))
+            self._next = (self._next + 1) % len(self._spans)
+
+    def _drop_first(self) -> None:
+        first = self._ahead.popleft()
+        self._reader.abandon(first.read)
+        self._recycle(first.buffer)
+
+    def _recycle(self, buffer: int) -> None:
+        """What is in the buffer is not needed any more."""
+        self._free.append(buffer)

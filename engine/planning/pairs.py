@@ -1,0 +1,171 @@
+"""Which installed drafts work with which installed models: worked out once for each pair, and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.drafting.head_layout import read_layout
+from engine.drafting.head_loader import check_target
+from engine.errors import DraftMismatch, TenonError
+from engine.hub.installed import bundled_models, cache_folder
+from engine.hub.inventory import InstalledModel, belongs_to, installed_models
+from engine.hub.record import ModelKind, write_json
+from engine.model.config import read_config
+from engine.text.pairing import check_pair
+from engine.text.tokenizer import Tokenizer
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.draft_kind import draft_kind
+from engine.weights.head_checkpoint import HeadCheckpoint
+
+_VERSION = 1
+# What decides whether two models fit: their tokenizers, and the config that a head was made for.
+_DECIDING = (
+    "config.json",
+    "tokenizer.json",
+    "tokenizer.model",
+    "tokenizer_config.json",
+    "vocab.json",
+    "*.gguf",
+)
+_WEIGHTS = ("*.safetensors", "*.gguf", "*.bin")
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A target and a draft for it.
+
+    Attributes:
+        target: Name of the model that answers.
+        draft: Name of the one that guesses.
+        kind: Whether that is a whole model or a head.
+        made_for_it: Whether the draft's record names this target.
+        problem: Why they do not work together, in a sentence; None where they do.
+    """
+
+    target: str
+    draft: str
+    kind: ModelKind
+    made_for_it: bool
+    problem: str | None
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    name: str
+    location: Path
+    kind: ModelKind
+    size_bytes: int
+    model: InstalledModel | None
+
+    def identity(self) -> str:
+        """Changes when one of the deciding files does."""
+        digest = hashlib.sha256()
+        folder = self.location if self.location.is_dir() else self.location.parent
+        patterns = _DECIDING if self.location.is_dir() else (self.location.name,)
+        for path in sorted(path for pattern in patterns for path in folder.glob(pattern)):
+            status = path.stat()
+            digest.update(f"{path} {status.st_size} {status.st_mtime_ns}\n".encode())
+        return digest.hexdigest()[:32]
+
+
+def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[Pair, ...]:
+    """Every installed draft with every installed target; small models count as drafts of larger ones.
+
+    Args:
+        cancelled: Called between pairs; what it raises ends the work, and what is known by then is kept.
+    """
+    candidates = _candidates()
+    targets = [candidate for candidate in candidates if candidate.kind == "target"]
+    path = cache_folder() / "pairs.json"
+    known = _read(path)
+    tokens: dict[str, Tokenizer] = {}
+    identities = {candidate.name: candidate.identity() for candidate in candidates}
+    found: list[Pair] = []
+    news = False
+    try:
+        for target in targets:
+            for draft in candidates:
+                if draft.name == target.name or (
+                    draft.kind != "head" and draft.size_bytes >= target.size_bytes
+                ):
+                    continue
+                key = f"{identities[target.name]} {identities[draft.name]}"
+                if key in known:
+                    problem = known[key]
+                else:
+                    cancelled()
+                    problem, lasting = _problem(target, draft, tokens)
+                    if lasting:
+                        known[key], news = problem, True
+                kind: ModelKind = "head" if draft.kind == "head" else "draft"
+                found.append(Pair(target.name, draft.name, kind, _made_for(draft, target), problem))
+    finally:
+        if news:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_json(path, {"version": _VERSION, "pairs": known})
+    return tuple(found)
+
+
+def _candidates() -> list[_Candidate]:
+    """Installed models that are there, and the bundled ones."""
+    found = []
+    for name, folder in bundled_models():
+        kind: ModelKind = (
+            "head" if draft_kind(folder) == "head" else "draft" if name.endswith("-draft") else "target"
+        )
+        found.append(_Candidate(name, folder, kind, _weight_bytes(folder), None))
+    for model in installed_models():
+        if model.problem is None:
+            kind = (
+                model.record.kind
+                if model.record
+                else "head"
+                if draft_kind(model.location) == "head"
+                else "target"
+            )
+            found.append(_Candidate(model.name, model.location, kind, _weight_bytes(model.location), model))
+    return found
+
+
+def _problem(target: _Candidate, draft: _Candidate, tokens: dict[str, Tokenizer]) -> tuple[str | None, bool]:
+    """Why they do not work together, and whether that is worth keeping: what could not be read may be mended."""
+    try:
+        if draft.kind == "head":
+            check_target(
+                read_layout(HeadCheckpoint(draft.location)), read_config(Checkpoint(target.location))
+            )
+        else:
+            for candidate in (target, draft):
+                if candidate.name not in tokens:
+                    tokens[candidate.name] = Tokenizer(candidate.location)
+            check_pair(tokens[target.name], tokens[draft.name])
+    except DraftMismatch as error:
+        return error.message, True
+    except TenonError as error:
+        return error.message, False
+    return None, True
+
+
+def _made_for(draft: _Candidate, target: _Candidate) -> bool:
+    if draft.model is None or target.model is None:  # the bundled ones are called after their target
+        return draft.name.startswith(f"{target.name}-")
+    return draft.model.record is not None and belongs_to(draft.model.record, target.model)
+
+
+def _weight_bytes(location: Path) -> int:
+    if location.is_file():
+        return location.stat().st_size
+    return sum(path.stat().st_size for pattern in _WEIGHTS for path in location.glob(pattern))
+
+
+def _read(path: Path) -> dict[str, str | None]:
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return dict(found["pairs"]) if found["version"] == _VERSION else {}
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}

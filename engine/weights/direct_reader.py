@@ -1,0 +1,227 @@
+"""Ranges of a file, read past the page cache by threads into memory of one's own.
+
+What is read once for each forward would only push other pages out of the system's cache, and its copy would be
+memory that nobody planned. So the file is opened with O_DIRECT where the system and the file system know it; elsewhere
+it is read as usual and its pages are given back.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import sys
+import threading
+import time
+from collections import deque
+from dataclasses import dataclass
+from io import FileIO
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from engine.weights.packed_file import ALIGNMENT_BYTES
+
+BLOCK_BYTES = 4 << 20
+"""Of one request: large enough that a disk is at its full speed, and read within a fifth of a second by one that
+brings 20 MB/s, so that nothing waits long for a request to end."""
+REQUESTS = 2
+"""Requests in flight, each with a thread. While one is copied or waits for its thread the other keeps the disk busy;
+the system cuts both into pieces of some hundred kB and queues these, so that more of them bring no more."""
+
+
+class PageMemory:
+    """Memory that begins on a page and is rounded up to whole ones, as direct reads want it.
+
+    Args:
+        size_bytes: As much as is needed.
+
+    Attributes:
+        size_bytes: What was asked for.
+        view: All of it, rounded up.
+    """
+
+    def __init__(self, size_bytes: int) -> None:
+        self.size_bytes = size_bytes
+        rounded = max(1, -(-size_bytes // ALIGNMENT_BYTES)) * ALIGNMENT_BYTES
+        if sys.platform == "win32":
+            pages = mmap.mmap(-1, rounded)
+        else:
+            pages = mmap.mmap(-1, rounded, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            if hasattr(mmap, "MADV_HUGEPAGE"):
+                pages.madvise(mmap.MADV_HUGEPAGE)
+        self.view = memoryview(pages)
+        self._whole = torch.frombuffer(pages, dtype=torch.uint8)
+
+    def tensor(self, start: int, size_bytes: int) -> Tensor:
+        """(size_bytes,) uint8, a view."""
+        return self._whole[start : start + size_bytes]
+
+
+class PendingRead:
+    """A range on its way.
+
+    Attributes:
+        size_bytes: Of the range.
+        error: Why it could not be read; None while it can.
+        finished_s: When its last byte came, by `time.perf_counter`; 0 before that.
+    """
+
+    def __init__(self, size_bytes: int, blocks: int) -> None:
+        self.size_bytes = size_bytes
+        self.error: OSError | None = None
+        self.finished_s = 0.0
+        self.blocks_left = blocks
+        self._done = threading.Event()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """Wait for all of it; False where it is not there by then."""
+        return self._done.wait(timeout_s)
+
+    def finish(self) -> None:
+        """Everything that will come is there."""
+        self.finished_s = time.perf_counter()
+        self._done.set()
+
+
+@dataclass(frozen=True)
+class _Block:
+    read: PendingRead
+    offset: int
+    needed_bytes: int
+    target: memoryview
+
+
+class DirectReader:
+    """Reads ranges of one file in the order in which they were asked for.
+
+    Args:
+        path: The file.
+
+    Attributes:
+        read_bytes: What was read so far.
+        direct: Whether the page cache is passed by.
+
+    Raises:
+        OSError: It cannot be opened.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.read_bytes = 0
+        self.direct = hasattr(os, "O_DIRECT") and _opens_direct(path)
+        self._blocks: deque[_Block] = deque()
+        self._changed = threading.Condition()
+        self._closing = False
+        self._files = [self._open() for _ in range(REQUESTS)]
+        self._threads = [
+            threading.Thread(target=self._run, args=(file,), name="tenon-reader", daemon=True)
+            for file in self._files
+        ]
+        for thread in self._threads:
+            thread.start()
+
+    def submit(self, offset: int, size_bytes: int, memory: PageMemory) -> PendingRead:
+        """Begin to read a range.
+
+        Args:
+            offset: In the file; a multiple of 4096.
+            size_bytes: As many, into the front of the memory. What follows in the last page may be overwritten.
+            memory: Nobody else's until the read is over.
+        """
+        starts = range(0, size_bytes, BLOCK_BYTES)
+        read = PendingRead(size_bytes, len(starts))
+        blocks = [
+            _Block(
+                read,
+                offset + start,
+                min(BLOCK_BYTES, size_bytes - start),
+                memory.view[start : min(start + BLOCK_BYTES, len(memory.view))],
+            )
+            for start in starts
+        ]
+        with self._changed:
+            self._blocks.extend(blocks)
+            self._changed.notify_all()
+        if not blocks:
+            read.finish()
+        return read
+
+    def abandon(self, read: PendingRead) -> None:
+        """Take back what has not begun, and wait for the blocks that have: after it the memory is free."""
+        with self._changed:
+            kept = deque(block for block in self._blocks if block.read is not read)
+            read.blocks_left -= len(self._blocks) - len(kept)
+            self._blocks = kept
+            if read.blocks_left == 0:
+                read.finish()
+        read.wait()
+
+    def close(self) -> None:
+        """End the threads; reads that have not begun end with an error."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        for thread in self._threads:
+            thread.join()
+        for file in self._files:
+            file.close()
+        for block in self._blocks:
+            block.read.error = OSError("the reader was closed")
+            block.read.finish()
+        self._blocks.clear()
+
+    def _open(self) -> FileIO:
+        flags = os.O_DIRECT if self.direct and hasattr(os, "O_DIRECT") else 0
+        file = open(self.path, "rb", buffering=0, opener=lambda path, mode: os.open(path, mode | flags))  # noqa: SIM115
+        if sys.platform == "darwin":
+            import fcntl
+
+            fcntl.fcntl(file.fileno(), fcntl.F_NOCACHE, 1)
+        return file
+
+    def _run(self, file: FileIO) -> None:
+        while True:
+            with self._changed:
+                while not self._blocks and not self._closing:
+                    self._changed.wait()
+                if self._closing:
+                    return
+                block = self._blocks.popleft()
+            error = None
+            try:
+                self._read_block(file, block)
+            except (OSError, ValueError) as problem:
+                error = problem if isinstance(problem, OSError) else OSError(str(problem))
+            with self._changed:
+                read = block.read
+                read.error = read.error or error
+                read.blocks_left -= 1
+                self.read_bytes += block.needed_bytes
+                if read.blocks_left == 0:
+                    read.finish()
+
+    def _read_block(self, file: FileIO, block: _Block) -> None:
+        done = 0
+        file.seek(block.offset)
+        while done < block.needed_bytes:
+            count = file.readinto(block.target[done:])
+            if not count:
+                raise OSError(f"{self.path.name} ended early")
+            done += count
+        if not self.direct and hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(file.fileno(), block.offset, done, os.POSIX_FADV_DONTNEED)
+
+
+def _opens_direct(path: Path) -> bool:
+    """Whether the file system reads this file directly; some refuse to open it so, others to read."""
+    if not hasattr(os, "O_DIRECT"):
+        return False
+    memory = PageMemory(ALIGNMENT_BYTES)
+    try:
+        with open(
+            path, "rb", buffering=0, opener=lambda name, mode: os.open(name, mode | os.O_DIRECT)
+        ) as file:
+            return bool(file.readinto(memory.view))
+    except OSError:
+        return False

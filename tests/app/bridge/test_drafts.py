@@ -1,0 +1,137 @@
+"""Choosing a draft: asked of the engine first, and remembered for each model."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app.bridge.drafts import Drafts
+from app.bridge.workspace import Workspace
+from app.chat.choices import DraftChoice
+from app.chat.engine_state import EnginePhase
+from tests.app.bridge.conftest import Desk
+
+
+@pytest.fixture(autouse=True)
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two installed models beside a folder that is none."""
+    monkeypatch.setenv("TENON_DATA_DIR", str(tmp_path))
+    for name in ("misfit", "small"):
+        folder = tmp_path / "models" / name
+        folder.mkdir(parents=True)
+        (folder / "config.json").write_text("{}")
+    (tmp_path / "models" / "half a download").mkdir()
+    return tmp_path / "models"
+
+
+def _ready(desk: Desk) -> Workspace:
+    workspace = desk.open()
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    return workspace
+
+
+def _by_name(drafts: Drafts) -> dict[str, DraftChoice]:
+    return {choice.name: choice for choice in drafts.choices()}
+
+
+def test_a_draft_is_used_from_the_next_message_on_and_kept_for_its_model(desk: Desk, models: Path) -> None:
+    workspace = _ready(desk)
+    other = str(desk.folder / "other")
+    small = str(models / "small")
+    workspace.drafts.choose(small)
+    desk.wait(lambda: workspace.drafts.chosen_name == "small")
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    assert workspace.engine_state().draft_name == "small"
+    chat = desk.answer(workspace, "draft")
+    assert workspace.messages(chat)[-1].content.startswith(f"draft:{small}")
+    workspace.choose_model(other)
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    assert (workspace.drafts.chosen_name, workspace.engine_state().draft_name) == ("", "")
+    assert workspace.drafts.in_use == ""
+    workspace.choose_model("guide")
+    assert workspace.drafts.chosen_name == "small"
+    workspace.drafts.choose("")
+    assert (workspace.drafts.chosen_name, workspace.drafts.in_use) == ("", "guide-draft")
+    workspace.drafts.choose(small)
+    desk.wait(lambda: workspace.drafts.chosen_name == "small")
+    workspace.close()
+    kept = json.loads((desk.folder / "config" / "settings.json").read_text())
+    assert kept["drafts"] == {"guide": small}
+
+
+def test_a_draft_that_does_not_fit_is_refused_and_the_one_before_stays(desk: Desk, models: Path) -> None:
+    workspace = _ready(desk)
+    workspace.drafts.choose("guide-draft")
+    desk.wait(lambda: workspace.drafts.chosen_name == "guide-draft")
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    loads = len(desk.recorder.states)
+    workspace.drafts.choose(str(models / "misfit"))
+    desk.wait(lambda: bool(desk.recorder.notices))
+    assert desk.recorder.notices == ["The draft was made for another vocabulary."]
+    assert workspace.drafts.chosen_name == "guide-draft"
+    assert len(desk.recorder.states) == loads
+
+
+def test_every_draft_is_listed_and_those_that_do_not_fit_say_why(desk: Desk, models: Path) -> None:
+    workspace = _ready(desk)
+    assert list(_by_name(workspace.drafts)) == [
+        "None",
+        "guide-draft",
+        "guide-gated-fusion",
+        "misfit",
+        "small",
+    ]
+    workspace.drafts.look_through()
+    desk.wait(lambda: bool(_by_name(workspace.drafts)["misfit"].problem))
+    assert _by_name(workspace.drafts)["small"].problem == ""
+    workspace.choose_model(str(models / "small"))
+    assert list(_by_name(workspace.drafts)) == ["None", "misfit"]
+
+
+def test_looking_stops_when_the_menu_closes_and_a_reply_need_not_wait_for_it(desk: Desk) -> None:
+    workspace = _ready(desk)
+    chat = workspace.send(None, "slow 20")
+    workspace.drafts.look_through()
+    workspace.drafts.stop_looking()
+    desk.wait(lambda: not workspace.messages(chat)[-1].state.unfinished)
+    desk.answer(workspace, "say 1", chat)
+    assert all(not choice.problem for choice in workspace.drafts.choices())
+
+
+def test_a_model_that_needs_no_load_again_is_not_loaded_again(desk: Desk) -> None:
+    workspace = _ready(desk)
+    states = len(desk.recorder.states)
+    workspace.settings.draft_nodes = 31
+    workspace.settings_applied()
+    assert len(desk.recorder.states) == states
+    workspace.settings.ram_budget_bytes = 2_000_000_000
+    workspace.settings_applied()
+    assert workspace.engine_state().phase is EnginePhase.LOADING
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    chat = desk.answer(workspace, "draft")
+    assert workspace.messages(chat)[-1].content == "draft:None budget:2000000000"
+
+
+def test_the_model_of_an_opened_conversation_brings_its_own_draft(desk: Desk, models: Path) -> None:
+    workspace = _ready(desk)
+    small = str(models / "small")
+    other = desk.folder / "other"
+    other.mkdir()
+    workspace.settings.remember_draft(str(other), small)
+    workspace.choose_model(str(other))
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    chat = desk.answer(workspace, "draft")
+    loaded = workspace.engine_state()
+    assert loaded.draft_name == "small"
+    workspace.settings.model = "guide"
+    workspace.open_conversation(chat)
+    assert workspace.engine_state() == loaded
+    workspace.choose_model("guide")
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    workspace.open_conversation(chat)
+    state = workspace.engine_state()
+    assert (state.phase, state.draft_name, state.weights) == (EnginePhase.IDLE, "small", "")
+    desk.answer(workspace, "draft", chat)
+    assert workspace.messages(chat)[-1].content.startswith(f"draft:{small}")

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from PySide6.QtCore import QLocale
+
+from app.chat.conversation import Message, MessageState, ReplyStatistics
+from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.reply import reply_after
+from app.ui import figures
+from app.ui.transcript.reply_status import reply_status
+from engine.messages import Memory, StatisticsUpdated, Timings
+from tests.support.fake_workspace import statistics
+
+ENGINE = EngineState(EnginePhase.READY, "guide", "Guide")
+
+
+@pytest.fixture(autouse=True)
+def english() -> Iterator[None]:
+    before = QLocale()
+    QLocale.setDefault(QLocale("en_US"))
+    yield
+    QLocale.setDefault(before)
+
+
+@pytest.mark.parametrize(
+    ("tokens_per_second", "words"),
+    [
+        (14.23, "14.2 tok/s"),
+        (1.0, "1.0 tok/s"),
+        (0.4, "2.5 s/token"),
+        (0.002, "500 s/token"),
+        (0.0, "0.0 tok/s"),
+    ],
+)
+def test_slow_replies_say_how_long_a_token_takes(tokens_per_second: float, words: str) -> None:
+    assert figures.speed(tokens_per_second) == words
+
+
+def test_rates() -> None:
+    assert figures.rate(412_300_000.0) == "412 MB/s"
+    assert figures.rate(1.24e9) == "1.2 GB/s"
+
+
+def _reply(figures: ReplyStatistics) -> Message:
+    return Message(1, 1, "assistant", "x", 0.0, MessageState.STREAMING, statistics=figures)
+
+
+def test_what_is_read_from_the_disk_is_shown_and_explained() -> None:
+    resident = reply_status(_reply(statistics()), ENGINE, None)
+    assert "disk" not in resident.text
+    assert resident.explanation == resident.text
+    streamed = reply_status(_reply(statistics(disk_bytes_per_second=4.1e8)), ENGINE, None)
+    assert "14.2 tok/s, disk 410 MB/s, first token" in streamed.text
+    assert "larger than the memory" in streamed.explanation
+    finished = reply_status(
+        replace(_reply(statistics(disk_bytes_per_second=4.1e8)), state=MessageState.COMPLETE), ENGINE, None
+    )
+    assert "disk 410 MB/s" in finished.text
+    assert "larger than the memory" in finished.explanation
+
+
+def test_the_disks_speed_is_counted_over_the_time_that_the_model_worked() -> None:
+    timings = Timings(prompt_ms=500.0, predicted_ms=1500.0, predicted_n=3)
+    event = StatisticsUpdated("r", "llmcad", timings, Memory(disk_read_bytes=800_000_000), 3, 10)
+    shown = reply_after(_reply(statistics()), event).statistics
+    assert shown is not None
+    assert shown.disk_bytes_per_second == 400_000_000.0
+    nothing = replace(event, timings=Timings())
+    shown = reply_after(_reply(statistics()), nothing).statistics
+    assert shown is not None
+    assert shown.disk_bytes_per_second == 0.0
+
+
+def test_figures_of_older_replies_are_read() -> None:
+    now = statistics(disk_bytes_per_second=5.0)
+    assert ReplyStatistics.from_json(now.to_json()) == now
+    older = now.to_json().replace(', "disk_bytes_per_second": 5.0', "")
+    assert "disk" not in older
+    assert ReplyStatistics.from_json(older) == replace(now, disk_bytes_per_second=0.0)
+    assert ReplyStatistics.from_json('{"mode": "plain"}') is None

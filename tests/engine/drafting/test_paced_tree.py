@@ -1,0 +1,253 @@
+"""LLMCad's drafter: the text is the target's, and what is kept of a draft is what a fresh one says."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from itertools import product
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.decoding.target import Target
+from engine.drafting.draft_model import DraftModel
+from engine.drafting.paced_tree import PacedTree, Pacing
+from engine.errors import Cancelled, InvalidOption
+from engine.model.decoder import Decoder
+from engine.model.sampling import Sampler
+from engine.model.token_tree import Draft
+from engine.placement.link import Link
+from tests.engine.drafting.test_small_model import Counted, noisy
+from tests.support.checkpoints import write_checkpoint
+from tests.support.decoders import greedy, load_decoder
+from tests.support.replies import run_reply
+from tests.support.waiting import Waiting
+
+CONTEXT = 256
+PROMPT = [*range(3, 30), *range(3, 30)]
+FAMILIES = ["llama", "mistral-window", "gemma3", "phi3-longrope"]
+#: Random models are unsure of everything: with this threshold they draft a few tokens all the same.
+UNSURE = 1e-4
+WHOLE = Pacing(UNSURE)
+ALL = [
+    Pacing(UNSURE, branching, adaptive, ahead, length=5)
+    for branching, adaptive, ahead in product((False, True), repeat=3)
+]
+#: Each combination with one family, the whole of it with each.
+CASES = [*(("llama", pacing) for pacing in ALL), *((family, WHOLE) for family in FAMILIES[1:])]
+
+
+def drafter_for(decoder: Decoder, pacing: Pacing = WHOLE, context: int = CONTEXT) -> PacedTree:
+    link = Link(torch.device("cpu"))
+    model = DraftModel(decoder, decoder.config.vocabulary_size, context, link, lambda: None)
+    return PacedTree(model, pacing)
+
+
+def waiting(decoder: Decoder, seed: int, most: int = 4) -> Decoder:
+    """The same target, each of whose layers is a random while on its way."""
+    draw = random.Random(seed)
+    return Decoder(decoder.config, Waiting(decoder.source, lambda: draw.randint(0, most)))
+
+
+@pytest.mark.parametrize(("family", "pacing"), CASES)
+def test_the_text_is_the_target_s_with_any_draft(
+    family: str, pacing: Pacing, checkpoint_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = checkpoint_of(family)
+    decoder = load_decoder(folder)
+    expected = greedy(decoder, torch.tensor(PROMPT), 60)
+    target = Target(waiting(decoder, seed=3), CONTEXT)
+    for draft in (noisy(folder, 0.3), load_decoder(write_checkpoint(tmp_path / "other", "llama", seed=7))):
+        tokens, timings = run_reply(target, drafter_for(draft, pacing), PROMPT, 60, nodes=24)
+        assert tokens == expected
+        assert timings.draft_n > 0
+
+
+@pytest.mark.parametrize(("family", "pacing"), CASES)
+def test_a_model_that_drafts_for_itself_is_always_right(
+    family: str, pacing: Pacing, checkpoint_of: Callable[[str], Path]
+) -> None:
+    """Rows of the cache are never stale: over many rounds, drafted ahead or not, nothing that was drafted is wrong."""
+    decoder = load_decoder(checkpoint_of(family))
+    target = Target(waiting(decoder, seed=5), CONTEXT)
+    tokens, timings = run_reply(target, drafter_for(decoder, pacing), PROMPT, 90, nodes=24)
+    assert tokens == greedy(decoder, torch.tensor(PROMPT), 90)
+    assert timings.acceptance_rate == 1.0
+
+
+def test_a_seed_gives_one_text_whatever_is_drafted(llama_folder: Path) -> None:
+    decoder, draft = load_decoder(llama_folder), noisy(llama_folder, 0.3)
+    for seed in range(2):
+        sampler = Sampler(temperature=0.8, top_p=0.9, repetition_penalty=1.1, seed=seed)
+        plain, _ = run_reply(Target(decoder, CONTEXT), drafter_for(draft), PROMPT, 40, 0, sampler)
+        for pacing in (ALL[0], ALL[3], WHOLE):
+            target = Target(waiting(decoder, seed), CONTEXT)
+            assert run_reply(target, drafter_for(draft, pacing), PROMPT, 40, 24, sampler)[0] == plain
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("family", FAMILIES)
+def test_what_is_kept_of_a_draft_made_ahead_is_what_a_fresh_one_says(
+    family: str, seed: int, checkpoint_of: Callable[[str], Path]
+) -> None:
+    """Pitfall 14: after any verdict, each node that was kept has the probability of a cache made anew."""
+    draw = random.Random(seed)
+    decoder = load_decoder(checkpoint_of(family))
+    drafter = drafter_for(decoder)
+    fresh = drafter_for(decoder)
+    drafter.reset(PROMPT)
+    text = [*PROMPT, 40]
+    drafter.observe([40], None)
+    kept = 0
+    for _ in range(12):
+        drafter.propose(24)
+        for _ in range(draw.randint(0, 6)):
+            drafter.draft_ahead()
+        emitted = walk(drafter, draw)
+        drafter.observe(emitted, None)
+        text += emitted
+        kept += drafter._tree.rows
+        if not drafter._tree.begun:
+            continue
+        for path, score in paths(drafter._tree.draft(10_000)):
+            assert score == pytest.approx(log_probability(fresh, text, path), abs=1e-3)
+    assert kept > 0
+
+
+def walk(drafter: PacedTree, draw: random.Random) -> list[int]:
+    """Tokens that a target might say: some way down the tree, and now and then beside it."""
+    tree = drafter._tree.draft(10_000)
+    tokens: list[int] = []
+    row = 0
+    for _ in range(draw.randint(1, 4)):
+        children = tree.children[row]
+        if not children or draw.random() < 0.15:
+            return [*tokens, 50]
+        token = draw.choice(list(children))
+        tokens.append(token)
+        row = children[token] + 1
+    return tokens
+
+
+def paths(tree: Draft) -> list[tuple[list[int], float]]:
+    found: list[list[int]] = []
+    for token, parent in zip(tree.tokens, tree.parents, strict=True):
+        found.append([*(found[parent] if parent >= 0 else []), token])
+    return list(zip(found, tree.scores, strict=True))[:: max(1, len(found) // 8)]
+
+
+def log_probability(drafter: PacedTree, text: list[int], path: list[int]) -> float:
+    model = drafter._model
+    model.reset([*text, *path[:-1]])
+    model._cached.clear()
+    model._cache.truncate(0)
+    following = [model.run(model.text, range(len(model.text)))[len(text) - 1 :]]
+    return sum(float(following[0][at, token]) for at, token in enumerate(path))
+
+
+def test_drafts_made_ahead_are_not_computed_again(llama_folder: Path) -> None:
+    decoder = load_decoder(llama_folder)
+    counted = Counted(decoder)
+    drafter = drafter_for(counted, Pacing(UNSURE, branching=False))
+    drafter.reset(PROMPT)
+    drafter.observe([40], None)
+    first = drafter.propose(4)
+    while drafter.draft_ahead():
+        pass
+    path = drafter._tree.guess()
+    assert tuple(path[: len(first)]) == first.tokens
+    counted.rows = 0
+    drafter.observe(path[: len(first) + 1], None)
+    after = drafter.propose(4)
+    assert counted.rows == 0
+    assert list(after.tokens) == path[len(first) + 1 :][:4]
+
+
+def test_nothing_is_drafted_ahead_without_an_end(llama_folder: Path) -> None:
+    drafter = drafter_for(load_decoder(llama_folder))
+    assert not drafter.draft_ahead()
+    drafter.reset(PROMPT)
+    drafter.observe([40], None)
+    drafter.propose(0)
+    assert not drafter.draft_ahead()
+    drafter.propose(10)
+    steps = sum(1 for _ in iter(drafter.draft_ahead, False))
+    assert 0 < steps <= 40
+    assert drafter._tree.rows <= 40
+
+
+def test_the_prompt_is_read_while_the_target_reads_it(llama_folder: Path) -> None:
+    decoder = load_decoder(llama_folder)
+    counted = Counted(decoder)
+    for pacing, rows in ((Pacing(UNSURE), 1), (Pacing(UNSURE, draft_ahead=False), len(PROMPT))):
+        drafter = drafter_for(counted, pacing)
+        drafter.reset(PROMPT)
+        assert drafter.draft_ahead() == pacing.draft_ahead
+        counted.rows = 0
+        drafter.observe([40], None)
+        assert counted.rows == rows
+
+
+def test_confidence_ends_a_draft(llama_folder: Path) -> None:
+    decoder = load_decoder(llama_folder)
+    sizes = []
+    for threshold in (1.0, 1e-2, 1e-4):
+        drafter = drafter_for(decoder, Pacing(threshold, branching=False))
+        drafter.reset(PROMPT)
+        drafter.observe([40], None)
+        draft = drafter.propose(63)
+        assert draft.is_chain
+        assert draft.scores[-1] < torch.tensor(threshold).log() <= (*draft.scores, 0.0)[len(draft) - 2]
+        sizes.append(len(draft))
+    assert sizes[0] == 1
+    assert sizes == sorted(sizes)
+    assert sizes[2] > 1
+
+
+def test_a_draft_of_fixed_length_has_it(llama_folder: Path) -> None:
+    decoder = load_decoder(llama_folder)
+    for branching, length in product((False, True), (1, 4)):
+        drafter = drafter_for(decoder, Pacing(UNSURE, branching, adaptive_fallback=False, length=length))
+        drafter.reset(PROMPT)
+        drafter.observe([40], None)
+        assert max(drafter.propose(63).row_depths) >= length
+        assert len(drafter.propose(2)) <= 2
+
+
+def test_a_text_longer_than_the_draft_s_context_is_not_drafted(llama_folder: Path) -> None:
+    decoder = load_decoder(llama_folder)
+    drafter = drafter_for(decoder, context=len(PROMPT) + 12)
+    tokens, timings = run_reply(Target(waiting(decoder, 1), CONTEXT), drafter, PROMPT, 40)
+    assert tokens == greedy(decoder, torch.tensor(PROMPT), 40)
+    assert timings.draft_n > 0
+    drafter.reset(list(range(3, 100)))
+    drafter.observe([7], None)
+    assert len(drafter.propose(5)) == 0
+    assert not drafter.draft_ahead()
+
+
+def test_a_cancel_while_drafting_ahead_leaves_both_caches_right(llama_folder: Path) -> None:
+    decoder = load_decoder(llama_folder)
+    steps = 0
+
+    def step() -> int:
+        nonlocal steps
+        steps += 1
+        if steps == 30:
+            raise Cancelled("")
+        return 3
+
+    slow = Decoder(decoder.config, Waiting(decoder.source, step))
+    target, drafter = Target(slow, CONTEXT), drafter_for(decoder)
+    with pytest.raises(Cancelled):
+        run_reply(target, drafter, PROMPT, 60)
+    tokens, timings = run_reply(target, drafter, PROMPT, 60)
+    assert tokens == greedy(decoder, torch.tensor(PROMPT), 60)
+    assert timings.acceptance_rate == 1.0
+
+
+@pytest.mark.parametrize("threshold", [0.0, -1.0, 1.5, float("nan")])
+def test_a_threshold_out_of_range_is_refused(threshold: float) -> None:
+    with pytest.raises(InvalidOption, match="above 0 and at most 1"):
+        Pacing(threshold)

@@ -1,0 +1,227 @@
+"""Tokenizers from GGUF metadata: the ids and texts of the tokenizers that were written, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import transformers
+from gguf import GGUFWriter, TokenType
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import AddedToken, Regex, pre_tokenizers
+
+from engine.errors import TokenizerInvalid, UnsupportedModel
+from engine.gguf.generation import read_sampling
+from engine.gguf.pre_tokenizers import SPLITTINGS
+from engine.gguf.tokenizer import read_tokenizer
+from engine.messages import ChatMessage
+from engine.text.pairing import check_pair
+from engine.text.tokenizer import Tokenizer
+from tests.support.checkpoints import SENTENCES, train_tokenizer
+from tests.support.gguf_files import add_vocabulary, finish
+
+TEXTS = [
+    *SENTENCES,
+    "",
+    " ",
+    "\n\n  def f(x):\n\treturn x + 12345  # don't, I'LL\r\n",
+    "<|im_start|>user\nHi<|im_end|>\n",
+    "今天天气很好 🙂👩‍👧 ٣٤ ½",
+]
+
+
+def vocabulary_file(path: Path, **values: Any) -> Path:
+    """A file with a tokenizer and nothing else; values are ``tokenizer.ggml`` ones, None leaves one out."""
+    writer = GGUFWriter(str(path), values.pop("architecture", "llama"))
+    known: dict[str, Any] = {"model": "gpt2", "pre": "gpt-2", "tokens": ["a", "b", "ab"], "merges": ["a b"]}
+    for name, value in {**known, **values}.items():
+        add = {int: writer.add_uint32, bool: writer.add_bool, str: writer.add_string, list: writer.add_array}
+        if value is not None:
+            add[type(value)](f"tokenizer.ggml.{name}", value)
+    finish(writer)
+    return path
+
+
+@pytest.fixture(scope="module")
+def byte_level(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Tokenizer]:
+    """transformers' tokenizer, and the one that was read from a GGUF file of it."""
+    path = tmp_path_factory.mktemp("gguf") / "model.gguf"
+    original = train_tokenizer()
+    original.add_tokens([AddedToken("<think>", normalized=False), AddedToken("<｜User｜>", normalized=False)])
+    writer = GGUFWriter(str(path), "qwen2")
+    add_vocabulary(writer, original)
+    finish(writer)
+    return original, Tokenizer(path)
+
+
+@settings(deadline=None)
+@given(text=st.sampled_from(TEXTS) | st.text(max_size=40) | st.text("ab <|im_end>｜User\n", max_size=40))
+def test_ids_are_those_of_the_tokenizer_that_was_written(
+    byte_level: tuple[Any, Tokenizer], text: str
+) -> None:
+    original, read = byte_level
+    ids = original(text)["input_ids"]
+    assert original.decode(ids) == read._tokenizer.decode(ids)
+    while ids and ids[-1] in read.end_ids:
+        ids.pop()
+    assert read.encode(text) == ids
+
+
+def test_a_chat_is_rendered_as_before(byte_level: tuple[Any, Tokenizer]) -> None:
+    original, read = byte_level
+    turns = [{"role": "user", "content": "Hi <think>"}, {"role": "assistant", "content": "Hello <｜User｜>"}]
+    text = original.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+    messages = [ChatMessage(turn["role"], turn["content"]) for turn in turns]  # type: ignore[arg-type]
+    assert read.has_chat_template
+    assert read.render(messages) == original(text)["input_ids"]
+    assert read.end_ids == {
+        original.convert_tokens_to_ids(token) for token in ("<|im_end|>", "<|endoftext|>")
+    }
+    assert read.tokens() == {index: token for token, index in original.get_vocab().items()}
+
+
+def test_padding_names_no_token(tmp_path: Path) -> None:
+    """A small model of a family pads its embedding to other rows than a large one, and still drafts for it."""
+    original = train_tokenizer()
+    original.save_pretrained(tmp_path / "folder")
+    for rows in (400, 420):
+        writer = GGUFWriter(str(tmp_path / f"{rows}.gguf"), "qwen2")
+        add_vocabulary(writer, original, rows=rows)
+        finish(writer)
+    small, large = Tokenizer(tmp_path / "400.gguf"), Tokenizer(tmp_path / "420.gguf")
+    check_pair(large, small)
+    check_pair(Tokenizer(tmp_path / "folder"), large)
+    assert large.decode([3, 419]) == small.decode([3])
+
+
+@pytest.mark.parametrize(
+    ("pre", "text", "pieces"),
+    [
+        ("gpt-2", "a 12345 b\n\nc", ["a", "Ġ12345", "Ġb", "Ċ", "Ċ", "c"]),
+        ("smollm", "a 123 b", ["a", "Ġ", "1", "2", "3", "Ġb"]),
+        ("llama-bpe", "a 12345 I'LL.\n\nc", ["a", "Ġ", "123", "45", "ĠI", "'LL", ".ĊĊ", "c"]),
+        ("qwen2", "a 123 I'LL.\n\nc", ["a", "Ġ", "1", "2", "3", "ĠI", "'LL", ".ĊĊ", "c"]),
+        ("gpt-4o", "iPhone 12345 I'LL/\nc", ["i", "Phone", "Ġ", "123", "45", "ĠI'LL", "/Ċ", "c"]),
+        ("tekken", "iPhone 12 I'm/\nc", ["i", "Phone", "Ġ", "1", "2", "ĠI", "'m", "/Ċ", "c"]),
+    ],
+)
+def test_texts_are_split_as_the_model_learned(pre: str, text: str, pieces: list[str]) -> None:
+    splits = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in SPLITTINGS[pre].patterns]
+    splitting = pre_tokenizers.Sequence(
+        [*splits, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+    )
+    assert [piece for piece, _ in splitting.pre_tokenize_str(text)] == pieces
+
+
+def test_llama_3_keeps_whole_words_and_begins_with_its_token(tmp_path: Path) -> None:
+    """ "abc" is a token, but its merges stop at "ab"."""
+    tokens = ["a", "b", "c", "ab", "abc", "<s>"]
+    values: dict[str, Any] = {"tokens": tokens, "token_type": [1, 1, 1, 1, 1, 3], "bos_token_id": 5}
+    whole = Tokenizer(vocabulary_file(tmp_path / "a.gguf", pre="llama-bpe", **values))
+    assert whole.encode("abc") == [5, 4]
+    cut = Tokenizer(vocabulary_file(tmp_path / "b.gguf", pre="gpt-2", **values))
+    assert cut.encode("abc") == [3, 2]
+    plain = Tokenizer(vocabulary_file(tmp_path / "c.gguf", pre="llama-bpe", add_bos_token=False, **values))
+    assert plain.encode("abc") == [4]
+
+
+BYTES = [f"<0x{byte:02X}>" for byte in range(256)]
+PIECES = ["▁", "h", "i", "▁h", "hi", "▁hi", "ih"]
+SPECIALS = ["<unk>", "<s>", "</s>", "<|end|>", "  "]
+
+
+def sentence_piece(path: Path, **values: Any) -> Tokenizer:
+    kinds = [TokenType.UNKNOWN, *[TokenType.CONTROL] * 3, TokenType.USER_DEFINED]
+    known: dict[str, Any] = {
+        "model": "llama",
+        "tokens": [*SPECIALS, *BYTES, *PIECES],
+        "token_type": [*kinds, *[TokenType.BYTE] * 256, *[TokenType.NORMAL] * len(PIECES)],
+        "scores": [*[0.0] * (5 + 256), -10.0, -11.0, -12.0, -3.0, -1.0, -2.0, -4.0],
+        "unknown_token_id": 0,
+        "bos_token_id": 1,
+        "eos_token_id": 2,
+        "merges": None,
+        "pre": "default",
+    }
+    return Tokenizer(vocabulary_file(path, **{**known, **values}))
+
+
+def test_sentence_piece_merges_by_score(tmp_path: Path) -> None:
+    tokenizer = sentence_piece(tmp_path / "model.gguf")
+    names = tokenizer.tokens()
+
+    def pieces(text: str) -> list[str]:
+        return [names[index] for index in tokenizer.encode(text)]
+
+    assert pieces("hi") == ["<s>", "▁hi"]
+    # "hi" has the best score and goes first, so "▁h" never comes to be.
+    assert pieces("hihi") == ["<s>", "▁hi", "hi"]
+    assert pieces("ihi") == ["<s>", "▁", "i", "hi"]
+    assert pieces("hi  hi") == ["<s>", "▁hi", "  ", "▁hi"]
+    assert pieces("hi é") == ["<s>", "▁hi", "▁", "<0xC3>", "<0xA9>"]
+    assert tokenizer.decode(tokenizer.encode("hi é\nhi")) == "hi é\nhi"
+    assert tokenizer.end_ids == {2, 3}
+
+
+def test_gemma_adds_no_space_in_front(tmp_path: Path) -> None:
+    tokenizer = sentence_piece(tmp_path / "model.gguf", add_space_prefix=False, architecture="gemma2")
+    assert tokenizer.encode(" hi") == [1, 5 + 256 + PIECES.index("▁hi")]
+    assert tokenizer.encode("hi") == [1, 5 + 256 + PIECES.index("hi")]
+    assert tokenizer.decode(tokenizer.encode(" hi")) == " hi"
+
+
+def test_phi_3_drops_space_behind_its_special_tokens(tmp_path: Path) -> None:
+    tokenizer = sentence_piece(tmp_path / "model.gguf", architecture="phi3")
+    end, word = 3, 5 + 256 + PIECES.index("▁hi")
+    assert tokenizer.encode("<|end|>\nhi") == [1, end, word]
+    other = sentence_piece(tmp_path / "other.gguf")
+    assert other.encode("<|end|>\nhi") == [1, end, 5 + 256, 5 + 10, 5 + 256 + PIECES.index("hi")]
+
+
+@pytest.mark.parametrize(
+    ("values", "error", "sentence"),
+    [
+        ({"model": "no_vocab"}, TokenizerInvalid, "has no tokenizer"),
+        ({"model": None}, TokenizerInvalid, "has no tokenizer"),
+        ({"model": "bert"}, UnsupportedModel, "no tokenizer of the kind bert"),
+        ({"pre": "kimi-k2"}, UnsupportedModel, r"tokenizer\.ggml\.pre is kimi-k2"),
+        ({"pre": None}, UnsupportedModel, r"tokenizer\.ggml\.pre is missing"),
+        ({"tokens": None}, TokenizerInvalid, "damaged"),
+        ({"tokens": ["a", "a"]}, TokenizerInvalid, "damaged"),
+        ({"tokens": [1, 2]}, TokenizerInvalid, "damaged"),
+        ({"merges": ["a z"]}, TokenizerInvalid, "damaged"),
+        ({"merges": ["a"]}, TokenizerInvalid, "damaged"),
+        ({"token_type": [1]}, TokenizerInvalid, "damaged"),
+        ({"model": "llama"}, TokenizerInvalid, "damaged"),
+        ({"model": "llama", "scores": [1, 2]}, TokenizerInvalid, "damaged"),
+    ],
+)
+def test_other_tokenizers_are_refused_in_a_sentence(
+    values: dict[str, Any], error: type[Exception], sentence: str, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=sentence):
+        Tokenizer(vocabulary_file(tmp_path / "model.gguf", **values))
+
+
+@pytest.mark.parametrize("key", ["eos_token_id", "bos_token_id", "eot_token_id"])
+def test_ids_out_of_range_name_no_token(key: str, tmp_path: Path) -> None:
+    tokenizer = Tokenizer(vocabulary_file(tmp_path / "model.gguf", **{key: 4_000_000}))
+    assert tokenizer.encode("ab") == [2]
+
+
+def test_a_large_vocabulary_asks_nobody(tmp_path: Path) -> None:
+    """transformers looks for Mistral's config on the network where a tokenizer of this size has a name."""
+    tokens = [f"t{index}" for index in range(100_001)]
+    metadata = {"model": "gpt2", "pre": "tekken", "tokens": tokens, "merges": []}
+    tokenizer = read_tokenizer({f"tokenizer.ggml.{key}": value for key, value in metadata.items()})
+    assert len(tokenizer) == 100_001
+    assert isinstance(tokenizer, transformers.PreTrainedTokenizerFast)
+    assert tokenizer.convert_tokens_to_ids("t77") == 77
+
+
+def test_advised_sampling_is_taken_over() -> None:
+    metadata = {"general.sampling.temp": 0.6, "general.sampling.top_k": 20, "general.sampling.top_p": "x"}
+    assert read_sampling(metadata) == {"do_sample": True, "temperature": 0.6, "top_k": 20}
+    assert read_sampling({"general.name": "a model"}) == {}

@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from engine.errors import ModelNotFound
+from engine.hub.catalogue import (
+    CatalogueModel,
+    catalogue,
+    catalogue_model,
+    catalogue_model_of,
+    require_catalogue_model,
+    search_catalogue,
+    targets_of_head,
+)
+from engine.model.families import SUPPORTED
+
+REPO = re.compile(r"[\w.-]+/[\w.-]+")
+
+
+def test_every_size_of_machine_finds_a_model() -> None:
+    parameters = [model.parameters for model in catalogue()]
+    assert min(parameters) < 0.5e9
+    assert max(parameters) > 60e9
+    for low, high in ((0.5e9, 2e9), (2e9, 5e9), (5e9, 10e9), (10e9, 20e9), (20e9, 40e9)):
+        assert any(low <= count < high for count in parameters), (low, high)
+
+
+@pytest.mark.parametrize("model", catalogue(), ids=lambda model: model.name)
+def test_an_entry_is_whole(model: CatalogueModel) -> None:
+    assert model.name == model.name.lower()
+    assert model.config["architectures"][0] in SUPPORTED
+    assert model.config["num_attention_heads"] % model.config["num_key_value_heads"] == 0
+    assert model.context_length >= 4096
+    assert all(REPO.fullmatch(repo) for repo in (model.safetensors_repo, model.gguf_repo, *model.heads))
+    assert model.about.endswith(".")
+    assert model.licence
+    assert model.gated == model.safetensors_repo.startswith(("meta-llama/", "google/"))
+
+
+@pytest.mark.parametrize("model", catalogue(), ids=lambda model: model.name)
+def test_the_shape_gives_the_size_that_its_name_says(model: CatalogueModel) -> None:
+    stated = re.search(r"(\d+(?:\.\d+)?)\s?([MB])\b", model.title)
+    if stated is None:  # Phi-3 mini does not say it
+        assert model.parameters == pytest.approx(3.8e9, rel=0.02)
+        return
+    count = float(stated[1]) * {"M": 1e6, "B": 1e9}[stated[2]]
+    assert model.parameters == pytest.approx(count, rel=0.31)
+    assert model.typical_bytes(16) == 2 * model.parameters
+
+
+def test_drafts_are_smaller_and_of_the_same_vocabulary() -> None:
+    for model in catalogue():
+        for name in model.drafts:
+            draft = require_catalogue_model(name)
+            assert draft.parameters < model.parameters / 2
+            # Matrices may be padded differently; the tokens are compared when both are there.
+            assert abs(draft.config["vocab_size"] - model.config["vocab_size"]) <= 128, model.name
+
+
+def test_names_and_repositories_are_unique_and_found() -> None:
+    assert len({model.name for model in catalogue()}) == len(catalogue())
+    qwen = require_catalogue_model("QWEN3-8b")
+    assert catalogue_model_of(qwen.gguf_repo) == catalogue_model_of(qwen.safetensors_repo) == qwen
+    assert targets_of_head(qwen.heads[0]) == (qwen,)
+    assert catalogue_model("gpt-5") is None
+    assert catalogue_model_of("a/b") is None
+    with pytest.raises(ModelNotFound, match="owner/name"):
+        require_catalogue_model("gpt-5")
+    assert {model.name for model in search_catalogue("qwen3 8b")} == {"qwen3-8b"}

@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+import socket
+
+import huggingface_hub
+import pytest
+
+from engine.errors import AccessDenied, HubBusy, HubError, HubUnreachable, InvalidOption, NotOnHub
+from engine.hub.answers import unreachable
+from engine.hub.connection import DEFAULT_ENDPOINT, Hub, httpx2
+from tests.support.hub_server import HubServer
+
+CONFIG = b'{"architectures": ["LlamaForCausalLM"]}'
+
+
+def test_a_listing_has_sizes_hashes_and_terms(hub: Hub, server: HubServer) -> None:
+    server.add("a/b", {"config.json": CONFIG, "model.safetensors": b"x" * 5000}, gated=True)
+    listing = hub.listing("a/b")
+    assert (listing.commit, listing.gated, listing.licence) == ("1" * 40, True, "apache-2.0")
+    small, large = listing.files
+    assert (small.size_bytes, small.sha256, large.size_bytes) == (len(CONFIG), None, 5000)
+    assert small.git_oid is not None
+    assert large.sha256 is not None
+    assert len(large.sha256) == 64
+
+
+def test_a_config_is_read_without_a_download(hub: Hub, server: HubServer) -> None:
+    server.add("a/b", {"config.json": CONFIG, "list.json": b"[]", "text.json": b"hello"})
+    assert hub.read_config("a/b", "main") == {"architectures": ["LlamaForCausalLM"]}
+    for name in ("list.json", "text.json", "none.json"):
+        with pytest.raises(NotOnHub):
+            hub.read_config("a/b", "main", name)
+
+
+def test_what_the_hub_has_not_is_said(hub: Hub, server: HubServer) -> None:
+    server.add("a/b", {"config.json": CONFIG})
+    with pytest.raises(NotOnHub, match="hides it from you"):
+        hub.listing("a/c")
+    with pytest.raises(NotOnHub, match="no such revision"):
+        hub.listing("a/b", "v9")
+    with pytest.raises(AccessDenied, match="does not accept the access token"):
+        Hub(token="hf_old").listing("a/c")
+    with pytest.raises(InvalidOption, match="like owner/name"):
+        hub.listing("a/b/c d")
+
+
+def test_a_busy_hub_is_not_waited_for_unasked(hub: Hub, server: HubServer) -> None:
+    for status in (429, 503):
+        server.api_status = status
+        before = len(server.requests)
+        with pytest.raises(HubBusy, match="try again"):
+            hub.listing("a/b")
+        assert len(server.requests) == before + 1
+
+
+def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", False)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        hub = Hub(endpoint=f"http://127.0.0.1:{unused.getsockname()[1]}")
+        with pytest.raises(HubUnreachable, match="cannot be reached"):
+            hub.listing("a/b")
+        hub.close()
+
+
+def test_what_answers_is_no_hub(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.add("a/b", {})
+    server.repos["a/b"].more = {"siblings": "a sign-in page"}
+    hub = Hub()
+    with pytest.raises(HubUnreachable, match="is no hub"):
+        hub.listing("a/b")
+    hub.close()
+
+
+def test_offline_mode_is_kept() -> None:
+    hub = Hub(endpoint="http://127.0.0.1:9")
+    with pytest.raises(HubUnreachable, match="HF_HUB_OFFLINE"):
+        hub.listing("a/b")
+    with pytest.raises(HubUnreachable, match="HF_HUB_OFFLINE"):
+        hub.read_config("a/b", "main")
+    hub.close()
+
+
+def test_the_mirror_is_read_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HF_ENDPOINT", raising=False)
+    assert Hub().endpoint == DEFAULT_ENDPOINT
+    monkeypatch.setenv("HF_ENDPOINT", "https://mirror.example/")
+    assert Hub().endpoint == "https://mirror.example"
+    assert Hub().file_url("a/b", "c", "d.gguf") == "https://mirror.example/a/b/resolve/c/d.gguf"
+    monkeypatch.setenv("HF_ENDPOINT", "mirror.example")
+    with pytest.raises(InvalidOption, match="must look like https://"):
+        Hub()
+
+
+def test_a_proxy_is_taken_from_the_environment(server: HubServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", server.address)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    hub = Hub(endpoint="http://hub.invalid")
+    with pytest.raises(HubError):
+        hub.listing("a/b")
+    assert [path for _, path, _ in server.requests] == ["/api/models/a/b/revision/main"]
+    hub.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (httpx2.ConnectError("[SSL: CERTIFICATE_VERIFY_FAILED] self-signed"), "SSL_CERT_FILE"),
+        (httpx2.ProxyError("407"), "HTTPS_PROXY"),
+        (httpx2.ReadTimeout("slow"), "in time"),
+        (httpx2.TooManyRedirects("20"), "without end"),
+        (httpx2.UnsupportedProtocol("ftp"), "HF_ENDPOINT"),
+        (httpx2.ReadError("reset"), "broke off"),
+    ],
+)
+def test_every_failure_has_its_sentence(error: Exception, sentence: str) -> None:
+    found = unreachable(error)
+    assert sentence in found.message
+    assert "\n" not in found.message
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "sentence"),
+    [
+        ("ALL_PROXY", "socks5://127.0.0.1:9", "HTTPS_PROXY"),
+        ("HTTPS_PROXY", "nonsense://[", "HTTPS_PROXY"),
+        ("SSL_CERT_FILE", "/no/such/file", "SSL_CERT_FILE"),
+    ],
+)
+def test_an_environment_that_cannot_be_used_is_said(
+    variable: str, value: str, sentence: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(HubUnreachable, match=sentence):
+        Hub()

@@ -1,0 +1,190 @@
+from __future__ import annotations
+
+import hashlib
+import shutil
+from pathlib import Path
+
+import pytest
+
+from engine.errors import InvalidOption, ModelNotFound, OutOfDisk, TenonError, WeightsCorrupt, WeightsMissing
+from engine.hub import local_import
+from engine.hub.download import room
+from engine.hub.installed import find_model, models_folder
+from engine.hub.inventory import installed_model
+from engine.hub.local_import import import_model
+from engine.hub.verification import verify
+
+
+@pytest.fixture
+def mine(llama_folder: Path, tmp_path: Path) -> Path:
+    folder = tmp_path / "mein Modell, größer"
+    shutil.copytree(llama_folder, folder)
+    (folder / "README.md").write_text("read me")
+    (folder / "pytorch_model.bin").write_bytes(b"a second copy")
+    return folder
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_folder_is_used_in_place(mine: Path) -> None:
+    before = files_of(mine)
+    record = import_model(models_folder(), [mine])
+    assert (record.name, record.kind, record.format, record.location) == (
+        mine.name,
+        "target",
+        "safetensors",
+        str(mine),
+    )
+    assert {file.name for file in record.files} >= {"config.json", "model.safetensors", "tokenizer.json"}
+    assert not {file.name for file in record.files} & {"README.md", "pytorch_model.bin"}
+    assert find_model(mine.name) == mine.resolve()
+    assert files_of(mine) == before
+    assert {check.state for check in verify(installed_model(mine.name))} == {"ok"}
+
+
+def test_a_copy_needs_its_source_no_more(mine: Path) -> None:
+    wanted = (mine / "model.safetensors").read_bytes()
+    progress: list[tuple[int, int]] = []
+    record = import_model(
+        models_folder(),
+        [mine],
+        copy=True,
+        name="copied",
+        progress=lambda *at: progress.append(at),
+        reserve_bytes=0,
+    )
+    shutil.rmtree(mine)
+    assert record.location is None
+    assert (find_model("copied") / "model.safetensors").read_bytes() == wanted
+    assert {check.state for check in verify(installed_model("copied"))} == {"ok"}
+    assert progress == sorted(progress)
+    assert progress[-1] == (record.size_bytes, record.size_bytes)
+
+
+def test_a_gguf_file_and_its_other_parts(tmp_path: Path) -> None:
+    single = tmp_path / "Qwen-Q4_0.gguf"
+    single.write_bytes(b"GGUF" + b"q" * 10)
+    record = import_model(models_folder(), [single])
+    assert (record.name, record.format, record.quantization) == ("Qwen-Q4_0", "gguf", "Q4_0")
+    assert record.location == str(single)
+    assert record.files[0].sha256 == hashlib.sha256(single.read_bytes()).hexdigest()
+    assert installed_model("Qwen-Q4_0").location == single
+    for part in (1, 2):
+        (tmp_path / f"m-Q8_0-0000{part}-of-00002.gguf").write_bytes(b"GGUF" + b"m" * part)
+    record = import_model(
+        models_folder(), [tmp_path / "m-Q8_0-00002-of-00002.gguf"], copy=True, reserve_bytes=0
+    )
+    assert (record.name, len(record.files)) == ("m-Q8_0", 2)
+    (tmp_path / "m-Q8_0-00001-of-00002.gguf").unlink()
+    with pytest.raises(WeightsMissing, match="all 2 parts"):
+        import_model(models_folder(), [tmp_path / "m-Q8_0-00002-of-00002.gguf"], name="again")
+
+
+def test_files_of_two_folders_can_only_be_copied(mine: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    shutil.move(mine / "tokenizer.json", elsewhere)
+    paths = [mine / "config.json", mine / "model.safetensors", elsewhere / "tokenizer.json"]
+    with pytest.raises(InvalidOption, match="--copy"):
+        import_model(models_folder(), paths)
+    record = import_model(models_folder(), paths, copy=True, name="both", reserve_bytes=0)
+    assert {file.name for file in record.files} == {"config.json", "model.safetensors", "tokenizer.json"}
+
+
+def test_a_head_is_known_by_its_weights(tmp_path: Path) -> None:
+    import torch
+    from safetensors.torch import save_file
+
+    folder = tmp_path / "eagle"
+    folder.mkdir()
+    save_file(
+        {"fc.weight": torch.zeros(2), "layers.0.mlp.up_proj.weight": torch.zeros(2)},
+        folder / "model.safetensors",
+    )
+    (folder / "config.json").write_text('{"architectures": ["LlamaForCausalLM"]}')
+    record = import_model(models_folder(), [folder], belongs_to=("a/target",))
+    assert (record.kind, record.belongs_to) == ("head", ("a/target",))
+
+
+def break_truncated(folder: Path) -> None:
+    whole = (folder / "model.safetensors").read_bytes()
+    (folder / "model.safetensors").write_bytes(whole[: len(whole) // 2])
+
+
+def break_config(folder: Path) -> None:
+    (folder / "config.json").unlink()
+
+
+def break_weights(folder: Path) -> None:
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").unlink()
+
+
+def break_html(folder: Path) -> None:
+    break_weights(folder)
+    (folder / "m.gguf").write_bytes(b"<html>sign in</html>")
+
+
+def break_two(folder: Path) -> None:
+    break_weights(folder)
+    for name in ("a-Q4_0.gguf", "b-Q8_0.gguf"):
+        (folder / name).write_bytes(b"GGUF")
+
+
+@pytest.mark.parametrize(
+    ("damage", "error", "sentence"),
+    [
+        (break_truncated, WeightsCorrupt, "truncated"),
+        (break_config, WeightsMissing, "no config.json"),
+        (break_weights, WeightsMissing, "no weights"),
+        (break_html, WeightsCorrupt, "no GGUF file"),
+        (break_two, InvalidOption, "more than one GGUF"),
+    ],
+)
+def test_what_cannot_be_used_is_not_installed(
+    damage: object, error: type[TenonError], sentence: str, mine: Path
+) -> None:
+    damage(mine)  # type: ignore[operator]
+    with pytest.raises(error, match=sentence):
+        import_model(models_folder(), [mine])
+    assert not (models_folder() / mine.name).exists()
+
+
+def test_no_room_and_a_full_disk_leave_nothing_behind(mine: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patched:
+        patched.setattr(room, "free_bytes", lambda folder: 1000)
+        with pytest.raises(OutOfDisk, match="free some room"):
+            import_model(models_folder(), [mine], copy=True)
+
+    def full(done: int, total: int) -> None:
+        if done:
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(OutOfDisk, match="disk is full"):
+        import_model(models_folder(), [mine], copy=True, progress=full, reserve_bytes=0)
+    assert not (models_folder() / mine.name).exists()
+    assert list((models_folder() / local_import.INCOMING).glob("*/")) == []
+
+
+def test_a_stop_leaves_nothing_behind(mine: Path) -> None:
+    def stop(done: int, total: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        import_model(models_folder(), [mine], progress=stop)
+    assert not (models_folder() / mine.name).exists()
+    import_model(models_folder(), [mine])
+
+
+def test_names_and_paths_that_cannot_be(mine: Path) -> None:
+    import_model(models_folder(), [mine], name="Taken")
+    for name in ("taken", "a/b", ".x", " "):
+        with pytest.raises(InvalidOption):
+            import_model(models_folder(), [mine], name=name)
+    for paths in ([], [mine, mine / "config.json"], [mine / "config.json", mine / "config.json"]):
+        with pytest.raises(InvalidOption):
+            import_model(models_folder(), paths, name="other")
+    with pytest.raises(ModelNotFound, match="nothing at"):
+        import_model(models_folder(), [mine / "not there"])

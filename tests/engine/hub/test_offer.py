@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.errors import InvalidOption, ModelNotFound, NotOnHub
+from engine.hub.catalogue import require_catalogue_model
+from engine.hub.connection import Hub
+from engine.hub.offer import make_offer
+from engine.hub.record import ModelFile, ModelRecord, write_record
+from tests.support.hub_server import HubServer
+
+GGUF = {"README.md": b"", "Qwen3-8B-Q4_K_M.gguf": b"4" * 5000, "Qwen3-8B-Q8_0.gguf": b"8" * 9000}
+ORIGINAL = {"config.json": b"{}", "tokenizer.json": b"{}", "model.safetensors": b"s" * 9000}
+
+
+def test_a_catalogue_name_is_its_gguf_file(hub: Hub, server: HubServer, tmp_path: Path) -> None:
+    server.add("Qwen/Qwen3-8B-GGUF", GGUF)
+    server.add("Qwen/Qwen3-8B", ORIGINAL)
+    offer = make_offer(hub, tmp_path, "qwen3-8b")
+    plan = offer.plan
+    assert (plan.name, plan.repo, plan.quantization) == ("Qwen3-8B-Q4_K_M", "Qwen/Qwen3-8B-GGUF", "Q4_K_M")
+    assert (plan.size_bytes, plan.base, plan.kind) == (5000, ("Qwen/Qwen3-8B",), None)
+    assert plan.catalogue_name == "qwen3-8b"
+    assert offer.alternatives == ("Q4_K_M", "Q8_0")
+    assert offer.page == f"{server.address}/Qwen/Qwen3-8B-GGUF"
+    assert "qwen3-0.6b" in offer.drafts
+    assert "RedHatAI/Qwen3-8B-speculator.eagle3" in offer.drafts
+    original = make_offer(hub, tmp_path, "qwen3-8b", "safetensors").plan
+    assert (original.name, original.repo, original.format) == ("Qwen3-8B", "Qwen/Qwen3-8B", "safetensors")
+
+
+def test_a_head_and_a_small_model_know_whose_draft_they_are(
+    hub: Hub, server: HubServer, tmp_path: Path
+) -> None:
+    server.add("AngelSlim/Qwen3-8B_eagle3", {"config.json": b"{}", "pytorch_model.bin": b"p" * 5000})
+    server.add("Qwen/Qwen3-0.6B-GGUF", {"Qwen3-0.6B-Q8_0.gguf": b"8" * 5000})
+    head = make_offer(hub, tmp_path, "AngelSlim/Qwen3-8B_eagle3").plan
+    assert (head.kind, head.format, head.belongs_to) == ("head", "pytorch", ("Qwen/Qwen3-8B",))
+    small = make_offer(hub, tmp_path, "qwen3-0.6b").plan
+    assert small.kind is None
+    assert {"Qwen/Qwen3-8B", "Qwen/Qwen3-32B"} <= set(small.belongs_to)
+
+
+def test_a_repository_that_the_catalogue_does_not_know(hub: Hub, server: HubServer, tmp_path: Path) -> None:
+    server.add(
+        "me/My.Model-gguf",
+        {"my-Q4_0.gguf": b"4" * 5000},
+        gated=True,
+        tags=("license:mit", "base_model:them/Base", "base_model:quantized:them/Base"),
+    )
+    offer = make_offer(hub, tmp_path, "me/My.Model-gguf", name=None)
+    assert (offer.plan.name, offer.plan.licence, offer.gated) == ("My.Model-Q4_0", "mit", True)
+    assert (offer.plan.base, offer.plan.catalogue_name, offer.drafts) == (("them/Base",), None, ())
+    assert make_offer(hub, tmp_path, "me/My.Model-gguf", name="mine").plan.name == "mine"
+
+
+def test_two_models_of_one_name_live_side_by_side(hub: Hub, server: HubServer, tmp_path: Path) -> None:
+    for owner in ("a", "b"):
+        server.add(f"{owner}/Model", ORIGINAL)
+    (tmp_path / "model").mkdir()
+    record = ModelRecord("model", "target", "safetensors", (ModelFile("x", 1, "y"),), repo="a/Model")
+    write_record(tmp_path / "model", record)
+    assert make_offer(hub, tmp_path, "a/Model").plan.name == "model"
+    assert make_offer(hub, tmp_path, "b/Model").plan.name == "b--Model"
+
+
+@pytest.mark.parametrize("name", ["", " ", ".hidden", "a/b", "..", "a\\b", "x "])
+def test_a_name_that_is_none_is_refused(name: str, hub: Hub, server: HubServer, tmp_path: Path) -> None:
+    server.add("a/Model", ORIGINAL)
+    if name:
+        with pytest.raises(InvalidOption, match="cannot be called"):
+            make_offer(hub, tmp_path, "a/Model", name=name)
+    else:
+        assert make_offer(hub, tmp_path, "a/Model", name=name).plan.name == "Model"
+
+
+def test_what_is_not_there_is_said(hub: Hub, server: HubServer, tmp_path: Path) -> None:
+    with pytest.raises(ModelNotFound, match="tenon models search"):
+        make_offer(hub, tmp_path, "qwen99")
+    with pytest.raises(NotOnHub):
+        make_offer(hub, tmp_path, require_catalogue_model("qwen3-8b").gguf_repo)

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from engine.errors import HubUnreachable, ModelNotFound, NotOnHub
+from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue, require_catalogue_model
+from engine.hub.connection import Hub
+from engine.hub.outline import config_of, find_or_outline
+from engine.model.config import read_config
+from engine.model.footprint import weight_bytes
+from engine.model.weight_format import weight_format
+from engine.weights.checkpoint import Checkpoint
+from tests.support.hub_server import HubServer
+
+CONFIG = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 64}
+
+
+def read(folder: Path) -> tuple[dict[str, Any], int]:
+    config = json.loads((folder / "config.json").read_text())
+    index = json.loads((folder / "model.safetensors.index.json").read_text())
+    return config, index["metadata"]["total_size"]
+
+
+@pytest.mark.parametrize("model", catalogue(), ids=lambda model: model.name)
+def test_the_engine_counts_as_many_weights_as_the_catalogue(model: CatalogueModel, tmp_path: Path) -> None:
+    raw = config_of(model)
+    (tmp_path / "config.json").write_text(json.dumps(raw))
+    save_file({"none": torch.zeros(1)}, tmp_path / "model.safetensors")
+    config = read_config(Checkpoint(tmp_path))
+    assert (config.layers, config.head_dim) == (model.config["num_hidden_layers"], model.config["head_dim"])
+    assert config.context_length == model.context_length
+    assert weight_bytes(config, weight_format("fp32")) / 4 == pytest.approx(model.parameters, rel=0.002)
+
+
+def test_an_installed_model_is_no_outline(llama_folder: Path) -> None:
+    assert find_or_outline(str(llama_folder)) == llama_folder.resolve()
+
+
+def test_the_catalogue_needs_no_network() -> None:
+    model = require_catalogue_model("qwen3-8b")
+    config, size = read(find_or_outline("qwen3-8b"))
+    assert config["hidden_size"] == 4096
+    assert size == model.typical_bytes(Q4_K_M_BITS)
+    assert read(find_or_outline("Qwen/Qwen3-8B"))[1] == model.typical_bytes(16)
+    assert read(find_or_outline("qwen3-8b", Hub(endpoint="http://127.0.0.1:9")))[1] == size
+
+
+def test_the_hub_knows_the_size(hub: Hub, server: HubServer) -> None:
+    server.add("Qwen/Qwen3-8B-GGUF", {"Qwen3-8B-Q4_K_M.gguf": b"q" * 7000})
+    assert read(find_or_outline("qwen3-8b", hub))[1] == 7000
+
+
+def test_a_repository_is_asked_for_its_config_or_its_base_for_it(hub: Hub, server: HubServer) -> None:
+    server.add("a/plain", {"config.json": json.dumps(CONFIG).encode(), "model.safetensors": b"w" * 5000})
+    server.add("b/plain-GGUF", {"p-Q4_0.gguf": b"g" * 6000}, tags=("base_model:quantized:a/plain",))
+    server.add("c/orphan-GGUF", {"p-Q4_0.gguf": b"g" * 6000})
+    config, size = read(find_or_outline("a/plain", hub))
+    assert (config, size) == (CONFIG, 5000 + len(json.dumps(CONFIG)))
+    assert read(find_or_outline("b/plain-GGUF", hub)) == (CONFIG, 6000)
+    with pytest.raises(NotOnHub, match="before it is downloaded"):
+        find_or_outline("c/orphan-GGUF", hub)
+
+
+def test_what_nobody_knows_is_said() -> None:
+    for reference in ("no-such-model", "some/repo"):
+        with pytest.raises(ModelNotFound):
+            find_or_outline(reference)
+    with pytest.raises(HubUnreachable):
+        find_or_outline("some/repo", Hub(endpoint="http://127.0.0.1:9"))

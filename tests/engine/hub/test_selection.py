@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import pytest
+
+from engine.errors import InvalidOption, NotOnHub
+from engine.hub.connection import HubFile, Listing
+from engine.hub.selection import choose_files, quantization_of
+
+ORIGINAL = {
+    ".gitattributes": 1, "README.md": 2, "config.json": 3, "generation_config.json": 1, "tokenizer.json": 9,
+    "tokenizer_config.json": 4, "chat_template.jinja": 2, "model-00001-of-00002.safetensors": 5000,
+    "model-00002-of-00002.safetensors": 4000, "model.safetensors.index.json": 7, "pytorch_model.bin": 9000,
+    "consolidated.safetensors": 9000, "original/consolidated.00.pth": 9000, "model.onnx": 9000, "flax_model.msgpack": 1,
+}  # fmt: skip
+
+
+def listing(files: dict[str, int]) -> Listing:
+    return Listing(
+        "a/b",
+        "main",
+        "c" * 40,
+        tuple(HubFile(name, size, None, None) for name, size in files.items()),
+        False,
+        None,
+        (),
+    )
+
+
+def names(files: dict[str, int], **wishes: object) -> set[str]:
+    return {file.name for file in choose_files(listing(files), **wishes).files}  # type: ignore[arg-type]
+
+
+def test_safetensors_come_without_copies_in_other_formats() -> None:
+    assert names(ORIGINAL) == {
+        "config.json", "generation_config.json", "tokenizer.json", "tokenizer_config.json", "chat_template.jinja",
+        "model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors", "model.safetensors.index.json",
+    }  # fmt: skip
+    chosen = choose_files(listing(ORIGINAL))
+    assert [file.size_bytes for file in chosen.files] == sorted(file.size_bytes for file in chosen.files)
+    assert chosen.format == "safetensors"
+
+
+def test_shards_are_taken_where_there_is_a_whole_file_too() -> None:
+    assert "model.safetensors" not in names({**ORIGINAL, "model.safetensors": 9000})
+
+
+def test_one_quantization_is_taken_and_the_default_is_q4_k_m() -> None:
+    files = {
+        "README.md": 1, "m-Q2_K.gguf": 30, "m-Q4_K_M.gguf": 48, "m-Q8_0.gguf": 85, "m-f16.gguf": 160,
+        "mmproj-m-f16.gguf": 12, "m.imatrix.gguf": 3, "config.json": 1,
+    }  # fmt: skip
+    assert names(files) == {"m-Q4_K_M.gguf"}
+    assert names(files, quantization="q8_0") == {"m-Q8_0.gguf"}
+    chosen = choose_files(listing(files))
+    assert (chosen.quantization, chosen.alternatives) == ("Q4_K_M", ("Q2_K", "Q4_K_M", "Q8_0", "F16"))
+    with pytest.raises(InvalidOption, match="no Q5_K_M: there are Q2_K, Q4_K_M, Q8_0, F16"):
+        choose_files(listing(files), quantization="Q5_K_M")
+
+
+@pytest.mark.parametrize(
+    ("files", "taken"),
+    [
+        ({"m-Q8_0.gguf": 9, "m-Q4_0.gguf": 5}, {"m-Q4_0.gguf"}),
+        ({"m-Q8_0.gguf": 9}, {"m-Q8_0.gguf"}),
+        ({"phi-q4.gguf": 5, "phi-fp16.gguf": 20}, {"phi-q4.gguf"}),
+        ({"model.gguf": 5}, {"model.gguf"}),
+        ({"m-IQ2_XXS.gguf": 2, "m-IQ4_XS.gguf": 4, "m-Q5_K_S.gguf": 5}, {"m-Q5_K_S.gguf"}),
+    ],
+)
+def test_the_next_best_is_taken_where_there_is_no_default(files: dict[str, int], taken: set[str]) -> None:
+    assert names(files) == taken
+
+
+def test_all_parts_of_a_split_file_are_taken_and_incomplete_ones_are_not() -> None:
+    parts = {"Q4_K_M/m-Q4_K_M-00001-of-00002.gguf": 40, "Q4_K_M/m-Q4_K_M-00002-of-00002.gguf": 30}
+    assert names(parts) == set(parts)
+    assert {file.local_name for file in choose_files(listing(parts)).files} == {
+        "m-Q4_K_M-00001-of-00002.gguf",
+        "m-Q4_K_M-00002-of-00002.gguf",
+    }
+    assert names({"m-Q4_K_M-00001-of-00002.gguf": 40, "m-Q8_0.gguf": 90}) == {"m-Q8_0.gguf"}
+
+
+def test_pytorch_files_are_for_heads_alone() -> None:
+    head = {"README.md": 1, "config.json": 1, "pytorch_model.bin": 50}
+    assert names(head, head=True) == {"config.json", "pytorch_model.bin"}
+    with pytest.raises(NotOnHub, match="PyTorch's own format"):
+        choose_files(listing(head))
+
+
+@pytest.mark.parametrize(
+    ("files", "wishes", "error"),
+    [
+        ({"README.md": 1}, {}, NotOnHub),
+        (ORIGINAL, {"wish": "gguf"}, NotOnHub),
+        (ORIGINAL, {"quantization": "Q4_0"}, NotOnHub),
+        ({"m-Q4_0.gguf": 1}, {"wish": "safetensors"}, NotOnHub),
+        (ORIGINAL, {"wish": "safetensors", "quantization": "Q4_0"}, InvalidOption),
+    ],
+)
+def test_what_is_not_there_is_said(
+    files: dict[str, int], wishes: dict[str, str], error: type[InvalidOption | NotOnHub]
+) -> None:
+    with pytest.raises(error):
+        choose_files(listing(files), **wishes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["../m-Q4_0.gguf", "a\\..\\m-Q4_0.gguf", "c:m-Q4_0.gguf", ".m-Q4_0.gguf"])
+def test_no_name_leads_out_of_the_models_folder(name: str) -> None:
+    try:
+        chosen = choose_files(listing({name: 1}))
+    except NotOnHub:
+        return
+    assert [file.local_name for file in chosen.files] == ["m-Q4_0.gguf"]
+
+
+@pytest.mark.parametrize(
+    ("name", "quantization"),
+    [
+        ("Qwen3-8B-Q4_K_M.gguf", "Q4_K_M"),
+        ("qwen2.5-7b-instruct-q4_k_m-00001-of-00002.gguf", "Q4_K_M"),
+        ("m.IQ3_XXS.gguf", "IQ3_XXS"),
+        ("Phi-3-mini-4k-instruct-fp16.gguf", None),
+        ("gemma-2b-it.F16.gguf", "F16"),
+        ("BF16/m-BF16.gguf", "BF16"),
+        ("llama-f32.gguf", "F32"),
+        ("model.gguf", None),
+    ],
+)
+def test_a_name_tells_its_quantization(name: str, quantization: str | None) -> None:
+    assert quantization_of(name) == quantization

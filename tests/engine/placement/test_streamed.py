@@ -1,0 +1,181 @@
+"""A streamed model is the resident one bit for bit, whatever the disk does and wherever a forward is cancelled."""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+
+from engine.errors import Cancelled
+from engine.kernels import library
+from engine.model.decoder import Decoder
+from engine.model.fused_layer import FusedLayer
+from engine.model.weight_format import DENSE_BF16, FORMAT_NAMES, WeightFormat, weight_format
+from engine.placement.streamed import Streamed, pinned_layers
+from tests.support.checkpoints import write_checkpoint
+from tests.support.streams import delay_reads, poison_what_is_let_go, resident_decoder, streamed_decoder
+
+LAYERS = 5
+FORMATS = [*(weight_format(name) for name in FORMAT_NAMES)]
+if library.available() is not None:
+    FORMATS.append(DENSE_BF16)
+NAMES = [f"{one.name}{'' if one.packing else '-dense'}" for one in FORMATS]
+PROMPT = torch.arange(3, 23)
+TREE = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 1]], dtype=torch.bool)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_checkpoint(tmp_path_factory.mktemp("deep") / "model", num_hidden_layers=LAYERS)
+
+
+@pytest.fixture(autouse=True)
+def _poison(monkeypatch: pytest.MonkeyPatch) -> None:
+    poison_what_is_let_go(monkeypatch)
+
+
+def outputs(decoder: Decoder) -> Iterator[torch.Tensor]:
+    """Logits of a prompt, of a tree behind it, and of a few tokens behind that, one by one."""
+    cache = decoder.new_cache(64)
+    positions = torch.arange(len(PROMPT))
+    yield decoder.forward(PROMPT, positions, cache).logits
+    cache.commit(positions)
+    yield decoder.forward(PROMPT[:4], 20 + torch.tensor([0, 1, 1, 2]), cache, mask=TREE).logits
+    cache.commit(torch.tensor([0, 2, 3]))
+    for position in range(23, 28):
+        yield decoder.forward(PROMPT[position - 20 :][:1], torch.tensor([position]), cache).logits
+        cache.commit(torch.tensor([0]))
+
+
+def same(decoder: Decoder, expected: list[torch.Tensor]) -> bool:
+    return all(torch.equal(found, one) for found, one in zip(outputs(decoder), expected, strict=True))
+
+
+@pytest.mark.parametrize("format_", FORMATS, ids=NAMES)
+def test_streamed_is_resident_bit_for_bit(
+    format_: WeightFormat, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    expected = list(outputs(resident_decoder(folder, format_)))
+    assert not any(logits.isnan().any() for logits in expected)
+    delay_reads(monkeypatch, 1, 0.002)
+    for pinned, buffers in ((0, 2), (2, 2), (1, 3), (LAYERS - 1, 2), (0, 9)):
+        decoder = streamed_decoder(folder, format_, pinned, buffers)
+        assert same(decoder, expected), (pinned, buffers)
+        source = decoder.source
+        assert isinstance(source, Streamed)
+        source.release()
+
+
+@pytest.mark.parametrize("variant", ["llama-tied", "llama-biased", "gemma2", "qwen3", "phi3-longrope"])
+@pytest.mark.parametrize("format_", [weight_format("fp32"), weight_format("int8")], ids=lambda one: one.name)
+def test_every_part_of_a_layer_is_streamed(
+    variant: str, format_: WeightFormat, checkpoint_of: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = Path(shutil.copytree(checkpoint_of(variant), tmp_path / "model"))
+    expected = list(outputs(resident_decoder(folder, format_)))
+    decoder = streamed_decoder(folder, format_, 0, 2)
+    assert same(decoder, expected)
+    decoder.source.release()  # type: ignore[attr-defined]
+
+
+def test_a_forward_that_was_cancelled_anywhere_leaves_the_next_one_right(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    format_ = weight_format("int8")
+    expected = list(outputs(resident_decoder(folder, format_)))
+    delay_reads(monkeypatch, 2, 0.002)
+    chance = random.Random(3)
+    decoder = streamed_decoder(folder, format_, 1, 2)
+    for _ in range(12):
+        left = chance.randrange(30)
+
+        def stop() -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise Cancelled("stop")
+
+        def stop_while_waiting() -> bool:
+            stop()
+            return False
+
+        cache = decoder.new_cache(64)
+        with contextlib.suppress(Cancelled):
+            decoder.forward(
+                PROMPT, torch.arange(len(PROMPT)), cache, check=stop, meanwhile=stop_while_waiting
+            )
+    assert same(decoder, expected)
+    decoder.source.release()  # type: ignore[attr-defined]
+
+
+def test_work_goes_on_while_a_layer_is_on_its_way(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    delay_reads(monkeypatch, 4, 0.02)
+    decoder = streamed_decoder(folder, weight_format("fp32"), 0, 2)
+    calls = 0
+
+    def work() -> bool:
+        nonlocal calls
+        calls += 1
+        return calls % 2 == 0
+
+    for _ in range(3):
+        decoder.forward(PROMPT, torch.arange(len(PROMPT)), decoder.new_cache(64), meanwhile=work)
+    assert calls > 5
+    assert decoder.source.waited_s > 0
+    decoder.source.release()  # type: ignore[attr-defined]
+
+
+def test_a_layer_that_stays_is_read_once_and_the_others_once_a_forward(folder: Path) -> None:
+    decoder = streamed_decoder(folder, weight_format("fp32"), 3, 2)
+    source = decoder.source
+    assert isinstance(source, Streamed)
+    source.measure_disk()
+    before = source.disk_read_bytes
+    for _ in range(4):
+        decoder.forward(PROMPT, torch.arange(len(PROMPT)), decoder.new_cache(64))
+    source.layer(0)
+    source.measure_disk()
+    # The ring was full before, and is full but for the buffer that is held now.
+    read = source.disk_read_bytes - before
+    each = source.streamed_bytes // 2
+    assert read == 4 * source.streamed_bytes, (read, each)
+    source.release()
+
+
+def test_layers_that_stay_are_spread_and_the_last_is_one_of_them() -> None:
+    assert pinned_layers(6, 0) == set()
+    assert pinned_layers(6, 6) == set(range(6))
+    assert pinned_layers(6, 3) == {1, 3, 5}
+    assert pinned_layers(24, 1) == {23}
+    for layers in (5, 24, 80):
+        for count in range(1, layers):
+            kept = sorted(pinned_layers(layers, count))
+            assert len(kept) == count
+            assert kept[-1] == layers - 1
+            gaps = [after - before for before, after in zip([-1, *kept[:-1]], kept, strict=True)]
+            assert max(gaps) - min(gaps) <= 1
+
+
+@pytest.mark.skipif(library.available() is None, reason=library.reason())
+def test_what_the_kernels_need_of_a_layer_is_made_once_for_each_buffer(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = 0
+    made_of = FusedLayer.made_of
+
+    def counted(*arguments: object) -> FusedLayer | None:
+        nonlocal made
+        made += 1
+        return made_of(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(FusedLayer, "made_of", counted)
+    decoder = streamed_decoder(folder, weight_format("int8"), 0, 2)
+    for _ in range(6):
+        decoder.forward(PROMPT, torch.arange(len(PROMPT)), decoder.new_cache(64))
+    assert made == 2 * LAYERS
+    decoder.source.release()  # type: ignore[attr-defined]

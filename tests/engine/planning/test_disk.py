@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from engine.planning import disk
+from engine.planning.disk import disk_kind
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "makedev"), reason="block devices have no numbers here")
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with a solid system disk, a partition of a spinning one, and a network drive inside that."""
+    (tmp_path / "mounts").write_text(
+        "20 1 8:1 / / rw shared:1 - ext4 /dev/solid rw\n"
+        f"21 20 8:17 / {tmp_path}/big\\040disk rw - ext4 /dev/turning1 rw\n"
+        f"22 21 0:40 / {tmp_path}/big\\040disk/far rw - nfs4 server:/export rw\n"
+        f"23 20 0:41 / {tmp_path}/memory rw - tmpfs tmpfs rw\n"
+        "broken line\n"
+    )
+    solid, turning = tmp_path / "block" / "solid", tmp_path / "block" / "turning"
+    for folder, value in ((solid, "0\n"), (turning, "1\n")):
+        (folder / "queue").mkdir(parents=True)
+        (folder / "queue" / "rotational").write_text(value)
+    (turning / "turning1").mkdir()
+    numbers = tmp_path / "numbers"
+    numbers.mkdir()
+    (numbers / "8:1").symlink_to(solid)
+    (numbers / "8:17").symlink_to(turning / "turning1")
+    devices = {"/dev/solid": os.makedev(8, 1), "/dev/turning1": os.makedev(8, 17)}
+    stat = os.stat
+
+    def stat_device(path: str, **arguments: object) -> object:
+        return SimpleNamespace(st_rdev=devices[path]) if path in devices else stat(path)
+
+    monkeypatch.setattr(disk.os, "stat", stat_device)
+    monkeypatch.setattr(disk, "_MOUNTS", tmp_path / "mounts")
+    monkeypatch.setattr(disk, "_BLOCK_DEVICES", numbers)
+    return tmp_path
+
+
+def test_each_kind_is_known_by_the_mount_that_is_nearest(machine: Path) -> None:
+    assert disk_kind(machine / "model") == "solid"
+    assert disk_kind(machine / "big disk" / "model") == "spinning"
+    assert disk_kind(machine / "big disk" / "far" / "model") == "network"
+    assert disk_kind(machine / "big disk" / "farther" / "model") == "spinning"
+    assert disk_kind(machine / "memory" / "model") is None
+
+
+def test_a_virtual_disk_is_not_believed(machine: Path) -> None:
+    turning = machine / "block" / "turning"
+    turning.rename(turning.with_name("vda"))
+    (machine / "numbers" / "8:17").unlink()
+    (machine / "numbers" / "8:17").symlink_to(turning.with_name("vda"))
+    assert disk_kind(machine / "big disk" / "model") is None
+
+
+def test_nothing_is_said_where_the_system_says_nothing(
+    machine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk, "_MOUNTS", machine / "absent")
+    assert disk_kind(machine / "model") is None

@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.hub import installed
+from engine.hub.installed import cache_folder, models_folder
+from engine.hub.local_import import import_model
+from engine.planning import pairs as pairs_module
+from engine.planning.pairs import Pair, pairs
+from tests.support.checkpoints import train_tokenizer, write_checkpoint
+
+
+@pytest.fixture(autouse=True)
+def _no_bundled_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(installed, "assets_folder", lambda: tmp_path / "no assets")
+
+
+@pytest.fixture
+def three(llama_folder: Path, tmp_path: Path) -> Path:
+    """A target, a smaller model of its vocabulary, and one of another vocabulary."""
+    small = write_checkpoint(tmp_path / "small", num_hidden_layers=1)
+    other = write_checkpoint(tmp_path / "other", num_hidden_layers=1, tokenizer=False)
+    tokenizer = train_tokenizer()
+    tokenizer.add_tokens(["<another>"])
+    tokenizer.save_pretrained(other)
+    import_model(models_folder(), [llama_folder], name="target")
+    import_model(models_folder(), [small], name="small", kind="draft", belongs_to=("target",))
+    import_model(models_folder(), [other], name="other", kind="draft")
+    return other
+
+
+def found() -> dict[str, Pair]:
+    return {pair.draft: pair for pair in pairs()}
+
+
+def test_each_draft_fits_or_has_its_reason(three: Path) -> None:
+    table = found()
+    assert set(table) == {"small", "other"}
+    assert table["small"] == Pair("target", "small", "draft", True, None)
+    assert (table["other"].made_for_it, table["other"].kind) == (False, "draft")
+    assert "is missing in the model" in str(table["other"].problem)
+
+
+def test_what_was_worked_out_is_kept_until_a_file_changes(
+    three: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = found()
+
+    def no_reading(folder: Path) -> None:
+        raise AssertionError(f"{folder} was read again")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pairs_module, "Tokenizer", no_reading)
+        assert found() == before
+    train_tokenizer().save_pretrained(three)
+    (three / "added_tokens.json").unlink(missing_ok=True)
+    assert found()["other"].problem is None
+
+
+def test_what_cannot_be_read_is_told_and_not_kept(three: Path) -> None:
+    (three / "tokenizer.json").rename(three / "away.json")
+    assert "tokenizer" in str(found()["other"].problem)
+    kept = json.loads((cache_folder() / "pairs.json").read_text(encoding="utf-8"))["pairs"]
+    assert list(kept.values()) == [None]
+    (three / "away.json").rename(three / "tokenizer.json")
+    assert "another vocabulary" in str(found()["other"].problem)
+
+
+def test_a_damaged_table_is_made_again(three: Path) -> None:
+    before = found()
+    for text in ("{", "[]", '{"version": 0}'):
+        (cache_folder() / "pairs.json").write_text(text)
+        assert found() == before
+
+
+def test_a_stop_keeps_what_is_known(three: Path) -> None:
+    calls = []
+
+    def stop() -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        pairs(stop)
+    assert len(json.loads((cache_folder() / "pairs.json").read_text(encoding="utf-8"))["pairs"]) == 1

@@ -1,0 +1,62 @@
+"""Loads a model in a process of its own, uses all of its context, and says what was predicted and what it took.
+
+    python -m tests.support.memory_probe FOLDER CONTEXT FORMAT SPARE_BYTES
+
+Prints a JSON object. With spare bytes the budget is the least that streaming needs and so many more; with ``resident``
+there is none.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import engine.engine  # noqa: F401  what the engine's process has imported before it loads
+from engine.loaded_model import LoadedModel
+from engine.messages import LoadOptions
+from engine.model.config import read_config
+from engine.model.token_tree import Draft
+from engine.model.weight_format import weight_format
+from engine.planning.fit import fit_model
+from engine.planning.footprint import host_footprint
+from engine.planning.hardware import process_bytes
+from engine.planning.streaming import least_bytes
+from engine.weights.checkpoint import Checkpoint
+
+NODES = 64
+
+
+def peak_bytes() -> int:
+    """The most memory that this process has had, mapped files included."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024
+
+
+def probe(folder: str, context: int, name: str, spare: str) -> dict[str, object]:
+    """Load and run one case."""
+    baseline = process_bytes()
+    config, weights = read_config(Checkpoint(Path(folder))), weight_format(name)
+    budget = None if spare == "resident" else baseline + least_bytes(config, weights, context) + int(spare)
+    options = LoadOptions(model=folder, weights=name, context=context, ram_budget_bytes=budget, threads=1)
+    settled = fit_model(config, options)
+    predicted = host_footprint(config, settled.plan, weights, context, baseline_bytes=baseline)
+    model = LoadedModel(options, lambda done, total: None, lambda: None)
+    text = [5 + index % 300 for index in range(context - NODES - 2)]
+    model.target.prefill(text, lambda: None, lambda done, total: None)
+    chain = Draft((5,) * NODES, tuple(range(-1, NODES - 1)))
+    logits = model.target.verify(7, chain, lambda: None)
+    logits.softmax(-1).cumsum(-1)
+    model.release()
+    return {
+        "plan": asdict(settled.plan),
+        "predicted": asdict(predicted),
+        "predicted_bytes": predicted.total,
+        "peak_bytes": peak_bytes(),
+        "budget_bytes": budget,
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(probe(sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4])))

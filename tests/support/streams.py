@@ -1,0 +1,73 @@
+"""Streamed models for tests, with a disk that takes its time and buffers that are poisoned once they are let go."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from engine.model.config import read_config
+from engine.model.decoder import Decoder
+from engine.model.loader import load_weights
+from engine.model.packed_layout import PackedLayout
+from engine.model.packed_loader import load_packed, open_packed
+from engine.model.weight_format import WeightFormat
+from engine.placement.layer_ring import LayerRing
+from engine.placement.resident import Resident
+from engine.placement.streamed import Streamed
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.direct_reader import DirectReader
+from engine.weights.packed_file import PackedFile
+
+
+def resident_decoder(folder: Path, weight_format: WeightFormat) -> Decoder:
+    """All of a model in memory, in any format."""
+    checkpoint = Checkpoint(folder)
+    config = read_config(checkpoint)
+    if weight_format.packing is None:
+        weights = load_weights(checkpoint, config, weight_format.dense, torch.device("cpu"))
+    else:
+        weights = load_packed(checkpoint, config, weight_format, folder.parent / "cache")
+    return Decoder(config, Resident(weights))
+
+
+def streamed_decoder(folder: Path, weight_format: WeightFormat, pinned: int, buffers: int) -> Decoder:
+    """The same from the disk. Its source is a `Streamed`, to be released."""
+    checkpoint = Checkpoint(folder)
+    config = read_config(checkpoint)
+
+    def opened(packed: PackedFile, fresh: bool) -> Streamed:
+        layout = PackedLayout(config, weight_format, packed.sections)
+        return Streamed(packed, layout, pinned, buffers)
+
+    placement = open_packed(checkpoint, config, weight_format, folder.parent / "cache", opened)
+    return Decoder(config, placement)
+
+
+def poison_what_is_let_go(patch: pytest.MonkeyPatch) -> None:
+    """Fill a buffer with ones (NaN in every floating-point format) when its layer is not needed any more."""
+    recycle = LayerRing._recycle
+
+    def poisoned(ring: LayerRing, buffer: int) -> None:
+        memory = ring.memory[buffer].view
+        memory[:] = b"\xff" * len(memory)
+        recycle(ring, buffer)
+
+    patch.setattr(LayerRing, "_recycle", poisoned)
+
+
+def delay_reads(patch: pytest.MonkeyPatch, seed: int, longest_s: float) -> None:
+    """Let every block take a random time longer."""
+    read: Callable[..., Any] = DirectReader._read_block
+    chance = random.Random(seed)
+
+    def slow(reader: DirectReader, *arguments: Any) -> None:
+        time.sleep(chance.uniform(0, longest_s))
+        read(reader, *arguments)
+
+    patch.setattr(DirectReader, "_read_block", slow)

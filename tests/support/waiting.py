@@ -1,0 +1,29 @@
+"""A placement whose layers are a while on their way, as they are from a disk."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.model.layer import LayerWeights, Meanwhile, WeightSource, nothing_meanwhile
+from engine.placement.resident import Resident
+
+
+class Waiting(Resident):
+    """Asks for something to do before it gives a layer.
+
+    Args:
+        source: Holds the weights; a `Resident`.
+        steps: How many times, drawn anew for each layer.
+    """
+
+    def __init__(self, source: WeightSource, steps: Callable[[], int]) -> None:
+        assert isinstance(source, Resident)
+        super().__init__(source._held())
+        self._steps = steps
+        self.worked = 0
+
+    def layer(self, index: int, meanwhile: Meanwhile = nothing_meanwhile) -> LayerWeights:
+        """The layer, after a while."""
+        for _ in range(self._steps()):
+            self.worked += meanwhile()
+        return super().layer(index)
