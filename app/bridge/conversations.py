@@ -13,11 +13,12 @@ from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
 from app.bridge.shelf import Shelf
-from app.bridge.turns import Turns, can_continue
+from app.bridge.turns import Turns
 from app.chat.attachment import Attachment
 from app.chat.conversation import Conversation, Message
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.library import Library
+from app.chat.reply import can_continue
 from app.chat.search import SearchResults
 from app.settings.settings import Settings
 from app.storage.database import Database

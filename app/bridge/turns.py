@@ -15,6 +15,7 @@ from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.conversation_options import ConversationOptions
 from app.chat.library import Library
 from app.chat.prompt_text import whole_characters
+from app.chat.reply import can_continue
 from app.chat.reply_queue import Ticket
 from app.chat.title import title_of
 from engine.errors import EmptyPrompt
@@ -227,12 +228,3 @@ class Turns(QObject):
         replies, reply_id = self._replies, reply.id
         self._journal.save(reply.conversation_id, message_ids, lambda: replies.stored(reply_id))
         replies.add(Ticket(reply.conversation_id, reply_id))
-
-
-def can_continue(message: Message) -> bool:
-    """Whether a reply was cut and holds something to go on from."""
-    if message.role != "assistant" or not message.content.strip():
-        return False
-    cut = message.state in (MessageState.STOPPED, MessageState.INTERRUPTED, MessageState.FAILED)
-    at_limit = message.details is not None and message.details.stop_reason == "length"
-    return cut or (message.state is MessageState.COMPLETE and at_limit)

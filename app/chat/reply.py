@@ -46,6 +46,15 @@ def reply_after(reply: Message, event: Event, context_limit: int = 0) -> Message
     return reply
 
 
+def can_continue(message: Message) -> bool:
+    """Whether a reply was cut and holds something to go on from."""
+    if message.role != "assistant" or not message.content.strip():
+        return False
+    cut = message.state in (MessageState.STOPPED, MessageState.INTERRUPTED, MessageState.FAILED)
+    at_limit = message.details is not None and message.details.stop_reason == "length"
+    return cut or (message.state is MessageState.COMPLETE and at_limit)
+
+
 def trimmed_sentence(messages_left_out: int) -> str:
     """What to say when the conversation outgrew the context."""
     messages = "message was" if messages_left_out == 1 else f"{messages_left_out} messages were"

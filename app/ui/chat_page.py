@@ -14,6 +14,7 @@ from app.ui.composer.composer import Composer
 from app.ui.empty_state import EmptyState
 from app.ui.header import Header
 from app.ui.theme.theme import Theme
+from app.ui.transcript.message_actions import Action
 from app.ui.transcript.transcript import COLUMN_PX, NARROW_PX, Transcript
 from engine.errors import TenonError
 
@@ -29,6 +30,7 @@ class ChatPage(QWidget):
 
     conversation_shown = Signal(object)  # its id, or None
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    message_deleted = Signal(str)  # a sentence that says so
 
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,7 +43,7 @@ class ChatPage(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         engine = workspace.engine_state()
         self.header = Header(theme, engine, self)
-        self.transcript = Transcript(theme, engine)
+        self.transcript = Transcript(theme, engine, self._alternatives)
         self.empty_state = EmptyState(theme, engine)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.empty_state)
@@ -76,6 +78,7 @@ class ChatPage(QWidget):
         self._show_messages(messages)
         self.composer.set_text(self._drafts.pop(conversation_id, ""))
         self.refresh_title()
+        self._workspace.open_conversation(conversation_id)
         self.conversation_shown.emit(conversation_id)
 
     def forget(self, conversation_id: int) -> None:
@@ -86,11 +89,8 @@ class ChatPage(QWidget):
 
     def refresh_title(self) -> None:
         """Read the title again."""
-        title = "New chat"
-        for conversation in self._workspace.conversations():
-            if conversation.id == self._current:
-                title = conversation.title
-        self.header.set_title(title)
+        shown = None if self._current is None else self._workspace.conversation(self._current)
+        self.header.set_title("New chat" if shown is None else shown.title)
 
     def stop(self) -> None:
         """Stop this conversation's reply, running or queued."""
@@ -117,7 +117,9 @@ class ChatPage(QWidget):
         self.composer.mode_button.mode_chosen.connect(workspace.choose_mode)
         self.composer.mode_button.menu_requested.connect(self._open_mode_menu)
         self.composer.prompt.page_requested.connect(self.transcript.scroll_page)
-        self.transcript.retry_requested.connect(self._retry)
+        self.transcript.action_requested.connect(self._act)
+        self.transcript.alternative_chosen.connect(self._choose_alternative)
+        self.transcript.edited.connect(self._edit)
         self.transcript.link_activated.connect(self._ask_to_open)
         self.empty_state.example_chosen.connect(self._send)
         model, drafts = self.header.model_button, workspace.drafts
@@ -144,8 +146,12 @@ class ChatPage(QWidget):
         self.empty_state.set_narrow(self.width() < 620)
 
     def _show_messages(self, messages: list[Message]) -> None:
-        self._set_empty(not messages)
         self.transcript.show_messages(messages)
+        self._show_rest(messages)
+
+    def _show_rest(self, messages: list[Message]) -> None:
+        """What stands around the messages."""
+        self._set_empty(not messages)
         self.composer.meter.set_usage(0, 0)
         self.composer.mode_button.set_running("")
         self.composer.set_busy(False)
@@ -188,10 +194,55 @@ class ChatPage(QWidget):
             self.refresh_title()
             self.conversation_shown.emit(conversation_id)
 
-    @Slot()
-    def _retry(self) -> None:
+    def _alternatives(self, message_id: int) -> list[int]:
+        return [] if self._current is None else self._workspace.alternatives(self._current, message_id)
+
+    @Slot(int, object)
+    def _act(self, message_id: int, action: Action) -> None:
+        """One of the buttons under a message was pressed."""
+        current, workspace = self._current, self._workspace
+        if current is None:
+            return
+        try:
+            if action is Action.CONTINUE:
+                workspace.continue_reply(current)
+            elif action is Action.DELETE:
+                self._delete(current, message_id)
+            elif action is Action.REGENERATE or self._has_text(current, message_id):
+                # What was written stays as a version of its own.
+                workspace.regenerate(current, message_id)
+            else:
+                workspace.retry(current)
+        except TenonError as error:
+            self.said.emit(error.message, True)
+
+    def _has_text(self, conversation_id: int, message_id: int) -> bool:
+        messages = self._workspace.messages(conversation_id)
+        return any(message.id == message_id and message.content.strip() for message in messages)
+
+    def _delete(self, conversation_id: int, message_id: int) -> None:
+        several = len(self._workspace.alternatives(conversation_id, message_id)) > 1
+        if self._workspace.delete_message(conversation_id, message_id):
+            self.composer.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.message_deleted.emit(
+                "This version and what follows it are deleted." if several else "The message is deleted."
+            )
+
+    @Slot(int)
+    def _choose_alternative(self, message_id: int) -> None:
         if self._current is not None:
-            self._workspace.retry(self._current)
+            self._workspace.choose_alternative(self._current, message_id)
+
+    @Slot(int, str)
+    def _edit(self, message_id: int, text: str) -> None:
+        if self._current is None:
+            return
+        try:
+            self._workspace.edit_message(self._current, message_id, text)
+        except TenonError as error:
+            self.said.emit(error.message, True)
+            return
+        self.composer.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()
     def _explain_busy(self) -> None:
@@ -284,7 +335,9 @@ class ChatPage(QWidget):
     @Slot(int)
     def _conversation_replaced(self, conversation_id: int) -> None:
         if conversation_id == self._current:
-            self._show_messages(self._workspace.messages(conversation_id))
+            messages = self._workspace.messages(conversation_id)
+            self.transcript.replace_messages(messages)
+            self._show_rest(messages)
 
     @Slot()
     def _say_engine_sentence(self) -> None:

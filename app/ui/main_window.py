@@ -36,6 +36,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._theme = theme
         self._workspace = workspace
+        self._message_deleted = False  # whether the notice with Undo tells of a message
         self.setWindowTitle("Tenon")
         self.setWindowIcon(app_icon())
         self.setMinimumSize(_LEAST)
@@ -77,7 +78,8 @@ class MainWindow(QMainWindow):
         self.shell.focus_left.connect(self._focus_composer)
         self.toast.focus_left.connect(self._focus_composer)
         self.shell.shown_changed.connect(self._keep_sidebar_shown)
-        self.toast.action_requested.connect(self._undo_delete)
+        page.message_deleted.connect(self._offer_message_back)
+        self.toast.action_requested.connect(self._undo)
 
     def _add_shortcuts(self) -> None:
         for keys, slot in (
@@ -141,10 +143,22 @@ class MainWindow(QMainWindow):
         self.page.forget(conversation_id)
         self._show_conversations()
         short = title if len(title) <= 40 else title[:39] + "…"
+        self._message_deleted = False
         self.toast.say(f"“{short}” is deleted.", "Undo")
 
+    @Slot(str)
+    def _offer_message_back(self, sentence: str) -> None:
+        self._message_deleted = True
+        self.toast.say(sentence, "Undo")
+
     @Slot()
-    def _undo_delete(self) -> None:
+    def _undo(self) -> None:
+        """Bring back what the notice told of."""
+        if self._message_deleted:
+            conversation_id = self._workspace.undo_delete_message()
+            if conversation_id is not None and conversation_id != self.page.current:
+                self.page.open(conversation_id)
+            return
         conversation_id = self._workspace.undo_delete()
         if conversation_id is not None:
             self._show_conversations()

@@ -99,6 +99,7 @@ class FakeWorkspace(QObject):
         self.drafts = FakeDrafts(self.settings)
         self.drafts.refused.connect(self.notice)
         self.calls: list[tuple[object, ...]] = []
+        self.opened: list[int | None] = []
         self.send_error: TenonError | None = None
         self._engine = engine
         self._mode = "auto"
@@ -169,7 +170,7 @@ class FakeWorkspace(QObject):
         return self._library.conversation(conversation_id)
 
     def open_conversation(self, conversation_id: int | None) -> None:
-        self.calls.append(("open_conversation", conversation_id))
+        self.opened.append(conversation_id)
 
     def messages(self, conversation_id: int) -> list[Message]:
         return self._library.messages(conversation_id)
