@@ -81,6 +81,11 @@ class ChatPage(QWidget):
         self._workspace.open_conversation(conversation_id)
         self.conversation_shown.emit(conversation_id)
 
+    def show_message(self, message_id: int) -> None:
+        """Bring a message of this conversation into view, whichever branch it is on."""
+        self._choose_alternative(message_id)
+        self.transcript.show_message(message_id)
+
     def forget(self, conversation_id: int) -> None:
         """A conversation was deleted: leave it if it is the one shown."""
         self._drafts.pop(conversation_id, None)

@@ -11,6 +11,7 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QResizeEvent, QS
 from PySide6.QtWidgets import QMainWindow
 
 from app.chat.conversation import Message
+from app.chat.search import SearchHit
 from app.ui.app_menu import AppMenu
 from app.ui.chat_page import ChatPage
 from app.ui.settings_dialog import SettingsDialog
@@ -68,7 +69,10 @@ class MainWindow(QMainWindow):
         sidebar.chosen.connect(self._open)
         sidebar.renamed.connect(workspace.rename)
         sidebar.delete_requested.connect(self.delete)
+        sidebar.pin_requested.connect(workspace.pin)
+        sidebar.hit_chosen.connect(self._open_hit)
         sidebar.search_changed.connect(self._show_conversations)
+        sidebar.search_paused.connect(self._search_messages)
         sidebar.search_left.connect(self._focus_composer)
         page.conversation_shown.connect(self._conversation_shown)
         page.said.connect(self._say)
@@ -169,6 +173,18 @@ class MainWindow(QMainWindow):
         if conversation_id != self.page.current:
             self.page.open(conversation_id)
         self.shell.close_overlay()
+
+    @Slot(object)
+    def _open_hit(self, hit: SearchHit) -> None:
+        """Show a message that was found, in its chat."""
+        if self._workspace.conversation(hit.conversation_id) is None:
+            return
+        self._open(hit.conversation_id)
+        self.page.show_message(hit.message_id)
+
+    @Slot(str)
+    def _search_messages(self, typed: str) -> None:
+        self.sidebar.show_results(self._workspace.search(typed))
 
     @Slot()
     def _conversations_changed(self) -> None:

@@ -167,7 +167,8 @@ class FakeWorkspace(QObject):
         return self._library.conversations(contains)
 
     def conversation(self, conversation_id: int) -> Conversation | None:
-        return self._library.conversation(conversation_id)
+        hidden = self._library.is_hidden(conversation_id)
+        return None if hidden else self._library.conversation(conversation_id)
 
     def open_conversation(self, conversation_id: int | None) -> None:
         self.opened.append(conversation_id)
@@ -227,6 +228,8 @@ class FakeWorkspace(QObject):
         return self._library.alternatives(conversation_id, message_id)
 
     def choose_alternative(self, conversation_id: int, message_id: int) -> None:
+        if any(message.id == message_id for message in self.messages(conversation_id)):
+            return
         self._library.show_branch(conversation_id, message_id)
         self.conversation_replaced.emit(conversation_id)
 

@@ -153,6 +153,16 @@ class Transcript(QScrollArea):
         if not starts:
             self._scrolled(self.verticalScrollBar().value())
 
+    def show_message(self, message_id: int) -> None:
+        """Scroll to a message."""
+        while self._older and message_id not in self._by_id:
+            self._build_oldest()
+        view = self._by_id.get(message_id)
+        if view is not None:
+            self._follow = False
+            self._arrange(keep=(view, _TOP_PX))
+            self._scrolled(self.verticalScrollBar().value())
+
     def add_message(self, message: Message) -> None:
         """A new message at the end; one's own is always scrolled to."""
         if message.id in self._by_id:

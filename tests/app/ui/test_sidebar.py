@@ -122,7 +122,7 @@ def test_delete_and_undo(qtbot: QtBot, window: MainWindow, workspace: FakeWorksp
         window.sidebar.list.setFocus()
         qtbot.keyClick(window.sidebar.list, Qt.Key.Key_Delete)
     else:
-        window.sidebar.list.menu(chat).actions()[1].trigger()
+        window.sidebar.list.menu(chat).actions()[-1].trigger()
     assert titles(window) == []
     assert window.page.current is None
     assert "Chat" in window.toast.text
