@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QMainWindow
 from app.chat.conversation import Message
 from app.chat.search import SearchHit
 from app.ui.app_menu import AppMenu
+from app.ui.chat_files import ChatFiles
 from app.ui.chat_page import ChatPage
 from app.ui.settings_dialog import SettingsDialog
 from app.ui.shell import Shell
@@ -47,6 +48,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(self.shell)
         self.toast = Toast(theme, self)
         self.menu = AppMenu(theme, self)
+        self.files = ChatFiles(workspace, self)
         self.ring = FocusRing(self, theme)
         self._connect()
         self._add_shortcuts()
@@ -102,6 +104,10 @@ class MainWindow(QMainWindow):
         menu.guesses.setChecked(settings.unconfirmed_shown)
         menu.rename.triggered.connect(self._rename_current)
         menu.delete_chat.triggered.connect(self._delete_current)
+        menu.export_chat.triggered.connect(self._export_current)
+        menu.export_all.triggered.connect(self.files.export_all)
+        menu.import_chats.triggered.connect(self.files.import_chats)
+        self.files.said.connect(self._say)
         menu.chats.triggered.connect(self.shell.toggle)
         menu.drafted.toggled.connect(self._show_drafted)
         menu.guesses.toggled.connect(self._show_guesses)
@@ -217,6 +223,11 @@ class MainWindow(QMainWindow):
     def _delete_current(self) -> None:
         if self.page.current is not None:
             self.delete(self.page.current)
+
+    @Slot()
+    def _export_current(self) -> None:
+        if self.page.current is not None:
+            self.files.export_chat(self.page.current)
 
     @Slot()
     def _open_menu(self) -> None:
