@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices, QResizeEvent
+from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
 
+from app.chat.attachment import Attachment
 from app.chat.conversation import Message
 from app.chat.engine_state import EnginePhase, EngineState
+from app.ui.composer.attachment_row import local_files
 from app.ui.composer.composer import Composer
 from app.ui.empty_state import EmptyState
 from app.ui.header import Header
@@ -37,10 +40,11 @@ class ChatPage(QWidget):
         self._theme = theme
         self._workspace = workspace
         self._current: int | None = None
-        self._drafts: dict[int | None, str] = {}
+        self._drafts: dict[int | None, tuple[str, tuple[Attachment, ...]]] = {}
         self._empty = True
         self.setProperty("kind", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAcceptDrops(True)
         engine = workspace.engine_state()
         self.header = Header(theme, engine, self)
         self.transcript = Transcript(theme, engine, self._alternatives)
@@ -72,11 +76,11 @@ class ChatPage(QWidget):
 
     def open(self, conversation_id: int | None) -> None:
         """Show a conversation from its end, or a blank one. What is typed stays with its conversation."""
-        self._drafts[self._current] = self.composer.text
+        self._drafts[self._current] = (self.composer.text, self.composer.attachments.attachments)
         self._current = conversation_id
         messages = [] if conversation_id is None else self._workspace.messages(conversation_id)
         self._show_messages(messages)
-        self.composer.set_text(self._drafts.pop(conversation_id, ""))
+        self._fill_composer(*self._drafts.pop(conversation_id, ("", ())))
         self.refresh_title()
         self._workspace.open_conversation(conversation_id)
         self.conversation_shown.emit(conversation_id)
@@ -102,6 +106,16 @@ class ChatPage(QWidget):
         if self._current is not None:
             self._workspace.stop(self._current)
 
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Files may be dropped anywhere on the page."""
+        if local_files(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Attach the files."""
+        self._attach(local_files(event.mimeData()))
+        event.acceptProposedAction()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the composer as wide as the reading column."""
         super().resizeEvent(event)
@@ -117,6 +131,8 @@ class ChatPage(QWidget):
         workspace.conversation_replaced.connect(self._conversation_replaced)
         workspace.engine_changed.connect(self._engine_changed)
         self.composer.send_requested.connect(self._send)
+        self.composer.attach_requested.connect(self._choose_files)
+        self.composer.files_offered.connect(self._attach)
         self.composer.stop_requested.connect(self.stop)
         self.composer.busy_send_refused.connect(self._explain_busy)
         self.composer.mode_button.mode_chosen.connect(workspace.choose_mode)
@@ -126,7 +142,7 @@ class ChatPage(QWidget):
         self.transcript.alternative_chosen.connect(self._choose_alternative)
         self.transcript.edited.connect(self._edit)
         self.transcript.link_activated.connect(self._ask_to_open)
-        self.empty_state.example_chosen.connect(self._send)
+        self.empty_state.example_chosen.connect(self._send_example)
         model, drafts = self.header.model_button, workspace.drafts
         model.menu_requested.connect(self._open_model_menu)
         model.model_chosen.connect(workspace.choose_model)
@@ -184,12 +200,16 @@ class ChatPage(QWidget):
     # --- what the person does ---------------------------------------------------------------------------------
 
     @Slot(str)
-    def _send(self, text: str) -> None:
+    def _send_example(self, text: str) -> None:
+        self._send(text, ())
+
+    @Slot(str, object)
+    def _send(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         before = self._current
         try:
-            conversation_id = self._workspace.send(before, text)
+            conversation_id = self._workspace.send(before, text, attachments)
         except TenonError as error:
-            self.composer.set_text(text)
+            self._fill_composer(text, attachments)
             self.said.emit(error.message, True)
             return
         if before is None:
@@ -247,6 +267,26 @@ class ChatPage(QWidget):
         except TenonError as error:
             self.said.emit(error.message, True)
             return
+        self.composer.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _fill_composer(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+        self.composer.set_text(text)
+        self.composer.attachments.set_attachments(attachments)
+
+    @Slot()
+    def _choose_files(self) -> None:
+        chosen, _ = QFileDialog.getOpenFileNames(self, "Attach text files")
+        self._attach([Path(name) for name in chosen])
+
+    @Slot(object)
+    def _attach(self, paths: list[Path]) -> None:
+        """Put files beside the message that is typed; what is no text is told, and left out."""
+        row = self.composer.attachments
+        for path in paths:
+            try:
+                row.set_attachments((*row.attachments, self._workspace.attach(path)))
+            except TenonError as error:
+                self.said.emit(error.message, True)
         self.composer.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()

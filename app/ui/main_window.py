@@ -130,6 +130,7 @@ class MainWindow(QMainWindow):
             *self.page.empty_state.buttons,
             self.page.transcript,
             composer.prompt,
+            composer.attach_button,
             composer.mode_button,
             composer.send_button,
         ]

@@ -24,6 +24,7 @@ from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.library import Library
 from app.chat.search import SearchResults
 from app.settings.settings import Settings
+from app.storage.text_file import read_attachment
 from engine.errors import TenonError
 
 DAY_S = 86_400.0
@@ -197,6 +198,9 @@ class FakeWorkspace(QObject):
         self.message_added.emit(self._store(conversation_id, "assistant", "", state))
         self.conversations_changed.emit()
         return conversation_id
+
+    def attach(self, path: Path) -> Attachment:
+        return read_attachment(path)
 
     def stop(self, conversation_id: int) -> None:
         self.calls.append(("stop", conversation_id))

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
-from PySide6.QtGui import QEnterEvent, QGuiApplication, QTextBlockFormat, QTextCursor, QTextOption
-from PySide6.QtWidgets import QFrame, QWidget
+from PySide6.QtGui import (
+    QEnterEvent,
+    QFontMetrics,
+    QGuiApplication,
+    QTextBlockFormat,
+    QTextCursor,
+    QTextOption,
+)
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
+from app.chat.attachment import Attachment
 from app.chat.conversation import Message
+from app.ui.figures import size
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.message_actions import Action, MessageActions
@@ -21,6 +30,7 @@ _LONG = 2_000
 _WIDEST_PX = 10_000
 _LARGEST_SHARE = 0.82
 _ROW_GAP_PX = 2
+_FILE_GAP_PX = 4
 _INSET_PX = 6  # the last icon, not its button's edge, stands in line with the bubble
 
 
@@ -40,6 +50,8 @@ class OwnMessage(QWidget):
         self._bubble.setProperty("kind", "bubble")
         self._text = FittedBrowser(theme, self._bubble)
         self._text.setAccessibleName("Your message")
+        self._text.setVisible(bool(message.content) or not message.attachments)
+        self._files = [self._file_label(attachment) for attachment in message.attachments]
         self._natural = 0
         self.editor: MessageEditor | None = None
         self.buttons = MessageActions(
@@ -95,12 +107,21 @@ class OwnMessage(QWidget):
             height = self.editor.fit(width)
             self.editor.setGeometry(0, 0, width, height)
             return height
-        inner = min(self._natural, int(width * _LARGEST_SHARE) - 2 * _PADDING_X_PX)
-        height = self._text.fit(inner)
-        top = _PADDING_Y_PX - leading_px(self.theme, TextStyle.READING) + 1
-        self._text.setGeometry(_PADDING_X_PX, top, inner, height)
+        metrics = QFontMetrics(self.theme.font(TextStyle.SMALL_BOLD))
+        names = [f"{one.name}, {size(one.size_bytes)}" for one in self.message.attachments]
+        inner = max([self._natural, *(metrics.horizontalAdvance(name) + 2 for name in names)])
+        inner = min(inner, int(width * _LARGEST_SHARE) - 2 * _PADDING_X_PX)
+        top = _PADDING_Y_PX
+        for label, name in zip(self._files, names, strict=True):
+            label.setText(metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, inner))
+            label.setGeometry(_PADDING_X_PX, top, inner, metrics.height())
+            top += metrics.height() + (0 if self._text.isHidden() else _FILE_GAP_PX)
+        height = 0 if self._text.isHidden() else self._text.fit(inner)
+        self._text.setGeometry(
+            _PADDING_X_PX, top - leading_px(self.theme, TextStyle.READING) + 1, inner, height
+        )
         outer = inner + 2 * _PADDING_X_PX
-        bottom = height + 2 * _PADDING_Y_PX + 1
+        bottom = top + height + _PADDING_Y_PX + 1
         self._bubble.setGeometry(width - outer, 0, outer, bottom)
         row = self.buttons.natural_size()
         left = width - row.width() + _INSET_PX
@@ -126,6 +147,14 @@ class OwnMessage(QWidget):
         self.editor.begin()
         self._bubble.hide()
         self.buttons.hide()
+
+    def _file_label(self, attachment: Attachment) -> QLabel:
+        label = QLabel(self._bubble)
+        label.setProperty("kind", "file")
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setAccessibleName(f"Attached file {attachment.name}")
+        label.setToolTip(attachment.name)
+        return label
 
     @Slot(object)
     def _act(self, action: Action) -> None:
