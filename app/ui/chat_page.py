@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices, QDragEnterEvent, QDropEvent, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from app.chat.attachment import Attachment
 from app.chat.conversation import Message
@@ -16,9 +16,10 @@ from app.ui.composer.attachment_row import local_files
 from app.ui.composer.composer import Composer
 from app.ui.empty_state import EmptyState
 from app.ui.header import Header
+from app.ui.link_question import ask_to_open
 from app.ui.theme.theme import Theme
-from app.ui.transcript.message_actions import Action
 from app.ui.transcript.transcript import COLUMN_PX, NARROW_PX, Transcript
+from app.ui.turn_requests import TurnRequests
 from engine.errors import TenonError
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class ChatPage(QWidget):
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.empty_state)
         self._stack.addWidget(self.transcript)
+        self._turns = TurnRequests(workspace, self)
         self.composer = Composer(theme, workspace.mode(), self)
         self._footer = QLabel(_FOOTER, self)
         self._footer.setProperty("kind", "small")
@@ -77,7 +79,7 @@ class ChatPage(QWidget):
     def open(self, conversation_id: int | None) -> None:
         """Show a conversation from its end, or a blank one. What is typed stays with its conversation."""
         self._drafts[self._current] = (self.composer.text, self.composer.attachments.attachments)
-        self._current = conversation_id
+        self._current = self._turns.conversation_id = conversation_id
         messages = [] if conversation_id is None else self._workspace.messages(conversation_id)
         self._show_messages(messages)
         self._fill_composer(*self._drafts.pop(conversation_id, ("", ())))
@@ -87,7 +89,7 @@ class ChatPage(QWidget):
 
     def show_message(self, message_id: int) -> None:
         """Bring a message of this conversation into view, whichever branch it is on."""
-        self._choose_alternative(message_id)
+        self._turns.choose_alternative(message_id)
         self.transcript.show_message(message_id)
 
     def forget(self, conversation_id: int) -> None:
@@ -138,9 +140,12 @@ class ChatPage(QWidget):
         self.composer.mode_button.mode_chosen.connect(workspace.choose_mode)
         self.composer.mode_button.menu_requested.connect(self._open_mode_menu)
         self.composer.prompt.page_requested.connect(self.transcript.scroll_page)
-        self.transcript.action_requested.connect(self._act)
-        self.transcript.alternative_chosen.connect(self._choose_alternative)
-        self.transcript.edited.connect(self._edit)
+        self.transcript.action_requested.connect(self._turns.act)
+        self.transcript.alternative_chosen.connect(self._turns.choose_alternative)
+        self.transcript.edited.connect(self._turns.edit)
+        self._turns.said.connect(self.said)
+        self._turns.message_deleted.connect(self.message_deleted)
+        self._turns.left.connect(self.composer.setFocus)
         self.transcript.link_activated.connect(self._ask_to_open)
         self.empty_state.example_chosen.connect(self._send_example)
         model, drafts = self.header.model_button, workspace.drafts
@@ -214,60 +219,13 @@ class ChatPage(QWidget):
             return
         if before is None:
             # Messages may have come by signal before the id was known here: read them as they are now.
-            self._current = conversation_id
+            self._current = self._turns.conversation_id = conversation_id
             self._show_messages(self._workspace.messages(conversation_id))
             self.refresh_title()
             self.conversation_shown.emit(conversation_id)
 
     def _alternatives(self, message_id: int) -> list[int]:
         return [] if self._current is None else self._workspace.alternatives(self._current, message_id)
-
-    @Slot(int, object)
-    def _act(self, message_id: int, action: Action) -> None:
-        """One of the buttons under a message was pressed."""
-        current, workspace = self._current, self._workspace
-        if current is None:
-            return
-        try:
-            if action is Action.CONTINUE:
-                workspace.continue_reply(current)
-            elif action is Action.DELETE:
-                self._delete(current, message_id)
-            elif action is Action.REGENERATE or self._has_text(current, message_id):
-                # What was written stays as a version of its own.
-                workspace.regenerate(current, message_id)
-            else:
-                workspace.retry(current)
-        except TenonError as error:
-            self.said.emit(error.message, True)
-
-    def _has_text(self, conversation_id: int, message_id: int) -> bool:
-        messages = self._workspace.messages(conversation_id)
-        return any(message.id == message_id and message.content.strip() for message in messages)
-
-    def _delete(self, conversation_id: int, message_id: int) -> None:
-        several = len(self._workspace.alternatives(conversation_id, message_id)) > 1
-        if self._workspace.delete_message(conversation_id, message_id):
-            self.composer.setFocus(Qt.FocusReason.OtherFocusReason)
-            self.message_deleted.emit(
-                "This version and what follows it are deleted." if several else "The message is deleted."
-            )
-
-    @Slot(int)
-    def _choose_alternative(self, message_id: int) -> None:
-        if self._current is not None:
-            self._workspace.choose_alternative(self._current, message_id)
-
-    @Slot(int, str)
-    def _edit(self, message_id: int, text: str) -> None:
-        if self._current is None:
-            return
-        try:
-            self._workspace.edit_message(self._current, message_id, text)
-        except TenonError as error:
-            self.said.emit(error.message, True)
-            return
-        self.composer.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _fill_composer(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         self.composer.set_text(text)
@@ -331,16 +289,7 @@ class ChatPage(QWidget):
                 f"Tenon opens web and mail links only, not this one: {url.toDisplayString()}", False
             )
             return
-        question = QMessageBox(
-            QMessageBox.Icon.NoIcon, "Open link", "Open this link in your browser?", parent=self
-        )
-        question.setInformativeText(url.toDisplayString())
-        question.setTextFormat(Qt.TextFormat.PlainText)
-        opening = question.addButton("Open link", QMessageBox.ButtonRole.AcceptRole)
-        question.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
-        question.exec()
-        if question.clickedButton() is opening:
-            QDesktopServices.openUrl(url)
+        ask_to_open(url, self)
 
     # --- what the workspace tells -----------------------------------------------------------------------------
 
