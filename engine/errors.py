@@ -4,7 +4,8 @@
     ├── UsageError                 what was asked makes no sense            (exit code 2)
     │   ├── EmptyPrompt
     │   ├── InvalidOption          a value out of its range, an unknown name
-    │   └── PromptTooLong          does not fit the context
+    │   ├── PromptTooLong          does not fit the context
+    │   └── ImportInvalid          a file that holds no conversations that could be read
     ├── CheckpointError            the model folder is not usable           (exit code 2)
     │   ├── ModelNotFound
     │   ├── ConfigInvalid          config.json missing or unreadable
@@ -67,6 +68,10 @@ class InvalidOption(UsageError):
 
 class PromptTooLong(UsageError):
     """The prompt does not fit the context."""
+
+
+class ImportInvalid(UsageError):
+    """A file does not hold conversations, or is damaged."""
 
 
 class CheckpointError(TenonError):

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import psutil
 
@@ -119,7 +120,8 @@ class ReplyRun:
         )
         self._held: HeldReply | None = None
         self._confidence: ConfidenceRecord | None = None
-        if request.offer_topics and model.gate is not None and request.messages:
+        asked = bool(request.messages) and request.messages[-1].role == "user"
+        if request.offer_topics and model.gate is not None and asked:
             self._held = model.gate.hold(request.messages[-1].content)
             self._rule = self._confidence = ConfidenceRecord(self._rule)
         self._prompt: list[int] = []
@@ -135,6 +137,8 @@ class ReplyRun:
             TenonError: the prompt does not fit.
         """
         self._prompt = _fit_prompt(self._model, self._request, self._emit)
+        if _opening(self._request):
+            self._reply.follow(self._prompt[-1:])
         self._emit(PlanChosen(self._request.request_id, self._plan))
         if not RULES[self._request.verify].lossless:
             self._emit(Notice(self._request.request_id, _LOSSY))
@@ -313,10 +317,19 @@ def _fit_prompt(model: LoadedModel, request: Generate, emit: Callable[[Event], N
         return prompt
     if not model.tokenizer.has_chat_template:
         emit(Notice(request.request_id, _NO_TEMPLATE))
-    fitted = fit_conversation(request.messages, model.tokenizer.render, context, request.max_tokens)
+    opening = _opening(request)
+    turns = request.messages[:-1] if opening else request.messages
+    render = partial(model.tokenizer.render, opening=opening)
+    fitted = fit_conversation(turns, render, context, request.max_tokens)
     if fitted.messages_left_out:
         emit(ContextTrimmed(request.request_id, fitted.messages_left_out))
     return fitted.token_ids
+
+
+def _opening(request: Generate) -> str:
+    """The start of the reply, where the conversation ends with one that is to be continued."""
+    last = request.messages[-1] if request.messages else None
+    return last.content if last is not None and last.role == "assistant" else ""
 
 
 def _last_content(request: Generate) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.background_writer import BackgroundWriter
+from app.chat.conversation_options import Preset
 from app.chat.library import Library
 from app.storage.conversation_store import ConversationStore
 from engine.errors import StorageError
@@ -44,6 +45,7 @@ class Journal(QObject):
         self._retry.setSingleShot(True)
         self._retry.setInterval(_RETRY_MS)
         self._retry.timeout.connect(self._save_unsaved)
+        self._prepare_search()
 
     def save(
         self, conversation_id: int, message_ids: Iterable[int] = (), then: Callable[[], None] | None = None
@@ -74,9 +76,28 @@ class Journal(QObject):
 
         self._writer.submit(work, done)
 
-    def remove_message(self, message_id: int) -> None:
-        """Erase a message that the library has dropped."""
-        self._writer.submit(lambda: self._store.remove_message(message_id), self._settle)
+    def delete_messages(self, conversation_id: int, message_ids: tuple[int, ...]) -> None:
+        """Mark messages as deleted, and write which path is shown now."""
+        self.save(conversation_id)
+        self._writer.submit(lambda: self._store.delete_messages(message_ids), self._settle)
+
+    def undelete_messages(self, conversation_id: int, message_ids: tuple[int, ...]) -> None:
+        """Take that mark away, and write which path is shown now."""
+        self._writer.submit(lambda: self._store.undelete_messages(message_ids), self._settle)
+        self.save(conversation_id)
+
+    def erase_messages(self, message_ids: tuple[int, ...]) -> None:
+        """Erase messages that the library has dropped."""
+        self._writer.submit(lambda: self._store.erase_messages(message_ids), self._settle)
+        self._prepare_search()
+
+    def save_preset(self, preset: Preset) -> None:
+        """Write a preset."""
+        self._writer.submit(lambda: self._store.save_preset(preset), self._settle)
+
+    def delete_preset(self, name: str) -> None:
+        """Erase a preset."""
+        self._writer.submit(lambda: self._store.delete_preset(name), self._settle)
 
     def hide(self, conversation_id: int) -> None:
         """Mark a conversation as deleted."""
@@ -89,6 +110,7 @@ class Journal(QObject):
     def erase(self, conversation_id: int) -> None:
         """Erase a hidden conversation."""
         self._writer.submit(lambda: self._store.erase(conversation_id), self._settle)
+        self._prepare_search()
 
     def close(self) -> None:
         """Write what is left, close the store and end the writer's thread."""
@@ -96,6 +118,9 @@ class Journal(QObject):
         self._save_unsaved()
         self._writer.submit(self._store.close)
         self._writer.close()
+
+    def _prepare_search(self) -> None:
+        self._writer.submit(self._store.prepare_search)
 
     @Slot()
     def _save_unsaved(self) -> None:

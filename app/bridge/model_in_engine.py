@@ -70,6 +70,23 @@ class ModelInEngine(QObject):
             else:
                 self.load_if_chosen()
 
+    def adopt(self, ref: str) -> None:
+        """Make a model the chosen one without loading it: the next message does."""
+        if ref == self._settings.model:
+            return
+        self._settings.model = ref
+        self._load_wanted = False
+        options = load_options(self._settings)
+        asked = self._asked.get(self._load_id)
+        if asked is None or asked.model != ref:
+            self.cancel_load()
+        if self._holds(options):
+            self._show(self._state_in_memory)
+        else:
+            waiting = self.state.phase in (EnginePhase.STARTING, EnginePhase.STOPPED)
+            phase = self.state.phase if waiting else EnginePhase.IDLE
+            self._show(self._named(replace(self.state, phase=phase), options))
+
     def load_in_background(self) -> None:
         """Start the engine and load the chosen model ahead of the first message."""
         self._load_wanted = True
@@ -84,7 +101,7 @@ class ModelInEngine(QObject):
         self.ensure_engine()
         self._loads += 1
         self._load_id = f"load-{self._loads}"
-        options = self._options(self._load_id)
+        options = self._options(self._load_id, self._settings.model)
         self._expect(options)
         self._client.send(Load(self._load_id, options))
 
@@ -93,19 +110,26 @@ class ModelInEngine(QObject):
         if self._load_id:
             self._client.send(Cancel(self._load_id))
 
-    def options_for(self, reply_request_id: str) -> LoadOptions:
-        """The options of a reply that is about to be sent."""
+    def options_for(self, reply_request_id: str, ref: str) -> LoadOptions:
+        """The options of a reply that is about to be sent.
+
+        Args:
+            reply_request_id: Its request.
+            ref: The model that it was asked of. Where another one was chosen since, that is loaded afterwards.
+        """
         self._reply_id = reply_request_id
-        options = self._options(reply_request_id)
-        if not self._holds(options):
+        options = self._options(reply_request_id, ref)
+        if ref != self._settings.model:
+            self._load_wanted = True
+        elif not self._holds(options):
             self._expect(options)
         return options
 
-    def _options(self, request_id: str) -> LoadOptions:
+    def _options(self, request_id: str, ref: str) -> LoadOptions:
         self._asked = {
             known: self._asked[known] for known in (self._load_id, self._reply_id) if known in self._asked
         }
-        self._asked[request_id] = load_options(self._settings)
+        self._asked[request_id] = load_options(self._settings, ref)
         return self._asked[request_id]
 
     def _holds(self, options: LoadOptions) -> bool:
@@ -116,19 +140,18 @@ class ModelInEngine(QObject):
         request_id = getattr(event, "request_id", "")
         if request_id and request_id not in (self._load_id, self._reply_id):
             return  # a load that was given up
-        if isinstance(event, ModelLoaded):
-            self._in_memory = self._asked.get(request_id)
+        asked = self._asked.get(request_id)
+        if isinstance(event, ModelLoaded) and asked is not None:
+            self._in_memory = asked
+            self._state_in_memory = self._named(self.state, asked).after(event)
             self.context = event.report.context
             self.report = event.report
-        asked = self._asked.get(request_id)
         chosen = not request_id or (asked is not None and asked.model == self.state.model_ref)
         state = self.state.after(event) if chosen else self.state
         if isinstance(event, EngineReady) and (self._load_id or self._reply_id):
             state = state.loading()
         if isinstance(event, (ModelLoaded, Finished, Failed)) and request_id == self._load_id:
             self._load_id = ""
-        if isinstance(event, ModelLoaded) and chosen:
-            self._state_in_memory = state
         if isinstance(event, ModelUnloaded):
             self._in_memory = self.report = None
         self._show(state)

@@ -11,6 +11,7 @@ from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.token_coalescer import TokenCoalescer
 from app.chat.conversation import Message, MessageState
+from app.chat.conversation_options import ConversationOptions
 from app.chat.history import history_for
 from app.chat.library import Library
 from app.chat.reply import reply_after
@@ -65,6 +66,8 @@ class Replies(QObject):
         self._not_stored: set[int] = set()  # replies whose prompt is still on its way to the disk
         self.round_texts = False
         self._sent = ""  # the request that the engine works on
+        self._requests = 0
+        self._kept_characters = 0  # of the reply when that request was made
         self._saving = False
         self._saved: Message | None = None
         self._coalescer = TokenCoalescer(self)
@@ -118,6 +121,12 @@ class Replies(QObject):
             else:
                 self._done(running)
 
+    def stop_all(self) -> None:
+        """Stop every reply, running or queued."""
+        running = (self._queue.running,) if self._queue.running is not None else ()
+        for ticket in (*self._queue.waiting, *running):
+            self.stop(ticket.conversation_id)
+
     def close(self) -> None:
         """Stop everything and save what there is."""
         self._save_timer.stop()
@@ -142,18 +151,24 @@ class Replies(QObject):
             self._send(ticket)
 
     def _send(self, ticket: Ticket) -> None:
-        messages = self._library.messages(ticket.conversation_id)
-        self._sent = ticket.request_id
-        options = self._model.options_for(self._sent)
+        messages = self._library.path_to(ticket.conversation_id, ticket.reply_id)
+        self._requests += 1  # a reply that is continued is a request of its own
+        self._sent = ticket.request_id(self._requests)
+        self._kept_characters = messages[-1].kept_characters
+        conversation = self._library.conversation(ticket.conversation_id)
+        own = conversation.options if conversation is not None else ConversationOptions()
+        settings = self._settings
+        system_prompt = settings.system_prompt if own.system_prompt is None else own.system_prompt
+        max_tokens = settings.max_tokens if own.max_tokens is None else own.max_tokens
         request = Generate(
             request_id=self._sent,
-            options=options,
-            messages=history_for(ticket.reply_id, messages, self._settings.system_prompt),
-            max_tokens=self._settings.max_tokens or None,
-            sampling=SamplingOptions(temperature=self._settings.temperature),
-            verify=self._settings.verify,
-            show_unconfirmed=self._settings.unconfirmed_shown,
-            offer_topics=True,
+            options=self._model.options_for(self._sent, messages[-1].model or settings.model),
+            messages=history_for(ticket.reply_id, messages, system_prompt),
+            max_tokens=max_tokens or None,
+            sampling=own.sampling_over(SamplingOptions(temperature=settings.temperature)),
+            verify=settings.verify,
+            show_unconfirmed=settings.unconfirmed_shown,
+            offer_topics=messages[-1].kept_characters == 0,
             round_texts=self.round_texts,
         )
         self._client.send(request)
@@ -240,8 +255,12 @@ class Replies(QObject):
         self._saving = False
 
     def _running_reply(self) -> Message | None:
+        """The reply that the engine works on; None when it was stopped and is to go on with another request."""
         running = self._queue.running
-        return self._library.message(running.conversation_id, running.reply_id) if running else None
+        reply = self._library.message(running.conversation_id, running.reply_id) if running else None
+        if reply is None or reply.state is MessageState.QUEUED:
+            return None
+        return reply if not self._sent or reply.kept_characters == self._kept_characters else None
 
     def _change_by_id(self, ticket: Ticket, state: MessageState, save: bool = True) -> None:
         reply = self._library.message(ticket.conversation_id, ticket.reply_id)

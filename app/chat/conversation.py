@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from enum import Enum
+from math import isfinite
 from typing import Any
 
+from app.chat.attachment import Attachment
+from app.chat.conversation_options import ConversationOptions
+from app.chat.reply_details import ReplyDetails
 from engine.messages import Role
 
 
@@ -65,9 +69,11 @@ class ReplyStatistics:
         try:
             values: Any = json.loads(text)
             # A figure that came later is missing in older replies, and has a default.
-            known = {field.name for field in fields(cls) if field.name in values}
-            return cls(**{name: values[name] for name in known})
-        except (ValueError, TypeError, KeyError):
+            known = {field.name: values[field.name] for field in fields(cls) if field.name in values}
+            figures = [value for name, value in known.items() if name != "mode" and value is not None]
+            numbers = all(isinstance(value, (int, float)) and isfinite(value) for value in figures)
+            return cls(**known) if numbers and isinstance(known["mode"], str) else None
+        except (ValueError, TypeError, KeyError, RecursionError, OverflowError):
             return None
 
 
@@ -76,7 +82,7 @@ class Message:
     """One turn of a conversation.
 
     Attributes:
-        id: Unique over all conversations; later messages have greater ones.
+        id: Unique over all conversations.
         conversation_id: Where it belongs.
         role: ``user`` or ``assistant``.
         content: Its text, as far as it has come.
@@ -86,6 +92,13 @@ class Message:
         notices: Sentences to read beside it.
         error: One sentence when it failed or was cut off, else empty.
         drafted: (start, end) of each stretch of the content that came from accepted drafts; not kept on the disk.
+        parent_id: The message that it follows; None for the first. Messages of one parent are alternatives.
+        deleted: Hidden until undo or until it is erased; what follows it is shown all the same.
+        model: The model that a reply was asked of: ``guide``, a name or a folder; empty where it was not kept.
+        details: What ran; None before the reply is complete.
+        attachments: Text files that the model reads before the content.
+        kept_characters: Of a reply that is being continued, how much of the content was there before; not kept on
+            the disk.
     """
 
     id: int
@@ -98,13 +111,34 @@ class Message:
     notices: tuple[str, ...] = ()
     error: str = ""
     drafted: tuple[tuple[int, int], ...] = ()
+    parent_id: int | None = None
+    deleted: bool = False
+    model: str = ""
+    details: ReplyDetails | None = None
+    attachments: tuple[Attachment, ...] = ()
+    kept_characters: int = 0
 
 
 @dataclass(frozen=True)
 class Conversation:
-    """A conversation without its messages; times in seconds since 1970, UTC."""
+    """A conversation without its messages; times in seconds since 1970, UTC.
+
+    Attributes:
+        leaf_id: The message at the end of the shown path; None takes the newest one.
+        pinned: Whether it stands above the others.
+        archived: Whether it is left out of the list.
+        folder: The folder that it lies in; empty for none. A folder is there as long as something lies in it.
+        model: The model that its last reply was asked of; empty before the first.
+        options: What it sets for itself instead of the settings.
+    """
 
     id: int
     title: str
     created_at: float
     updated_at: float
+    leaf_id: int | None = None
+    pinned: bool = False
+    archived: bool = False
+    folder: str = ""
+    model: str = ""
+    options: ConversationOptions = field(default_factory=ConversationOptions)

@@ -9,11 +9,17 @@ from app.settings.settings import Settings
 from engine.messages import LoadOptions
 
 
-def load_options(settings: Settings) -> LoadOptions:
-    """Which model to run and how, as the settings are now."""
+def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
+    """Which model to run and how, as the settings are now.
+
+    Args:
+        settings: The settings.
+        ref: Another model than the chosen one; its own draft goes along.
+    """
+    model = settings.model if ref is None else ref
     return LoadOptions(
-        model=settings.model,
-        draft=settings.draft_of(settings.model) or None,
+        model=model,
+        draft=settings.draft_of(model) or None,
         mode=settings.mode,
         weights=settings.weights,
         threads=settings.threads or None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from app.chat.attachment import with_attachments
 from app.chat.conversation import Message, MessageState
 from engine.messages import ChatMessage
 
@@ -14,26 +15,30 @@ _SAID = (MessageState.COMPLETE, MessageState.STOPPED, MessageState.INTERRUPTED)
 def history_for(
     reply_id: int, messages: Iterable[Message], system_prompt: str = ""
 ) -> tuple[ChatMessage, ...]:
-    """The turns that a reply answers, oldest first, ending with the person's.
+    """The turns that a reply answers, oldest first, ending with the person's, or with the start of the reply.
 
     Chat templates want the roles to alternate. Where a reply is left out because it failed or stayed empty,
     the prompts around it become one turn, so that nothing that the person wrote is lost.
 
     Args:
-        reply_id: The reply to be written; it and what follows it are left out.
+        reply_id: The reply to be written; it and what follows it are left out, but for the part of it that is
+            there already when it is continued.
         messages: The conversation, oldest first.
         system_prompt: Comes first when it is not blank.
     """
     turns: list[ChatMessage] = []
     for message in messages:
         if message.id == reply_id:
+            if message.kept_characters:
+                turns.append(ChatMessage(message.role, message.content[: message.kept_characters]))
             break
-        if message.state not in _SAID or not message.content.strip():
+        content = with_attachments(message.content, message.attachments)
+        if message.state not in _SAID or not content.strip():
             continue
         if turns and turns[-1].role == message.role:
-            turns[-1] = ChatMessage(message.role, f"{turns[-1].content}\n\n{message.content}")
+            turns[-1] = ChatMessage(message.role, f"{turns[-1].content}\n\n{content}")
         else:
-            turns.append(ChatMessage(message.role, message.content))
+            turns.append(ChatMessage(message.role, content))
     if system_prompt.strip():
         turns.insert(0, ChatMessage("system", system_prompt))
     return tuple(turns)

@@ -3,8 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 from app.chat.conversation import Conversation, Message
+from app.chat.message_tree import MessageTree
+
+
+@dataclass(frozen=True)
+class DeletedMessages:
+    """Messages that were deleted together, and the leaf to show again on undo; None where it stayed the same."""
+
+    conversation_id: int
+    message_ids: tuple[int, ...]
+    leaf_id: int | None
 
 
 class Library:
@@ -22,46 +33,56 @@ class Library:
     ) -> None:
         self._conversations = {conversation.id: conversation for conversation in conversations}
         self._read_messages = read_messages
-        self._messages: dict[int, dict[int, Message]] = {}
+        self._trees: dict[int, MessageTree] = {}
         self._hidden: list[int] = []
+        self._deleted: list[DeletedMessages] = []
 
-    def conversations(self, contains: str = "") -> list[Conversation]:
-        """Those whose title contains a text, whatever its case, newest first."""
+    # --- conversations ------------------------------------------------------------------------------------
+
+    def conversations(
+        self, contains: str = "", folder: str | None = None, archived: bool = False
+    ) -> list[Conversation]:
+        """Conversations to list: pinned ones first, then by their last use, the latest first.
+
+        Args:
+            contains: Only those whose title contains this, whatever its case.
+            folder: Only those in this folder, empty for those in none; None for all.
+            archived: The archived ones instead of the others.
+        """
         wanted = " ".join(contains.casefold().split())
         shown = [
             conversation
-            for conversation in self._conversations.values()
-            if conversation.id not in self._hidden and wanted in conversation.title.casefold()
+            for conversation in self.all_conversations()
+            if conversation.archived == archived
+            and folder in (None, conversation.folder)
+            and wanted in conversation.title.casefold()
         ]
-        return sorted(
-            shown, key=lambda conversation: (conversation.updated_at, conversation.id), reverse=True
-        )
+        return sorted(shown, key=lambda one: (one.pinned, one.updated_at, one.id), reverse=True)
+
+    def all_conversations(self) -> list[Conversation]:
+        """Every conversation that is not hidden, archived or not."""
+        return [one for one in self._conversations.values() if one.id not in self._hidden]
 
     def conversation(self, conversation_id: int) -> Conversation | None:
         """One conversation, hidden or not; None when there is none of that id."""
         return self._conversations.get(conversation_id)
 
-    def messages(self, conversation_id: int) -> list[Message]:
-        """Messages of a conversation, oldest first; none when there is no such conversation."""
-        return list(self._opened(conversation_id).values())
-
-    def message(self, conversation_id: int, message_id: int) -> Message | None:
-        """One message; None when it is gone."""
-        return self._opened(conversation_id).get(message_id)
-
     def put_conversation(self, conversation: Conversation) -> None:
         """Add a conversation or replace the one of its id."""
         if conversation.id not in self._conversations:
-            self._messages[conversation.id] = {}
+            self._trees[conversation.id] = MessageTree()
         self._conversations[conversation.id] = conversation
 
-    def put_message(self, message: Message) -> None:
-        """Add a message at the end of its conversation, or replace the one of its id."""
-        self._opened(message.conversation_id)[message.id] = message
+    def add_stored(self, conversation: Conversation) -> None:
+        """Add a conversation whose messages are on the disk already; they are read when it is opened."""
+        self._conversations[conversation.id] = conversation
 
-    def remove_message(self, message: Message) -> None:
-        """Take a message out."""
-        self._opened(message.conversation_id).pop(message.id, None)
+    def clear(self) -> None:
+        """Forget everything."""
+        self._conversations.clear()
+        self._trees.clear()
+        self._hidden.clear()
+        self._deleted.clear()
 
     def hide(self, conversation_id: int) -> None:
         """Leave a conversation out of the list."""
@@ -82,13 +103,119 @@ class Library:
             return None
         conversation_id = self._hidden.pop(0)
         del self._conversations[conversation_id]
-        self._messages.pop(conversation_id, None)
+        self._trees.pop(conversation_id, None)
         return conversation_id
 
-    def _opened(self, conversation_id: int) -> dict[int, Message]:
+    # --- messages -----------------------------------------------------------------------------------------
+
+    def messages(self, conversation_id: int) -> list[Message]:
+        """The shown path of a conversation, oldest first; nothing when there is no such conversation."""
+        tree = self._tree(conversation_id)
+        return tree.path_to(tree.tip(self._leaf_id(conversation_id)))
+
+    def all_messages(self, conversation_id: int) -> list[Message]:
+        """Every message of a conversation, alternatives and deleted ones too, each after the one that it follows."""
+        return self._tree(conversation_id).all()
+
+    def path_to(self, conversation_id: int, message_id: int) -> list[Message]:
+        """The messages from the first one down to one of them, whether or not they are the shown path."""
+        return self._tree(conversation_id).path_to(message_id)
+
+    def alternatives(self, conversation_id: int, message_id: int) -> list[int]:
+        """Ids of a message and of its alternatives, oldest first."""
+        return self._tree(conversation_id).alternatives(message_id)
+
+    def message(self, conversation_id: int, message_id: int) -> Message | None:
+        """One message; None when it is gone."""
+        return self._tree(conversation_id).get(message_id)
+
+    def put_message(self, message: Message) -> None:
+        """Add a message, or replace the one of its id."""
+        self._tree(message.conversation_id).put(message)
+
+    def end_of(self, conversation_id: int) -> int | None:
+        """What a new prompt follows: the leaf, even a deleted one, so that undo puts it back in its place."""
+        leaf_id = self._leaf_id(conversation_id)
+        tree = self._tree(conversation_id)
+        return leaf_id if leaf_id is not None and tree.get(leaf_id) else tree.tip(leaf_id)
+
+    def show_leaf(self, conversation_id: int, leaf_id: int | None) -> None:
+        """Make a message the end of the shown path."""
+        conversation = self._conversations.get(conversation_id)
+        if conversation is not None:
+            self._conversations[conversation_id] = replace(conversation, leaf_id=leaf_id)
+
+    def show_branch(self, conversation_id: int, message_id: int) -> None:
+        """Show the path that goes through a message and on to the newest end below it."""
+        self.show_leaf(conversation_id, self._tree(conversation_id).tip_below(message_id))
+
+    def remove_message(self, message: Message) -> None:
+        """Take a message out for good."""
+        self._tree(message.conversation_id).remove(message.id)
+
+    def delete_message(self, conversation_id: int, message_id: int) -> tuple[int, ...]:
+        """Hide a message until undo. One that has alternatives goes with all that follows it, and the next shows.
+
+        Returns:
+            What was hidden; nothing when there is no such message.
+        """
+        tree = self._tree(conversation_id)
+        alternatives = tree.alternatives(message_id)
+        if not alternatives:
+            return ()
+        leaf_id = tree.tip(self._leaf_id(conversation_id))
+        doomed = tree.branch(message_id) if len(alternatives) > 1 else [message_id]
+        ids = tuple(sorted(number for number in doomed if not self._is_deleted(tree, number)))
+        self._mark(tree, ids, deleted=True)
+        moved = len(alternatives) > 1 and leaf_id in ids
+        if moved:
+            at = alternatives.index(message_id)
+            self.show_branch(conversation_id, (alternatives[at + 1 :] + alternatives[:at][::-1])[0])
+        self._deleted.append(DeletedMessages(conversation_id, ids, leaf_id if moved else None))
+        return ids
+
+    def undelete_messages(self) -> DeletedMessages | None:
+        """Show again the messages that were deleted last, on the path that was shown then; None without any."""
+        if not self._deleted:
+            return None
+        last = self._deleted.pop()
+        self._mark(self._tree(last.conversation_id), last.message_ids, deleted=False)
+        if last.leaf_id is not None:
+            self.show_branch(last.conversation_id, last.leaf_id)
+        return last
+
+    def forget_deleted_messages(self) -> list[DeletedMessages]:
+        """Drop all deleted messages for good and return them."""
+        dropped, self._deleted = self._deleted, []
+        for deleted in dropped:
+            tree = self._tree(deleted.conversation_id)
+            if self._leaf_id(deleted.conversation_id) in deleted.message_ids:
+                self.show_leaf(deleted.conversation_id, tree.tip(self._leaf_id(deleted.conversation_id)))
+            for message_id in deleted.message_ids:
+                tree.remove(message_id)
+        return dropped
+
+    # --- inside -------------------------------------------------------------------------------------------
+
+    def _leaf_id(self, conversation_id: int) -> int | None:
+        conversation = self._conversations.get(conversation_id)
+        return conversation.leaf_id if conversation is not None else None
+
+    def _tree(self, conversation_id: int) -> MessageTree:
         if conversation_id not in self._conversations:
-            return {}
-        if conversation_id not in self._messages:
-            read = self._read_messages(conversation_id)
-            self._messages[conversation_id] = {message.id: message for message in read}
-        return self._messages[conversation_id]
+            return MessageTree()
+        if conversation_id not in self._trees:
+            self._trees[conversation_id] = MessageTree(self._read_messages(conversation_id))
+        return self._trees[conversation_id]
+
+    @staticmethod
+    def _is_deleted(tree: MessageTree, message_id: int) -> bool:
+        message = tree.get(message_id)
+        return message is None or message.deleted
+
+    @staticmethod
+    def _mark(tree: MessageTree, message_ids: Iterable[int], deleted: bool) -> None:
+        for message_id in message_ids:
+            message = tree.get(message_id)
+            if message is not None:
+                tree.put(replace(message, deleted=deleted))

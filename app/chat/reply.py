@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from app.chat.conversation import Message, MessageState, ReplyStatistics
+from app.chat.reply_details import ReplyDetails
 from engine.messages import (
     ContextTrimmed,
     Event,
@@ -45,6 +46,15 @@ def reply_after(reply: Message, event: Event, context_limit: int = 0) -> Message
     return reply
 
 
+def can_continue(message: Message) -> bool:
+    """Whether a reply was cut and holds something to go on from."""
+    if message.role != "assistant" or not message.content.strip():
+        return False
+    cut = message.state in (MessageState.STOPPED, MessageState.INTERRUPTED, MessageState.FAILED)
+    at_limit = message.details is not None and message.details.stop_reason == "length"
+    return cut or (message.state is MessageState.COMPLETE and at_limit)
+
+
 def trimmed_sentence(messages_left_out: int) -> str:
     """What to say when the conversation outgrew the context."""
     messages = "message was" if messages_left_out == 1 else f"{messages_left_out} messages were"
@@ -61,8 +71,17 @@ def _finished(reply: Message, event: Finished, context_limit: int) -> Message:
         context_limit=reply.statistics.context_limit if reply.statistics else context_limit,
     )
     state = MessageState.STOPPED if result.stop_reason == "cancelled" else MessageState.COMPLETE
+    kept = reply.kept_characters
     return replace(
-        reply, content=result.text, state=state, statistics=statistics, drafted=result.drafted_text
+        reply,
+        content=reply.content[:kept] + result.text,
+        state=state,
+        statistics=statistics,
+        details=ReplyDetails.of(result),
+        drafted=(
+            *(stretch for stretch in reply.drafted if stretch[1] <= kept),
+            *((start + kept, end + kept) for start, end in result.drafted_text),
+        ),
     )
 
 

@@ -14,16 +14,15 @@ class Ticket:
     conversation_id: int
     reply_id: int
 
-    @property
-    def request_id(self) -> str:
-        """What the engine knows it by."""
-        return f"{_REQUEST}{self.reply_id}"
+    def request_id(self, number: int) -> str:
+        """What the engine knows it by; a reply that is continued is a request of another number."""
+        return f"{_REQUEST}{self.reply_id}-{number}"
 
 
 def reply_of(request_id: str) -> int | None:
     """The reply that a request is about; None where it is about something else."""
-    number = request_id.removeprefix(_REQUEST)
-    return int(number) if number != request_id and number.isdigit() else None
+    reply = request_id.removeprefix(_REQUEST).partition("-")[0]
+    return int(reply) if request_id.startswith(_REQUEST) and reply.isdigit() else None
 
 
 class ReplyQueue:

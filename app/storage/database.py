@@ -9,16 +9,18 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from app.storage import search_index
+from app.storage.backup import restore
 from app.storage.conversation_store import ConversationStore
-from app.storage.failures import is_corruption, storage_errors
+from app.storage.failures import DAMAGE_MARK, is_corruption, storage_errors
 from app.storage.presence import Presence
 from app.storage.schema import VERSION, migrate, version_of
-from engine.errors import NewerDatabase
+from engine.errors import NewerDatabase, StorageError
 
 FILE_NAME = "tenon.sqlite3"
 
 # Up to this size the whole file is checked at each start: 0.7 ms per MiB from memory, and a slow card's 20 MiB/s
-# still leave the window on the screen within a second.
+# still leave the window on the screen within a second. A larger one is checked when damage was met in it.
 _CHECKED_BYTES = 8 << 20
 _HEADER = b"SQLite format 3\0"
 _USER_VERSION_AT = 60  # https://www.sqlite.org/fileformat2.html#database_header
@@ -46,7 +48,7 @@ class Database:
 def open_database(folder: Path) -> Database:
     """Open the conversations of a folder, making what is not there yet.
 
-    A damaged file is moved aside, with a notice, and a new one started.
+    A damaged file is moved aside, with a notice, and the last backup takes its place, or a new one is started.
 
     Raises:
         NewerDatabase: A later version wrote it; the file is left as it is.
@@ -79,18 +81,32 @@ def _enter(folder: Path, presence: Presence) -> Database:
     path, notices = folder / FILE_NAME, []
     with presence.entering() as alone:
         try:
-            connection = _connect(path)
-        except sqlite3.Error as error:
-            if not is_corruption(error):
+            writer, first_free_id = _opened(path, alone)
+        except (sqlite3.Error, StorageError) as error:
+            cause = error.__cause__ if isinstance(error, StorageError) else error
+            if not isinstance(cause, sqlite3.Error) or not is_corruption(cause):
                 raise
-            notices.append(_move_aside(path))
-            connection = _connect(path)
-        writer = ConversationStore(connection, folder)
-        if alone:
-            writer.clear_up()
+            notices.append(_replace_damaged(folder, path))
+            writer, first_free_id = _opened(path, alone)
     reader = sqlite3.connect(path, timeout=5.0, isolation_level=None)
     reader.execute("PRAGMA query_only = ON")
-    return Database(writer, ConversationStore(reader, folder), writer.reserve_ids(), tuple(notices), presence)
+    return Database(writer, ConversationStore(reader, folder), first_free_id, tuple(notices), presence)
+
+
+def _opened(path: Path, alone: bool) -> tuple[ConversationStore, int]:
+    """The store of a database that is sound as far as was looked, and the first of this process's ids."""
+    connection = _connect(path)
+    try:
+        search_index.follow_changes(connection)
+        store = ConversationStore(connection, path.parent)
+        if alone:
+            store.clear_up()
+        store.conversations()  # what the window reads first: here damage can still be mended
+        store.presets()
+        return store, store.reserve_ids()
+    except BaseException:
+        connection.close()
+        raise
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -105,10 +121,14 @@ def _connect(path: Path) -> sqlite3.Connection:
         if version_of(connection) > VERSION:
             raise _newer(path)
         migrate(connection)
-        if path.stat().st_size <= _CHECKED_BYTES:
-            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if verdict != "ok":
-                raise sqlite3.DatabaseError(f"malformed: {verdict}")
+        damage_mark = path.with_name(DAMAGE_MARK)
+        if path.stat().st_size <= _CHECKED_BYTES or damage_mark.exists():
+            verdicts = [row[0] for row in connection.execute("PRAGMA quick_check")]
+            if all(search_index.TABLE in verdict for verdict in verdicts):
+                search_index.give_up(connection)
+            elif verdicts != ["ok"]:
+                raise sqlite3.DatabaseError(f"malformed: {verdicts[0]}")
+            damage_mark.unlink(missing_ok=True)
     except BaseException:
         connection.close()
         raise
@@ -133,8 +153,20 @@ def _newer(path: Path) -> NewerDatabase:
     )
 
 
-def _move_aside(path: Path) -> str:
-    """Keep a damaged database under another name, with its log, which belongs to it; returns the notice."""
+def _replace_damaged(folder: Path, path: Path) -> str:
+    """Move a damaged database aside and the last backup in; returns the notice."""
+    kept = _move_aside(path)
+    restored = restore(folder, path)
+    if restored is None:
+        return f"The conversations could not be read: the damaged file is kept as {kept}, and a new one is begun."
+    return (
+        f"The conversations could not be read: they are back as of the backup of {restored.day}, "
+        f"and the damaged file is kept as {kept}."
+    )
+
+
+def _move_aside(path: Path) -> Path:
+    """Keep a damaged database under another name, with its log, which belongs to it; returns where it is."""
     stem = f"tenon-corrupt-{date.today().isoformat()}"
     kept, number = path.with_name(f"{stem}.sqlite3"), 2
     while kept.exists():
@@ -143,7 +175,7 @@ def _move_aside(path: Path) -> str:
     for suffix in ("-wal", "-shm"):
         with suppress(FileNotFoundError):
             os.replace(f"{path}{suffix}", f"{kept}{suffix}")
-    return f"The conversations could not be read: the damaged file is kept as {kept}, and a new one is begun."
+    return kept
 
 
 def _copied(path: Path) -> sqlite3.Connection:

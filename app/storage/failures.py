@@ -5,10 +5,13 @@ from __future__ import annotations
 import errno
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.errors import StorageError
+
+# A file of this name in the data folder: the database was seen to be damaged.
+DAMAGE_MARK = "tenon.damaged"
 
 # SQLite's own messages (sqlite3ErrStr in main.c); its error codes reach Python only from 3.11 on.
 _FULL = ("database or disk is full",)
@@ -21,6 +24,12 @@ _OUT_OF_SPACE = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))  # Window
 def is_corruption(error: sqlite3.Error) -> bool:
     """Whether the file's content is to blame, not the disk or its rights."""
     return any(words in str(error) for words in _CORRUPT)
+
+
+def mark_damaged(folder: Path) -> None:
+    """Have the next start check the whole database, however large it is."""
+    with suppress(OSError):
+        (folder / DAMAGE_MARK).touch()
 
 
 def storage_error(error: Exception, folder: Path) -> StorageError:
@@ -44,8 +53,10 @@ def storage_error(error: Exception, folder: Path) -> StorageError:
 
 @contextmanager
 def storage_errors(folder: Path) -> Iterator[None]:
-    """Turn what SQLite and the file system raise into `StorageError`."""
+    """Turn what SQLite and the file system raise into `StorageError`; damage is looked into at the next start."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
+        if isinstance(error, sqlite3.Error) and is_corruption(error):
+            mark_damaged(folder)
         raise storage_error(error, folder) from error

@@ -38,6 +38,44 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE TABLE id_blocks (next_id INTEGER NOT NULL)",
         "INSERT INTO id_blocks VALUES (1)",
     ),
+    (
+        "ALTER TABLE conversations ADD COLUMN leaf_id INTEGER",  # end of the shown path
+        "ALTER TABLE messages ADD COLUMN parent_id INTEGER",  # what it follows; NULL for the first
+        "ALTER TABLE messages ADD COLUMN deleted_at REAL",  # as with conversations
+        "ALTER TABLE messages ADD COLUMN model TEXT NOT NULL DEFAULT ''",  # that a reply was asked of
+        "ALTER TABLE messages ADD COLUMN details TEXT",  # JSON object, ReplyDetails
+        "ALTER TABLE messages ADD COLUMN attachments TEXT NOT NULL DEFAULT '[]'",  # JSON list, Attachment
+        # Until now a conversation was one line of messages in the order of their ids.
+        """
+        UPDATE messages SET parent_id = (
+            SELECT max(earlier.id) FROM messages AS earlier
+            WHERE earlier.conversation_id = messages.conversation_id AND earlier.id < messages.id
+        )
+        """,
+        """
+        UPDATE conversations SET leaf_id = (
+            SELECT max(id) FROM messages WHERE conversation_id = conversations.id
+        )
+        """,
+        "CREATE INDEX deleted_messages ON messages(id) WHERE deleted_at IS NOT NULL",
+    ),
+    (
+        # The index itself is no part of the schema: it can be missing, and it can be built again (search_index.py).
+        """
+        CREATE VIEW finished_messages AS
+        SELECT id, content FROM messages WHERE state NOT IN ('queued', 'waiting', 'streaming')
+        """,
+        "CREATE TABLE search_index (state TEXT NOT NULL)",
+        "INSERT INTO search_index VALUES ('stale')",
+    ),
+    (
+        "ALTER TABLE conversations ADD COLUMN pinned INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE conversations ADD COLUMN archived INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE conversations ADD COLUMN folder TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE conversations ADD COLUMN model TEXT NOT NULL DEFAULT ''",
+        "ALTER TABLE conversations ADD COLUMN options TEXT NOT NULL DEFAULT '{}'",  # ConversationOptions
+        "CREATE TABLE presets (name TEXT PRIMARY KEY, options TEXT NOT NULL)",
+    ),
 )
 VERSION = len(MIGRATIONS)
 

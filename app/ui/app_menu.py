@@ -20,6 +20,13 @@ class AppMenu(QMenu):
         self.rename.setIcon(themed_icon(theme, "pencil"))
         self.delete_chat = self._add("Delete chat")
         self.delete_chat.setIcon(themed_icon(theme, "trash-2"))
+        self.export_chat = self._add("Export chat...", "Ctrl+S")
+        self.addSeparator()
+        self.export_all = self._add("Export all chats...")
+        self.import_chats = self._add("Import chats...")
+        self.import_chats.setToolTip(
+            "Chats that were exported as JSON, or conversations.json of ChatGPT's data export"
+        )
         self.addSeparator()
         self.chats = self._add("Show or hide the chats", "Ctrl+B")
         self.inspector = self._add("Inspector", "F12", "Ctrl+I", checkable=True)
@@ -36,8 +43,9 @@ class AppMenu(QMenu):
         self.setToolTipsVisible(True)
 
     def set_stored(self, stored: bool) -> None:
-        """A blank chat has nothing to rename or delete."""
+        """A blank chat has nothing to rename, delete or export."""
         self.rename.setEnabled(stored)
+        self.export_chat.setEnabled(stored)
         self.delete_chat.setEnabled(stored)
 
     def _add(self, title: str, *keys: str, checkable: bool = False) -> QAction:

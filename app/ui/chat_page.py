@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QLabel, QMessageBox, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtWidgets import QFileDialog, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
+from app.chat.attachment import Attachment
 from app.chat.conversation import Message
 from app.chat.engine_state import EnginePhase, EngineState
+from app.ui.composer.attachment_row import local_files
 from app.ui.composer.composer import Composer
 from app.ui.empty_state import EmptyState
 from app.ui.header import Header
+from app.ui.link_question import ask_to_open
 from app.ui.theme.theme import Theme
 from app.ui.transcript.transcript import COLUMN_PX, NARROW_PX, Transcript
+from app.ui.turn_requests import TurnRequests
 from engine.errors import TenonError
 
 if TYPE_CHECKING:
@@ -33,23 +38,26 @@ class ChatPage(QWidget):
     conversation_shown = Signal(object)  # its id, or None
     inspect_requested = Signal(int)  # a reply's id
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    message_deleted = Signal(str)  # a sentence that says so
 
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._workspace = workspace
         self._current: int | None = None
-        self._drafts: dict[int | None, str] = {}
+        self._drafts: dict[int | None, tuple[str, tuple[Attachment, ...]]] = {}
         self._empty = True
         self.setProperty("kind", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAcceptDrops(True)
         engine = workspace.engine_state()
         self.header = Header(theme, engine, self)
-        self.transcript = Transcript(theme, engine)
+        self.transcript = Transcript(theme, engine, self._alternatives)
         self.empty_state = EmptyState(theme, engine)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.empty_state)
         self._stack.addWidget(self.transcript)
+        self._turns = TurnRequests(workspace, self)
         self.composer = Composer(theme, workspace.mode(), self)
         self._footer = QLabel(_FOOTER, self)
         self._footer.setProperty("kind", "small")
@@ -75,13 +83,19 @@ class ChatPage(QWidget):
 
     def open(self, conversation_id: int | None) -> None:
         """Show a conversation from its end, or a blank one. What is typed stays with its conversation."""
-        self._drafts[self._current] = self.composer.text
-        self._current = conversation_id
+        self._drafts[self._current] = (self.composer.text, self.composer.attachments.attachments)
+        self._current = self._turns.conversation_id = conversation_id
         messages = [] if conversation_id is None else self._workspace.messages(conversation_id)
         self._show_messages(messages)
-        self.composer.set_text(self._drafts.pop(conversation_id, ""))
+        self._fill_composer(*self._drafts.pop(conversation_id, ("", ())))
         self.refresh_title()
+        self._workspace.open_conversation(conversation_id)
         self.conversation_shown.emit(conversation_id)
+
+    def show_message(self, message_id: int) -> None:
+        """Bring a message of this conversation into view, whichever branch it is on."""
+        self._turns.choose_alternative(message_id)
+        self.transcript.show_message(message_id)
 
     def forget(self, conversation_id: int) -> None:
         """A conversation was deleted: leave it if it is the one shown."""
@@ -91,16 +105,23 @@ class ChatPage(QWidget):
 
     def refresh_title(self) -> None:
         """Read the title again."""
-        title = "New chat"
-        for conversation in self._workspace.conversations():
-            if conversation.id == self._current:
-                title = conversation.title
-        self.header.set_title(title)
+        shown = None if self._current is None else self._workspace.conversation(self._current)
+        self.header.set_title("New chat" if shown is None else shown.title)
 
     def stop(self) -> None:
         """Stop this conversation's reply, running or queued."""
         if self._current is not None:
             self._workspace.stop(self._current)
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Files may be dropped anywhere on the page."""
+        if local_files(event.mimeData()):
+            event.acceptProposedAction()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Attach the files."""
+        self._attach(local_files(event.mimeData()))
+        event.acceptProposedAction()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the composer as wide as the reading column."""
@@ -117,15 +138,22 @@ class ChatPage(QWidget):
         workspace.conversation_replaced.connect(self._conversation_replaced)
         workspace.engine_changed.connect(self._engine_changed)
         self.composer.send_requested.connect(self._send)
+        self.composer.attach_requested.connect(self._choose_files)
+        self.composer.files_offered.connect(self._attach)
         self.composer.stop_requested.connect(self.stop)
         self.composer.busy_send_refused.connect(self._explain_busy)
         self.composer.mode_button.mode_chosen.connect(workspace.choose_mode)
         self.composer.mode_button.menu_requested.connect(self._open_mode_menu)
         self.composer.prompt.page_requested.connect(self.transcript.scroll_page)
-        self.transcript.retry_requested.connect(self._retry)
         self.transcript.inspect_requested.connect(self.inspect_requested)
+        self.transcript.action_requested.connect(self._turns.act)
+        self.transcript.alternative_chosen.connect(self._turns.choose_alternative)
+        self.transcript.edited.connect(self._turns.edit)
+        self._turns.said.connect(self.said)
+        self._turns.message_deleted.connect(self.message_deleted)
+        self._turns.left.connect(self.composer.setFocus)
         self.transcript.link_activated.connect(self._ask_to_open)
-        self.empty_state.example_chosen.connect(self._send)
+        self.empty_state.example_chosen.connect(self._send_example)
         model, drafts = self.header.model_button, workspace.drafts
         model.menu_requested.connect(self._open_model_menu)
         model.model_chosen.connect(workspace.choose_model)
@@ -150,8 +178,12 @@ class ChatPage(QWidget):
         self.empty_state.set_narrow(self.width() < 620)
 
     def _show_messages(self, messages: list[Message]) -> None:
-        self._set_empty(not messages)
         self.transcript.show_messages(messages)
+        self._show_rest(messages)
+
+    def _show_rest(self, messages: list[Message]) -> None:
+        """What stands around the messages."""
+        self._set_empty(not messages)
         self.composer.meter.set_usage(0, 0)
         self.composer.mode_button.set_running("")
         self.composer.set_busy(False)
@@ -179,25 +211,47 @@ class ChatPage(QWidget):
     # --- what the person does ---------------------------------------------------------------------------------
 
     @Slot(str)
-    def _send(self, text: str) -> None:
+    def _send_example(self, text: str) -> None:
+        self._send(text, ())
+
+    @Slot(str, object)
+    def _send(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         before = self._current
         try:
-            conversation_id = self._workspace.send(before, text)
+            conversation_id = self._workspace.send(before, text, attachments)
         except TenonError as error:
-            self.composer.set_text(text)
+            self._fill_composer(text, attachments)
             self.said.emit(error.message, True)
             return
         if before is None:
             # Messages may have come by signal before the id was known here: read them as they are now.
-            self._current = conversation_id
+            self._current = self._turns.conversation_id = conversation_id
             self._show_messages(self._workspace.messages(conversation_id))
             self.refresh_title()
             self.conversation_shown.emit(conversation_id)
 
+    def _alternatives(self, message_id: int) -> list[int]:
+        return [] if self._current is None else self._workspace.alternatives(self._current, message_id)
+
+    def _fill_composer(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+        self.composer.set_text(text)
+        self.composer.attachments.set_attachments(attachments)
+
     @Slot()
-    def _retry(self) -> None:
-        if self._current is not None:
-            self._workspace.retry(self._current)
+    def _choose_files(self) -> None:
+        chosen, _ = QFileDialog.getOpenFileNames(self, "Attach text files")
+        self._attach([Path(name) for name in chosen])
+
+    @Slot(object)
+    def _attach(self, paths: list[Path]) -> None:
+        """Put files beside the message that is typed; what is no text is told, and left out."""
+        row = self.composer.attachments
+        for path in paths:
+            try:
+                row.set_attachments((*row.attachments, self._workspace.attach(path)))
+            except TenonError as error:
+                self.said.emit(error.message, True)
+        self.composer.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()
     def _explain_busy(self) -> None:
@@ -241,16 +295,7 @@ class ChatPage(QWidget):
                 f"Tenon opens web and mail links only, not this one: {url.toDisplayString()}", False
             )
             return
-        question = QMessageBox(
-            QMessageBox.Icon.NoIcon, "Open link", "Open this link in your browser?", parent=self
-        )
-        question.setInformativeText(url.toDisplayString())
-        question.setTextFormat(Qt.TextFormat.PlainText)
-        opening = question.addButton("Open link", QMessageBox.ButtonRole.AcceptRole)
-        question.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
-        question.exec()
-        if question.clickedButton() is opening:
-            QDesktopServices.openUrl(url)
+        ask_to_open(url, self)
 
     # --- what the workspace tells -----------------------------------------------------------------------------
 
@@ -290,7 +335,9 @@ class ChatPage(QWidget):
     @Slot(int)
     def _conversation_replaced(self, conversation_id: int) -> None:
         if conversation_id == self._current:
-            self._show_messages(self._workspace.messages(conversation_id))
+            messages = self._workspace.messages(conversation_id)
+            self.transcript.replace_messages(messages)
+            self._show_rest(messages)
 
     @Slot()
     def _say_engine_sentence(self) -> None:

@@ -40,7 +40,9 @@ def percent(share: float) -> str:
 
 
 def size(size_bytes: int) -> str:
-    """5_300_000_000 -> "5.3 GB", in powers of ten."""
+    """5_300_000_000 -> "5.3 GB", 412 -> "1 kB", in powers of ten."""
+    if 0 < size_bytes < 1_000_000:
+        return f"{whole(max(1, round(size_bytes / 1_000)))} kB"
     if size_bytes < 1_000_000_000:
         return f"{whole(round(size_bytes / 1_000_000))} MB"
     return f"{_three_figures(size_bytes / 1_000_000_000)} GB"

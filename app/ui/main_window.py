@@ -11,7 +11,9 @@ from PySide6.QtGui import QCloseEvent, QKeyEvent, QKeySequence, QResizeEvent, QS
 from PySide6.QtWidgets import QMainWindow
 
 from app.chat.conversation import Message
+from app.chat.search import SearchHit
 from app.ui.app_menu import AppMenu
+from app.ui.chat_files import ChatFiles
 from app.ui.chat_page import ChatPage
 from app.ui.inspector.dock import InspectorDock
 from app.ui.settings_dialog import SettingsDialog
@@ -37,6 +39,7 @@ class MainWindow(QMainWindow):
         super().__init__()
         self._theme = theme
         self._workspace = workspace
+        self._message_deleted = False  # whether the notice with Undo tells of a message
         self.setWindowTitle("Tenon")
         self.setWindowIcon(app_icon())
         self.setMinimumSize(_LEAST)
@@ -47,6 +50,7 @@ class MainWindow(QMainWindow):
         self.toast = Toast(theme, self)
         self.inspector = InspectorDock(theme, workspace, self.shell, self.page)
         self.menu = AppMenu(theme, self)
+        self.files = ChatFiles(workspace, self)
         self.ring = FocusRing(self, theme)
         self._connect()
         self._add_shortcuts()
@@ -69,7 +73,10 @@ class MainWindow(QMainWindow):
         sidebar.chosen.connect(self._open)
         sidebar.renamed.connect(workspace.rename)
         sidebar.delete_requested.connect(self.delete)
+        sidebar.pin_requested.connect(workspace.pin)
+        sidebar.hit_chosen.connect(self._open_hit)
         sidebar.search_changed.connect(self._show_conversations)
+        sidebar.search_paused.connect(self._search_messages)
         sidebar.search_left.connect(self._focus_composer)
         page.conversation_shown.connect(self._conversation_shown)
         page.said.connect(self._say)
@@ -82,7 +89,8 @@ class MainWindow(QMainWindow):
         self.shell.focus_left.connect(self._focus_composer)
         self.toast.focus_left.connect(self._focus_composer)
         self.shell.shown_changed.connect(self._keep_sidebar_shown)
-        self.toast.action_requested.connect(self._undo_delete)
+        page.message_deleted.connect(self._offer_message_back)
+        self.toast.action_requested.connect(self._undo)
 
     def _add_shortcuts(self) -> None:
         for keys, slot in (
@@ -101,6 +109,10 @@ class MainWindow(QMainWindow):
         menu.guesses.setChecked(settings.unconfirmed_shown)
         menu.rename.triggered.connect(self._rename_current)
         menu.delete_chat.triggered.connect(self._delete_current)
+        menu.export_chat.triggered.connect(self._export_current)
+        menu.export_all.triggered.connect(self.files.export_all)
+        menu.import_chats.triggered.connect(self.files.import_chats)
+        self.files.said.connect(self._say)
         menu.chats.triggered.connect(self.shell.toggle)
         menu.inspector.triggered.connect(self.inspector.toggle)
         menu.drafted.toggled.connect(self._show_drafted)
@@ -125,6 +137,7 @@ class MainWindow(QMainWindow):
             *self.page.empty_state.buttons,
             self.page.transcript,
             composer.prompt,
+            composer.attach_button,
             composer.mode_button,
             composer.send_button,
         ]
@@ -148,10 +161,22 @@ class MainWindow(QMainWindow):
         self.page.forget(conversation_id)
         self._show_conversations()
         short = title if len(title) <= 40 else title[:39] + "…"
+        self._message_deleted = False
         self.toast.say(f"“{short}” is deleted.", "Undo")
 
+    @Slot(str)
+    def _offer_message_back(self, sentence: str) -> None:
+        self._message_deleted = True
+        self.toast.say(sentence, "Undo")
+
     @Slot()
-    def _undo_delete(self) -> None:
+    def _undo(self) -> None:
+        """Bring back what the notice told of."""
+        if self._message_deleted:
+            conversation_id = self._workspace.undo_delete_message()
+            if conversation_id is not None and conversation_id != self.page.current:
+                self.page.open(conversation_id)
+            return
         conversation_id = self._workspace.undo_delete()
         if conversation_id is not None:
             self._show_conversations()
@@ -162,6 +187,18 @@ class MainWindow(QMainWindow):
         if conversation_id != self.page.current:
             self.page.open(conversation_id)
         self.shell.close_overlay()
+
+    @Slot(object)
+    def _open_hit(self, hit: SearchHit) -> None:
+        """Show a message that was found, in its chat."""
+        if self._workspace.conversation(hit.conversation_id) is None:
+            return
+        self._open(hit.conversation_id)
+        self.page.show_message(hit.message_id)
+
+    @Slot(str)
+    def _search_messages(self, typed: str) -> None:
+        self.sidebar.show_results(self._workspace.search(typed))
 
     @Slot()
     def _conversations_changed(self) -> None:
@@ -194,6 +231,11 @@ class MainWindow(QMainWindow):
     def _delete_current(self) -> None:
         if self.page.current is not None:
             self.delete(self.page.current)
+
+    @Slot()
+    def _export_current(self) -> None:
+        if self.page.current is not None:
+            self.files.export_chat(self.page.current)
 
     @Slot()
     def _open_menu(self) -> None:

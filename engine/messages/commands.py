@@ -96,7 +96,8 @@ class Generate:
     Answered by any number of progress events and exactly one `Finished` or `Failed`.
 
     Attributes:
-        messages: The conversation, oldest first, ending with the person's turn.
+        messages: The conversation, oldest first, ending with the person's turn; or with the start of the reply, which
+            is then continued: the reply's text is what is added to it.
         raw_prompt: Text to continue without a chat template; then messages is empty.
         max_tokens: Upper limit of the reply; None means until the context is full.
         stop: Strings that end the reply; they are not part of its text.

@@ -24,6 +24,11 @@ class Detokenizer:
         self._window = 0
         self._shown = 0
 
+    def follow(self, token_ids: Sequence[int]) -> None:
+        """Take these as shown: what is added is in the middle of a text, so its first space stays."""
+        self._ids = list(token_ids)
+        self._shown = len(self._ids)
+
     def add(self, token_id: int) -> str:
         """Text that this token settles: whole characters, or nothing yet."""
         self._ids.append(token_id)

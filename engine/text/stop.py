@@ -53,6 +53,10 @@ class ReplyText:
         """Tokens that may still come, None for no limit."""
         return None if self._limit is None else max(0, self._limit - len(self.token_ids))
 
+    def follow(self, token_ids: Sequence[int]) -> None:
+        """Continue the text that ends with these tokens; they are no part of this reply. Called before `add`."""
+        self._detokenizer.follow(token_ids)
+
     def add(self, token_id: int) -> bool:
         """Take one token. Returns whether the reply goes on after it."""
         self.token_ids.append(token_id)

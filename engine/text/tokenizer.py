@@ -63,25 +63,29 @@ class Tokenizer:
             ids.pop()
         return ids
 
-    def render(self, messages: Sequence[ChatMessage]) -> list[int]:
+    def render(self, messages: Sequence[ChatMessage], opening: str = "") -> list[int]:
         """Token ids of a conversation, ready for the assistant's turn.
+
+        Args:
+            messages: The turns before it.
+            opening: How that turn begins, where it is to be continued.
 
         Raises:
             UnsupportedModel: the checkpoint's chat template refuses this conversation.
         """
         if not self.has_chat_template:
-            return self.encode(plain_transcript(messages))
+            return self.encode(plain_transcript(messages) + (f" {opening}" if opening else ""))
         turns = [{"role": message.role, "content": message.content} for message in messages]
         try:
             text: str = self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
         except Exception as error:  # templates are programs; jinja's errors and their own raise_exception
             if turns and turns[0]["role"] == "system":
-                return self.render(_system_into_first_turn(messages))
+                return self.render(_system_into_first_turn(messages), opening)
             raise UnsupportedModel(
                 "The model's chat template refuses this conversation: start a new chat, or use another model.",
                 details=f"{type(error).__name__}: {error}",
             ) from error
-        ids: list[int] = self._tokenizer(text, add_special_tokens=False)["input_ids"]
+        ids: list[int] = self._tokenizer(text + opening, add_special_tokens=False)["input_ids"]
         return ids
 
     def decode(self, token_ids: Sequence[int]) -> str:

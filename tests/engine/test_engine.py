@@ -101,6 +101,19 @@ def test_an_edited_message_reuses_the_prefix_before_it(client: EngineClient, lla
     assert again.token_ids == edited.token_ids
 
 
+def test_a_reply_that_was_begun_is_continued(client: EngineClient, llama_folder: Path) -> None:
+    asked = [user("The quick brown fox")]
+    whole = client.answer(asked, llama_folder, max_tokens=4, temperature=0.0)
+    begun = client.answer([*asked, ChatMessage("assistant", "jumps over")], llama_folder, max_tokens=4)
+    shared = len(whole.prompt_ids)
+    assert begun.prompt_ids[:shared] == whole.prompt_ids
+    assert len(begun.prompt_ids) > shared
+    assert "jumps" not in begun.text
+    template = client.request([*asked, ChatMessage("assistant", "jumps over"), user("x")], llama_folder)
+    later = client.answer(list(template.messages), llama_folder, max_tokens=1)
+    assert later.prompt_ids[: len(begun.prompt_ids)] == begun.prompt_ids
+
+
 def test_the_same_prompt_twice_computes_one_token(client: EngineClient, llama_folder: Path) -> None:
     first = client.answer("abcdefgh", llama_folder, max_tokens=8)
     second = client.answer("abcdefgh", llama_folder, max_tokens=8)

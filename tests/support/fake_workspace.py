@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.inspection import Inspection
+from app.chat.attachment import Attachment
 from app.chat.choices import (
     DraftChoice,
     ModeChoice,
@@ -19,7 +22,10 @@ from app.chat.choices import (
 )
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.library import Library
+from app.chat.search import SearchResults
 from app.settings.settings import Settings
+from app.storage.text_file import read_attachment
 from engine.errors import TenonError
 from engine.messages import Event, ModelReport
 
@@ -90,6 +96,8 @@ class FakeWorkspace(QObject):
     """The interface of `app.bridge.workspace.Workspace`, kept in memory."""
 
     conversations_changed = Signal()
+    import_finished = Signal(int, str)
+    export_finished = Signal(str, str)
     conversation_replaced = Signal(int)
     message_added = Signal(object)
     message_changed = Signal(object)
@@ -107,12 +115,12 @@ class FakeWorkspace(QObject):
         self.talk = FakeEngineTalk(self)
         self.inspections: list[Inspection] = []
         self.calls: list[tuple[object, ...]] = []
+        self.opened: list[int | None] = []
         self.send_error: TenonError | None = None
         self._engine = engine
         self._mode = "auto"
-        self._conversations: dict[int, Conversation] = {}
-        self._messages: dict[int, list[Message]] = {}
-        self._deleted: tuple[Conversation, list[Message]] | None = None
+        self.results = SearchResults()
+        self._library = Library((), lambda _: ())
         self._next_id = 1
         self._active: int | None = None
 
@@ -122,22 +130,20 @@ class FakeWorkspace(QObject):
         """A stored conversation whose turns are a person's and the model's in alternation."""
         moment = time.time() - age_s
         conversation = Conversation(self._take_id(), title, moment, moment)
-        self._conversations[conversation.id] = conversation
-        self._messages[conversation.id] = []
+        self._library.put_conversation(conversation)
         for number, text in enumerate(turns):
             self._store(conversation.id, "user" if number % 2 == 0 else "assistant", text)
         self.conversations_changed.emit()
         return conversation.id
 
     def reply(self, conversation_id: int) -> Message:
-        """The last reply of a conversation."""
-        return next(m for m in reversed(self._messages[conversation_id]) if m.role == "assistant")
+        """The last reply that is shown of a conversation."""
+        return next(m for m in reversed(self.messages(conversation_id)) if m.role == "assistant")
 
     def change(self, conversation_id: int, **changes: object) -> Message:
         """Change the last reply and tell it."""
         message = replace(self.reply(conversation_id), **changes)  # type: ignore[arg-type]
-        rows = self._messages[conversation_id]
-        rows[:] = [message if row.id == message.id else row for row in rows]
+        self._library.put_message(message)
         if not message.state.unfinished and self._active == conversation_id:
             self._active = None
         self.message_changed.emit(message)
@@ -148,9 +154,7 @@ class FakeWorkspace(QObject):
         message = self.reply(conversation_id)
         if message.state is not MessageState.STREAMING:
             message = self.change(conversation_id, state=MessageState.STREAMING)
-        rows = self._messages[conversation_id]
-        grown = replace(message, content=message.content + text)
-        rows[:] = [grown if row.id == grown.id else row for row in rows]
+        self._library.put_message(replace(message, content=message.content + text))
         self.reply_text_added.emit(conversation_id, message.id, text)
 
     def guess(self, conversation_id: int, text: str) -> None:
@@ -180,23 +184,33 @@ class FakeWorkspace(QObject):
         self.calls.append(("start",))
 
     def conversations(self, contains: str = "") -> list[Conversation]:
-        found = [c for c in self._conversations.values() if contains.lower() in c.title.lower()]
-        return sorted(found, key=lambda c: c.updated_at, reverse=True)
+        return self._library.conversations(contains)
+
+    def conversation(self, conversation_id: int) -> Conversation | None:
+        hidden = self._library.is_hidden(conversation_id)
+        return None if hidden else self._library.conversation(conversation_id)
+
+    def open_conversation(self, conversation_id: int | None) -> None:
+        self.opened.append(conversation_id)
 
     def messages(self, conversation_id: int) -> list[Message]:
-        return list(self._messages[conversation_id])
+        return self._library.messages(conversation_id)
+
+    def search(self, typed: str) -> SearchResults:
+        self.calls.append(("search", typed))
+        return self.results
 
     def new_conversation(self) -> int | None:
         return None
 
-    def send(self, conversation_id: int | None, text: str) -> int:
+    def send(self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] = ()) -> int:
         if self.send_error is not None:
             raise self.send_error
         self.calls.append(("send", conversation_id, text))
         if conversation_id is None:
             conversation_id = self.add_conversation(text)
         busy = self._active is not None and self._active != conversation_id
-        self.message_added.emit(self._store(conversation_id, "user", text))
+        self.message_added.emit(self._store(conversation_id, "user", text, attachments=attachments))
         state = MessageState.QUEUED if busy else MessageState.WAITING
         if not busy:
             self._active = conversation_id
@@ -204,37 +218,92 @@ class FakeWorkspace(QObject):
         self.conversations_changed.emit()
         return conversation_id
 
+    def attach(self, path: Path) -> Attachment:
+        return read_attachment(path)
+
     def stop(self, conversation_id: int) -> None:
         self.calls.append(("stop", conversation_id))
-        if self._messages.get(conversation_id) and self.reply(conversation_id).state.unfinished:
+        if self.messages(conversation_id) and self.reply(conversation_id).state.unfinished:
             self.change(conversation_id, state=MessageState.STOPPED)
 
     def retry(self, conversation_id: int) -> None:
         self.calls.append(("retry", conversation_id))
-        rows = self._messages[conversation_id]
-        rows.remove(self.reply(conversation_id))
-        self._active = conversation_id
-        self._store(conversation_id, "assistant", "", MessageState.WAITING)
+        failed = self.reply(conversation_id)
+        self._library.remove_message(failed)
+        self._answer(conversation_id, failed.parent_id)
+
+    def regenerate(self, conversation_id: int, reply_id: int) -> None:
+        self.calls.append(("regenerate", conversation_id, reply_id))
+        reply = self._library.message(conversation_id, reply_id)
+        assert reply is not None
+        self._answer(conversation_id, reply.parent_id)
+
+    def edit_message(self, conversation_id: int, message_id: int, text: str) -> None:
+        if self.send_error is not None:
+            raise self.send_error
+        self.calls.append(("edit_message", conversation_id, message_id, text))
+        message = self._library.message(conversation_id, message_id)
+        assert message is not None
+        prompt = self._store(conversation_id, "user", text, parent_id=message.parent_id)
+        self._answer(conversation_id, prompt.id)
+
+    def alternatives(self, conversation_id: int, message_id: int) -> list[int]:
+        return self._library.alternatives(conversation_id, message_id)
+
+    def choose_alternative(self, conversation_id: int, message_id: int) -> None:
+        if any(message.id == message_id for message in self.messages(conversation_id)):
+            return
+        self._library.show_branch(conversation_id, message_id)
         self.conversation_replaced.emit(conversation_id)
+
+    def continue_reply(self, conversation_id: int) -> bool:
+        self.calls.append(("continue_reply", conversation_id))
+        self._active = conversation_id
+        reply = replace(self.reply(conversation_id), state=MessageState.WAITING)
+        self._library.put_message(replace(reply, kept_characters=len(reply.content)))
+        self.conversation_replaced.emit(conversation_id)
+        return True
+
+    def delete_message(self, conversation_id: int, message_id: int) -> bool:
+        self.calls.append(("delete_message", conversation_id, message_id))
+        deleted = bool(self._library.delete_message(conversation_id, message_id))
+        self.conversation_replaced.emit(conversation_id)
+        return deleted
+
+    def undo_delete_message(self) -> int | None:
+        restored = self._library.undelete_messages()
+        if restored is None:
+            return None
+        self.conversation_replaced.emit(restored.conversation_id)
+        return restored.conversation_id
 
     def rename(self, conversation_id: int, title: str) -> None:
         self.calls.append(("rename", conversation_id, title))
-        self._conversations[conversation_id] = replace(self._conversations[conversation_id], title=title)
-        self.conversations_changed.emit()
+        self._change_conversation(conversation_id, title=title)
+
+    def pin(self, conversation_id: int, pinned: bool = True) -> None:
+        self.calls.append(("pin", conversation_id, pinned))
+        self._change_conversation(conversation_id, pinned=pinned)
 
     def delete(self, conversation_id: int) -> None:
         self.calls.append(("delete", conversation_id))
-        self._deleted = (self._conversations.pop(conversation_id), self._messages.pop(conversation_id))
+        self._library.hide(conversation_id)
         self.conversations_changed.emit()
 
     def undo_delete(self) -> int | None:
-        if self._deleted is None:
-            return None
-        conversation, messages = self._deleted
-        self._conversations[conversation.id] = conversation
-        self._messages[conversation.id] = messages
-        self.conversations_changed.emit()
-        return conversation.id
+        conversation_id = self._library.unhide_last()
+        if conversation_id is not None:
+            self.conversations_changed.emit()
+        return conversation_id
+
+    def export_conversation(self, conversation_id: int, path: Path) -> None:
+        self.calls.append(("export_conversation", conversation_id, path))
+
+    def export_all(self, path: Path) -> None:
+        self.calls.append(("export_all", path))
+
+    def import_conversations(self, path: Path) -> None:
+        self.calls.append(("import_conversations", path))
 
     def engine_state(self) -> EngineState:
         return self._engine
@@ -276,9 +345,38 @@ class FakeWorkspace(QObject):
         self._next_id += 1
         return self._next_id
 
+    def _change_conversation(self, conversation_id: int, **changes: object) -> None:
+        conversation = self._library.conversation(conversation_id)
+        assert conversation is not None
+        self._library.put_conversation(replace(conversation, **changes))  # type: ignore[arg-type]
+        self.conversations_changed.emit()
+
+    def _answer(self, conversation_id: int, parent_id: int | None) -> None:
+        """A reply that waits, behind a message; the conversation shows it."""
+        self._active = conversation_id
+        self._store(conversation_id, "assistant", "", MessageState.WAITING, parent_id=parent_id)
+        self.conversation_replaced.emit(conversation_id)
+
     def _store(
-        self, conversation_id: int, role: str, text: str, state: MessageState = MessageState.COMPLETE
+        self,
+        conversation_id: int,
+        role: str,
+        text: str,
+        state: MessageState = MessageState.COMPLETE,
+        attachments: Sequence[Attachment] = (),
+        parent_id: int | None = -1,
     ) -> Message:
-        message = Message(self._take_id(), conversation_id, role, text, time.time(), state)  # type: ignore[arg-type]
-        self._messages[conversation_id].append(message)
+        """Add a message behind another one; -1 is the end of what is shown."""
+        message = Message(
+            self._take_id(),
+            conversation_id,
+            role,  # type: ignore[arg-type]
+            text,
+            time.time(),
+            state,
+            parent_id=self._library.end_of(conversation_id) if parent_id == -1 else parent_id,
+            attachments=tuple(attachments),
+        )
+        self._library.put_message(message)
+        self._library.show_leaf(conversation_id, message.id)
         return message

@@ -20,6 +20,7 @@ from app.ui.main_window import MainWindow
 from app.ui.model_button import DRAFTS
 from app.ui.settings_dialog import SettingsDialog
 from app.ui.theme.theme import Theme
+from app.ui.transcript.bubble import OwnMessage
 from tests.support.fake_workspace import DAY_S, FakeWorkspace, statistics
 
 LLAMA = EngineState(EnginePhase.READY, "/models/llama", "Llama 3.1 8B Instruct", "bf16")
@@ -147,6 +148,7 @@ def main() -> int:
         guessing(theme, folder, f"guess-{word}", wide)
         trouble(theme, folder, f"error-{word}", wide)
         queued(theme, folder, f"queued-{word}", wide)
+        versions(theme, folder, f"versions-{word}", wide)
     streaming(theme, folder, "narrow-dark", narrow)
     guessing(theme, folder, "guess-narrow-dark", narrow)
     speed_dialog(theme, folder, "speed-dark", narrow)
@@ -241,6 +243,28 @@ def trouble(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     workspace.fail(chat, sentence)
     window.delete(workspace.conversations()[1].id)
     take(window, folder, name)
+    window.close()
+
+
+def versions(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """A second answer beside the first, a stopped one, and a message that is being edited."""
+    workspace = FakeWorkspace(LLAMA)
+    chat = fill(workspace)
+    workspace.pin(workspace.conversations()[3].id)
+    window = open_window(theme, workspace, size)
+    window.page.open(chat)
+    workspace.regenerate(chat, workspace.reply(chat).id)
+    workspace.stream(chat, "Another, shorter answer.\n\n- Choose columns.\n- Work in chunks.")
+    workspace.finish(chat)
+    workspace.send(chat, FOLLOW_UP)
+    workspace.stream(chat, TAIL)
+    workspace.change(chat, state=MessageState.STOPPED, statistics=statistics(30))
+    message = window.page.transcript.views[-2]
+    assert isinstance(message, OwnMessage)
+    message.buttons.set_seen(True)
+    take(window, folder, name)
+    message.edit()
+    take(window, folder, name.replace("versions", "edit"))
     window.close()
 
 

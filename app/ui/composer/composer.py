@@ -1,22 +1,26 @@
-"""The composer: the field, the mode, the context meter, Send and Stop."""
+"""The composer: the field, attached files, the mode, the context meter, Send and Stop."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, Signal, Slot
+from PySide6.QtCore import QEvent, QRectF, QSize, Signal, Slot
 from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
+from app.ui.composer.attachment_row import AttachmentRow
 from app.ui.composer.context_meter import ContextMeter
 from app.ui.composer.mode_button import ModeButton
 from app.ui.composer.prompt_edit import PromptEdit
 from app.ui.composer.send_button import SendButton
+from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 
 
 class Composer(QWidget):
     """Emits what the person wants; it decides nothing."""
 
-    send_requested = Signal(str)
+    send_requested = Signal(str, object)  # text, tuple of Attachment
+    attach_requested = Signal()
+    files_offered = Signal(object)  # list of Path
     stop_requested = Signal()
     busy_send_refused = Signal()
 
@@ -24,6 +28,13 @@ class Composer(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.prompt = PromptEdit(theme, self)
+        self.attachments = AttachmentRow(theme, self)
+        self.attach_button = QToolButton(self)
+        self.attach_button.setIcon(themed_icon(theme, "paperclip"))
+        self.attach_button.setIconSize(QSize(16, 16))
+        self.attach_button.setFixedSize(28, 28)
+        self.attach_button.setAccessibleName("Attach text files")
+        self.attach_button.setToolTip("Attach text files")
         self.mode_button = ModeButton(theme, mode, self)
         self.meter = ContextMeter(theme, self)
         self.send_button = SendButton(theme, self)
@@ -31,10 +42,15 @@ class Composer(QWidget):
         self.prompt.cancelled.connect(self._cancel)
         self.prompt.textChanged.connect(self._enable)
         self.prompt.focus_changed.connect(self.update)
+        self.prompt.files_offered.connect(self.files_offered)
+        self.attachments.changed.connect(self._enable)
+        self.attach_button.clicked.connect(self.attach_requested)
         self.send_button.clicked.connect(self._clicked)
         row = QHBoxLayout()
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(16)
+        row.addWidget(self.attach_button)
+        row.addSpacing(-10)
         row.addWidget(self.mode_button)
         row.addStretch()
         row.addWidget(self.meter)
@@ -42,6 +58,7 @@ class Composer(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(10, 11, 10, 9)
         column.setSpacing(6)
+        column.addWidget(self.attachments)
         column.addWidget(self.prompt)
         column.addLayout(row)
         self.setFocusProxy(self.prompt)
@@ -101,14 +118,15 @@ class Composer(QWidget):
 
     @Slot()
     def _submit(self) -> None:
-        text = self.text.strip()
-        if not text:
+        text, attachments = self.text.strip(), self.attachments.attachments
+        if not text and not attachments:
             return
         if self.send_button.stops:
             self.busy_send_refused.emit()
             return
         self.prompt.clear()
-        self.send_requested.emit(text)
+        self.attachments.set_attachments(())
+        self.send_requested.emit(text, attachments)
 
     @Slot()
     def _cancel(self) -> None:
@@ -116,7 +134,7 @@ class Composer(QWidget):
 
     @Slot()
     def _enable(self) -> None:
-        ready = bool(self.text.strip())
+        ready = bool(self.text.strip() or self.attachments.attachments)
         self.send_button.setEnabled(self.send_button.stops or ready)
         if not self.send_button.stops:
             self.send_button.setToolTip("Send (Enter)" if ready else "Type a message first")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
+from app.ui.composer.attachment_row import local_files
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 
@@ -23,6 +24,7 @@ class PromptEdit(QPlainTextEdit):
     page_requested = Signal(int)
     height_changed = Signal()
     focus_changed = Signal()
+    files_offered = Signal(object)  # list of Path: dropped or pasted
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -81,6 +83,18 @@ class PromptEdit(QPlainTextEdit):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and self._height:
             self._fit()
+
+    def canInsertFromMimeData(self, source: QMimeData) -> bool:
+        """Files, besides text."""
+        return bool(local_files(source)) or super().canInsertFromMimeData(source)
+
+    def insertFromMimeData(self, source: QMimeData) -> None:
+        """Files are attached, their names are not typed."""
+        files = local_files(source)
+        if files:
+            self.files_offered.emit(files)
+        else:
+            super().insertFromMimeData(source)
 
     @Slot()
     def _restyle(self) -> None:

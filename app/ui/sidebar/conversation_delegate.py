@@ -14,7 +14,8 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from app.ui.sidebar.conversation_model import BUSY_ROLE, ID_ROLE
+from app.ui.sidebar.conversation_model import BUSY_ROLE, HIT_ROLE, ID_ROLE, PINNED_ROLE
+from app.ui.sidebar.snippet import paint_snippet, snippet_height
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -24,6 +25,7 @@ _HEAD_PX = 36
 _MARGIN_PX = 8
 _PADDING_PX = 8
 _MENU_PX = 28
+_PIN_PX = 16
 _DOT_PX = 8
 
 Index = QModelIndex | QPersistentModelIndex
@@ -39,6 +41,8 @@ class ConversationDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Height of a row."""
+        if index.data(HIT_ROLE) is not None:
+            return QSize(120, self._theme.type.px(_ROW_PX) + snippet_height(self._theme))
         head = index.data(ID_ROLE) is None
         return QSize(120, self._theme.type.px(_HEAD_PX if head else _ROW_PX))
 
@@ -90,10 +94,19 @@ class ConversationDelegate(QStyledItemDelegate):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(fill.adjusted(1, 1, -1, -1), 7, 7)
         box = option.rect.adjusted(_MARGIN_PX + _PADDING_PX, 0, -_MARGIN_PX - _PADDING_PX, 0)
-        if selected or hovered:
-            self._paint_dots(painter, self.menu_rect(option.rect))
+        hit = index.data(HIT_ROLE)
+        if hit is not None:
+            height = snippet_height(self._theme)
+            paint_snippet(painter, self._theme, hit, box.adjusted(0, box.height() - height - 4, 0, -4))
+            box.setHeight(box.height() - height)
+        elif selected or hovered:
+            self._paint_icon(painter, self.menu_rect(option.rect), "ellipsis")
             box.setRight(self.menu_rect(option.rect).left() - 2)
-        busy = index.data(BUSY_ROLE)
+        elif index.data(PINNED_ROLE):
+            place = QRect(box.right() - _PIN_PX + 1, box.top(), _PIN_PX, box.height())
+            self._paint_icon(painter, place, "pin")
+            box.setRight(place.left() - 4)
+        busy = index.data(BUSY_ROLE) if hit is None else ""
         if busy:
             self._paint_mark(painter, QPointF(box.right() - _DOT_PX / 2, option.rect.center().y() + 1), busy)
             box.setRight(box.right() - _DOT_PX - 6)
@@ -114,7 +127,7 @@ class ConversationDelegate(QStyledItemDelegate):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(center, _DOT_PX / 2 - 0.75, _DOT_PX / 2 - 0.75)
 
-    def _paint_dots(self, painter: QPainter, box: QRect) -> None:
+    def _paint_icon(self, painter: QPainter, box: QRect, name: str) -> None:
         ratio = painter.device().devicePixelRatioF()
-        icon = tinted_pixmap("ellipsis", self._theme.palette.sub, 16, ratio)
+        icon = tinted_pixmap(name, self._theme.palette.sub, 16, ratio)
         painter.drawPixmap(box.x() + (box.width() - 16) // 2, box.y() + (box.height() - 16) // 2, icon)

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QFrame, 
 
 from app.chat.conversation import Conversation
 from app.ui.sidebar.conversation_delegate import ConversationDelegate
-from app.ui.sidebar.conversation_model import ID_ROLE, ConversationModel
+from app.ui.sidebar.conversation_model import HIT_ROLE, ID_ROLE, PINNED_ROLE, ConversationModel
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 
@@ -19,7 +19,9 @@ class ConversationList(QListView):
     """Conversations grouped by day."""
 
     chosen = Signal(int)
+    hit_chosen = Signal(object)  # SearchHit
     delete_requested = Signal(int)
+    pin_requested = Signal(int, bool)
 
     def __init__(self, theme: Theme, model: ConversationModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,11 +53,19 @@ class ConversationList(QListView):
         self._conversations.show_conversations(conversations, today)
         self.select_conversation(self._current)
 
+    @property
+    def current(self) -> int | None:
+        """The conversation that is shown."""
+        return self._current
+
     def select_conversation(self, conversation_id: int | None) -> None:
         """Mark the conversation that is shown, without choosing it again."""
         self._current = conversation_id
         if self.state() == QAbstractItemView.State.EditingState:
             return  # moving the current row would end the editing
+        hit = self.currentIndex().data(HIT_ROLE) if self.currentIndex().isValid() else None
+        if hit is not None and hit.conversation_id == conversation_id:
+            return  # the message that was found stays marked
         row = self._conversations.row_of(conversation_id)
         selection = self.selectionModel()
         blocked = self.blockSignals(True)
@@ -81,11 +91,15 @@ class ConversationList(QListView):
     def menu(self, conversation_id: int) -> QMenu:
         """A row's menu."""
         menu = QMenu(self)
+        row = self._conversations.row_of(conversation_id)
+        pinned = row is not None and bool(self._conversations.index(row).data(PINNED_ROLE))
         for title, icon, slot, keys in (
             ("Rename", "pencil", self.rename, "F2"),
+            ("Unpin" if pinned else "Pin", "pin", self._unpin if pinned else self._pin, ""),
             ("Delete", "trash-2", self.delete_requested.emit, "Del"),
         ):
-            action = QAction(themed_icon(self._theme, icon), f"{title}\t{keys}", menu)
+            words = f"{title}\t{keys}" if keys else title
+            action = QAction(themed_icon(self._theme, icon), words, menu)
             action.setData((slot, conversation_id))
             menu.addAction(action)
         menu.triggered.connect(self._run_action)
@@ -96,8 +110,14 @@ class ConversationList(QListView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Delete and Enter besides what a list knows."""
         self._delegate.keyboard = True
-        conversation_id = self.currentIndex().data(ID_ROLE) if self.currentIndex().isValid() else None
-        if event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and conversation_id is not None:
+        current = self.currentIndex()
+        conversation_id = current.data(ID_ROLE) if current.isValid() else None
+        if current.isValid() and current.data(HIT_ROLE) is not None:
+            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                self.hit_chosen.emit(current.data(HIT_ROLE))
+            elif event.key() not in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+                super().keyPressEvent(event)
+        elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and conversation_id is not None:
             self.delete_requested.emit(conversation_id)
         elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and conversation_id is not None:
             self.chosen.emit(conversation_id)
@@ -112,8 +132,7 @@ class ConversationList(QListView):
             Qt.FocusReason.ShortcutFocusReason,
         )
         if not self.currentIndex().isValid() and self._delegate.keyboard:
-            ids = self._conversations.conversation_ids()
-            row = self._conversations.row_of(ids[0]) if ids else None
+            row = self._conversations.first_row()
             if row is not None:
                 flag = QItemSelectionModel.SelectionFlag.NoUpdate
                 blocked = self.blockSignals(True)
@@ -125,9 +144,8 @@ class ConversationList(QListView):
         """The three dots do not choose a row."""
         self._delegate.keyboard = False
         index = self.indexAt(event.position().toPoint())
-        if index.isValid() and self._delegate.menu_rect(self.visualRect(index)).contains(
-            event.position().toPoint()
-        ):
+        dotted = index.isValid() and index.data(HIT_ROLE) is None
+        if dotted and self._delegate.menu_rect(self.visualRect(index)).contains(event.position().toPoint()):
             conversation_id = index.data(ID_ROLE)
             if conversation_id is not None and event.button() == Qt.MouseButton.LeftButton:
                 self._open_menu_at_row(conversation_id)
@@ -139,7 +157,7 @@ class ConversationList(QListView):
         by_mouse = event.reason() == QContextMenuEvent.Reason.Mouse
         index = self.indexAt(event.pos()) if by_mouse else self.currentIndex()
         conversation_id = index.data(ID_ROLE) if index.isValid() else None
-        if conversation_id is not None:
+        if conversation_id is not None and index.data(HIT_ROLE) is None:
             place = event.globalPos() if by_mouse else self._below(index)
             self.menu(conversation_id).popup(place)
 
@@ -152,6 +170,12 @@ class ConversationList(QListView):
         if row is not None:
             self.menu(conversation_id).popup(self._below(self._conversations.index(row)))
 
+    def _pin(self, conversation_id: int) -> None:
+        self.pin_requested.emit(conversation_id, True)
+
+    def _unpin(self, conversation_id: int) -> None:
+        self.pin_requested.emit(conversation_id, False)
+
     @Slot(QAction)
     def _run_action(self, action: QAction) -> None:
         slot, conversation_id = action.data()
@@ -159,6 +183,11 @@ class ConversationList(QListView):
 
     @Slot(QModelIndex, QModelIndex)
     def _current_changed(self, current: QModelIndex, previous: QModelIndex) -> None:
+        hit = current.data(HIT_ROLE) if current.isValid() else None
+        if hit is not None:
+            if not self.signalsBlocked():
+                self.hit_chosen.emit(hit)
+            return
         conversation_id = current.data(ID_ROLE) if current.isValid() else None
         if conversation_id is None or conversation_id == self._current or self.signalsBlocked():
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -9,42 +10,61 @@ from typing import Any
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
 from app.chat.conversation import Conversation, MessageState
+from app.chat.search import SearchHit
 from app.ui.sidebar.age_groups import age_group
 
 ID_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 BUSY_ROLE = ID_ROLE + 1
+PINNED_ROLE = BUSY_ROLE + 1
+HIT_ROLE = PINNED_ROLE + 1
 
+_PINNED, _HITS = "Pinned", "In messages"
 _QUEUED, _RUNNING = "queued", "running"
 
 
 @dataclass(frozen=True)
 class Row:
-    """A group's head (without id) or a conversation."""
+    """A group's head (without id), a conversation, or a message that was found."""
 
     title: str
     conversation_id: int | None = None
+    pinned: bool = False
+    hit: SearchHit | None = None
 
 
 class ConversationModel(QAbstractListModel):
-    """Conversations, newest first, with a head above each group of days."""
+    """Conversations, pinned ones first, then newest first, then messages found, with a head above each group."""
 
     renamed = Signal(int, str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
+        self._conversations: list[Row] = []
+        self._hits: list[Row] = []
         self._rows: list[Row] = []
         self._busy: dict[int, str] = {}
 
     def show_conversations(self, conversations: list[Conversation], today: date) -> None:
-        """Replace the rows."""
+        """Replace the rows of conversations."""
         rows: list[Row] = []
         group = ""
         for conversation in conversations:
-            name = age_group(conversation.updated_at, today)
+            name = _PINNED if conversation.pinned else age_group(conversation.updated_at, today)
             if name != group:
                 rows.append(Row(name))
                 group = name
-            rows.append(Row(conversation.title, conversation.id))
+            rows.append(Row(conversation.title, conversation.id, conversation.pinned))
+        self._conversations = rows
+        self._show()
+
+    def show_hits(self, hits: Sequence[SearchHit]) -> None:
+        """Replace the rows of messages found."""
+        rows = [Row(hit.title, hit.conversation_id, hit=hit) for hit in hits]
+        self._hits = [Row(_HITS), *rows] if rows else []
+        self._show()
+
+    def _show(self) -> None:
+        rows = self._conversations + self._hits
         if rows == self._rows:
             return
         self.beginResetModel()
@@ -70,11 +90,12 @@ class ConversationModel(QAbstractListModel):
         """The row of a conversation, None where it is not shown."""
         if conversation_id is None:
             return None
-        return next((i for i, row in enumerate(self._rows) if row.conversation_id == conversation_id), None)
+        ids = (row.conversation_id for row in self._conversations)
+        return next((at for at, known in enumerate(ids) if known == conversation_id), None)
 
-    def conversation_ids(self) -> list[int]:
-        """Conversations in the order of the list."""
-        return [row.conversation_id for row in self._rows if row.conversation_id is not None]
+    def first_row(self) -> int | None:
+        """The first row that can be chosen."""
+        return next((at for at, row in enumerate(self._rows) if row.conversation_id is not None), None)
 
     # --- QAbstractListModel -----------------------------------------------------------------------------------
 
@@ -93,18 +114,27 @@ class ConversationModel(QAbstractListModel):
             return row.title
         if role == ID_ROLE:
             return row.conversation_id
+        if role == PINNED_ROLE:
+            return row.pinned
+        if role == HIT_ROLE:
+            return row.hit
         busy = self._busy.get(row.conversation_id, "") if row.conversation_id is not None else ""
         if role == BUSY_ROLE:
             return busy
         if role == Qt.ItemDataRole.AccessibleTextRole:
+            if row.hit is not None:
+                return f"{row.title}: {row.hit.snippet}"
             words = {_RUNNING: ", reply running", _QUEUED: ", waiting for the other reply"}
-            return row.title + words.get(busy, "")
+            return row.title + (", pinned" if row.pinned else "") + words.get(busy, "")
         return None
 
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
-        """Heads can be neither chosen nor edited."""
-        if self._rows[index.row()].conversation_id is None:
+        """Heads can be neither chosen nor edited, messages that were found cannot be edited."""
+        row = self._rows[index.row()]
+        if row.conversation_id is None:
             return Qt.ItemFlag.NoItemFlags
+        if row.hit is not None:
+            return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
 
     def setData(

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from datetime import date
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.conversation import Conversation, MessageState
+from app.chat.search import SearchResults
 from app.ui.sidebar.conversation_list import ConversationList
 from app.ui.sidebar.conversation_model import ConversationModel
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 
 SIDEBAR_PX = 256
+_PAUSE_MS = 150  # in typing, before messages are searched
 
 
 class KeyHint(QLabel):
@@ -42,7 +44,10 @@ class Sidebar(QWidget):
     chosen = Signal(int)
     delete_requested = Signal(int)
     renamed = Signal(int, str)
-    search_changed = Signal(str)
+    hit_chosen = Signal(object)  # SearchHit
+    pin_requested = Signal(int, bool)
+    search_changed = Signal(str)  # titles are looked through at once
+    search_paused = Signal(str)  # messages when the typing rests
     search_left = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -74,6 +79,11 @@ class Sidebar(QWidget):
         self.list = ConversationList(theme, self.model, self)
         self.list.chosen.connect(self.chosen)
         self.list.delete_requested.connect(self.delete_requested)
+        self.list.hit_chosen.connect(self.hit_chosen)
+        self.list.pin_requested.connect(self.pin_requested)
+        self._sentence = ""
+        self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
+        self._pause.timeout.connect(self._search_paused)
         self._empty = QLabel(self)
         self._empty.setProperty("kind", "sub")
         self._empty.setWordWrap(True)
@@ -98,11 +108,30 @@ class Sidebar(QWidget):
     def show_conversations(self, conversations: list[Conversation], today: date) -> None:
         """Show these, in groups of days."""
         self.list.show_conversations(conversations, today)
-        searching = bool(self.search.text())
-        self._empty.setText(
-            "No chat has that in its title." if searching else "Your chats will be listed here."
-        )
-        self._empty.setVisible(not conversations)
+        if self.search.text().strip():
+            self._pause.start()
+        self._explain()
+
+    def show_results(self, results: SearchResults) -> None:
+        """Show the messages that were found under the titles."""
+        self._sentence = results.sentence
+        self.model.show_hits(results.hits)
+        self.list.select_conversation(self.list.current)
+        self._explain()
+
+    def _explain(self) -> None:
+        searching = bool(self.search.text().strip())
+        nothing = "Nothing found." if searching else "Your chats will be listed here."
+        words = [self._sentence] if self._sentence and searching else []
+        if self.model.first_row() is None and not self._pause.isActive():
+            words.append(nothing)
+        self._empty.setText(" ".join(words))
+        self._empty.setVisible(bool(words))
+
+    @property
+    def explanation(self) -> str:
+        """What is said above the list; empty where nothing is."""
+        return "" if self._empty.isHidden() else self._empty.text()
 
     def select(self, conversation_id: int | None) -> None:
         """Mark the conversation that is shown; None for a blank one."""
@@ -132,4 +161,11 @@ class Sidebar(QWidget):
     @Slot(str)
     def _search_changed(self, text: str) -> None:
         self._search_hint.setVisible(not text)
+        self._pause.stop()
+        self._sentence = ""
+        self.model.show_hits(())
         self.search_changed.emit(text)
+
+    @Slot()
+    def _search_paused(self) -> None:
+        self.search_paused.emit(self.search.text().strip())

@@ -62,8 +62,14 @@ class FocusRing(QWidget):
 
     @Slot("QWidget*", "QWidget*")
     def _focus_changed(self, old: QWidget | None, now: QWidget | None) -> None:
+        # A button that was pressed by its key and replaced by another of the same kind hands the ring on.
+        handed_on = old is self._target is not None and not QApplication.mouseButtons()
         self._leave()
-        if self._by_keyboard and isinstance(now, QAbstractButton) and now.window() is self.window():
+        if (
+            (self._by_keyboard or handed_on)
+            and isinstance(now, QAbstractButton)
+            and now.window() is self.window()
+        ):
             self._target = now
             now.installEventFilter(self)
             self._place()

@@ -30,6 +30,7 @@ QLabel[kind="small"] { font-size: ${small}px; color: $mute; }
 QLabel[kind="sub"] { color: $sub; }
 QLabel[kind="meter"] { font-size: ${small}px; color: $sub; }
 QLabel[kind="notice"] { font-size: ${small}px; color: $sub; }
+QLabel[kind="file"] { font-size: ${small}px; font-weight: 600; color: $sub; }
 QLabel[kind="strong"] { font-weight: 600; }
 QLabel[kind="label"] { font-weight: $medium; }
 
@@ -39,6 +40,9 @@ QToolButton[kind="toggle"]:checked { background: $accs; }
 QToolButton:pressed, QToolButton:open { background: $press; }
 QToolButton:disabled { color: $mute; }
 QToolButton[kind="quiet"] { color: $sub; font-size: ${small}px; font-weight: $medium; padding: 4px 8px; }
+QToolButton[kind="file"] {
+  background: $bg; border: 1px solid $line; border-radius: 8px; color: $text; font-size: ${small}px; padding: 0 8px; }
+QToolButton[kind="file"]:hover { background: $hover; }
 QToolButton[kind="thought"] { color: $sub; font-size: ${small}px; font-weight: $medium; padding: 4px 8px 4px 0; }
 QToolButton[kind="labelled"], QPushButton {
   background: $raised; border: 1px solid $btn; border-radius: 8px; color: $text;

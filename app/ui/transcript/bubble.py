@@ -1,13 +1,27 @@
-"""The person's own message: a bubble at the right, its text exactly as typed."""
+"""The person's own message: a bubble at the right, its text exactly as typed, and what can be done with it."""
 
 from __future__ import annotations
 
-from PySide6.QtGui import QTextBlockFormat, QTextCursor, QTextOption
-from PySide6.QtWidgets import QFrame, QWidget
+from collections.abc import Sequence
 
+from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtGui import (
+    QEnterEvent,
+    QFontMetrics,
+    QGuiApplication,
+    QTextBlockFormat,
+    QTextCursor,
+    QTextOption,
+)
+from PySide6.QtWidgets import QFrame, QLabel, QWidget
+
+from app.chat.attachment import Attachment
 from app.chat.conversation import Message
+from app.ui.figures import size
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.ui.transcript.message_actions import Action, MessageActions
+from app.ui.transcript.message_editor import MessageEditor
 from app.ui.transcript.prose import FittedBrowser, leading_px
 
 _PADDING_X_PX = 14
@@ -15,10 +29,18 @@ _PADDING_Y_PX = 8
 _LONG = 2_000
 _WIDEST_PX = 10_000
 _LARGEST_SHARE = 0.82
+_ROW_GAP_PX = 2
+_FILE_GAP_PX = 4
+_INSET_PX = 6  # the last icon, not its button's edge, stands in line with the bubble
 
 
 class OwnMessage(QWidget):
-    """A row with the bubble at its right."""
+    """A row with the bubble at its right; its buttons are seen under the pointer, and by whoever comes by Tab."""
+
+    height_changed = Signal()
+    action_requested = Signal(int, object)  # message id, Action
+    alternative_chosen = Signal(int)  # message id
+    edited = Signal(int, str)  # message id, the other wording
 
     def __init__(self, theme: Theme, message: Message, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -28,7 +50,21 @@ class OwnMessage(QWidget):
         self._bubble.setProperty("kind", "bubble")
         self._text = FittedBrowser(theme, self._bubble)
         self._text.setAccessibleName("Your message")
+        self._text.setVisible(bool(message.content) or not message.attachments)
+        self._files = [self._file_label(attachment) for attachment in message.attachments]
         self._natural = 0
+        self.editor: MessageEditor | None = None
+        self.buttons = MessageActions(
+            theme,
+            "message",
+            (Action.COPY, Action.EDIT, Action.DELETE, Action.PREVIOUS, Action.NEXT),
+            (),
+            self,
+        )
+        self.buttons.show_actions((Action.COPY, Action.EDIT, Action.DELETE))
+        self.buttons.set_seen(False)
+        self.buttons.triggered.connect(self._act)
+        self.buttons.alternative_chosen.connect(self.alternative_chosen)
         self.restyle()
 
     @property
@@ -36,8 +72,18 @@ class OwnMessage(QWidget):
         """The message."""
         return self._text.toPlainText()
 
+    def set_message(self, message: Message) -> None:
+        """The message is known otherwise; its text never changes."""
+        self.message = message
+
+    def set_alternatives(self, ids: Sequence[int]) -> None:
+        """The versions of this message, itself included, oldest first."""
+        if self.buttons.set_alternatives(ids, self.message.id):
+            self.height_changed.emit()
+
     def restyle(self) -> None:
         """Take the theme's fonts again."""
+        self.buttons.restyle()
         document = self._text.document()
         document.setDefaultFont(self.theme.font(TextStyle.READING))
         option = QTextOption()
@@ -57,10 +103,81 @@ class OwnMessage(QWidget):
 
     def fit(self, width: int) -> int:
         """Height at a width, in px."""
-        inner = min(self._natural, int(width * _LARGEST_SHARE) - 2 * _PADDING_X_PX)
-        height = self._text.fit(inner)
-        top = _PADDING_Y_PX - leading_px(self.theme, TextStyle.READING) + 1
-        self._text.setGeometry(_PADDING_X_PX, top, inner, height)
+        if self.editor is not None:
+            height = self.editor.fit(width)
+            self.editor.setGeometry(0, 0, width, height)
+            return height
+        metrics = QFontMetrics(self.theme.font(TextStyle.SMALL_BOLD))
+        names = [f"{one.name}, {size(one.size_bytes)}" for one in self.message.attachments]
+        inner = max([self._natural, *(metrics.horizontalAdvance(name) + 2 for name in names)])
+        inner = min(inner, int(width * _LARGEST_SHARE) - 2 * _PADDING_X_PX)
+        top = _PADDING_Y_PX
+        for label, name in zip(self._files, names, strict=True):
+            label.setText(metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, inner))
+            label.setGeometry(_PADDING_X_PX, top, inner, metrics.height())
+            top += metrics.height() + (0 if self._text.isHidden() else _FILE_GAP_PX)
+        height = 0 if self._text.isHidden() else self._text.fit(inner)
+        self._text.setGeometry(
+            _PADDING_X_PX, top - leading_px(self.theme, TextStyle.READING) + 1, inner, height
+        )
         outer = inner + 2 * _PADDING_X_PX
-        self._bubble.setGeometry(width - outer, 0, outer, height + 2 * _PADDING_Y_PX + 1)
-        return height + 2 * _PADDING_Y_PX + 1
+        bottom = top + height + _PADDING_Y_PX + 1
+        self._bubble.setGeometry(width - outer, 0, outer, bottom)
+        row = self.buttons.natural_size()
+        left = width - row.width() + _INSET_PX
+        self.buttons.setGeometry(left, bottom + _ROW_GAP_PX, row.width(), row.height())
+        return bottom + _ROW_GAP_PX + row.height()
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """The pointer brings the buttons."""
+        self.buttons.set_seen(True)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """The pointer takes them along."""
+        self.buttons.set_seen(False)
+
+    def edit(self) -> None:
+        """Put a field in place of the bubble."""
+        self.editor = MessageEditor(self.theme, self.message.content, self)
+        self.editor.submitted.connect(self._submit)
+        self.editor.cancelled.connect(self._cancel)
+        self.editor.height_changed.connect(self.height_changed)
+        self.editor.show()
+        self.height_changed.emit()
+        self.editor.begin()
+        self._bubble.hide()
+        self.buttons.hide()
+
+    def _file_label(self, attachment: Attachment) -> QLabel:
+        label = QLabel(self._bubble)
+        label.setProperty("kind", "file")
+        label.setTextFormat(Qt.TextFormat.PlainText)
+        label.setAccessibleName(f"Attached file {attachment.name}")
+        label.setToolTip(attachment.name)
+        return label
+
+    @Slot(object)
+    def _act(self, action: Action) -> None:
+        if action is Action.COPY:
+            QGuiApplication.clipboard().setText(self.message.content)
+            self.buttons.say_copied()
+        elif action is Action.EDIT:
+            self.edit()
+        else:
+            self.action_requested.emit(self.message.id, action)
+
+    @Slot(str)
+    def _submit(self, text: str) -> None:
+        self.edited.emit(self.message.id, text)
+
+    @Slot()
+    def _cancel(self) -> None:
+        if self.editor is None:
+            return
+        editor, self.editor = self.editor, None
+        self._bubble.show()
+        self.buttons.show()
+        self.buttons.button(Action.EDIT).setFocus(Qt.FocusReason.OtherFocusReason)
+        editor.hide()
+        editor.deleteLater()
+        self.height_changed.emit()

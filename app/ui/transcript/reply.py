@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Signal, Slot
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EngineState
-from app.ui.theme.icons import themed_icon
+from app.chat.reply import can_continue
 from app.ui.theme.theme import Theme
 from app.ui.transcript.error_notice import ErrorNotice
+from app.ui.transcript.message_actions import Action, MessageActions
+from app.ui.transcript.plain_text import plain_text
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.reply_status import reply_status
 from app.ui.transcript.strip import StatusStrip
@@ -18,7 +22,7 @@ from app.ui.transcript.strip import StatusStrip
 _STRIP_GAP_PX = 10
 _FOOTER_GAP_PX = 7
 _FOOTER_PX = 28
-_COPIED_MS = 1_500
+_INSET_PX = 6  # the icon, not the button's edge, stands in line with the text
 _WRITING = (MessageState.WAITING, MessageState.STREAMING)
 _CUT = (MessageState.STOPPED, MessageState.INTERRUPTED)
 
@@ -27,7 +31,8 @@ class ReplyView(QWidget):
     """Shows a reply while it is written and after."""
 
     height_changed = Signal()
-    retry_requested = Signal()
+    action_requested = Signal(int, object)  # message id, Action
+    alternative_chosen = Signal(int)  # message id
     inspect_requested = Signal(int)  # its message's id
     link_activated = Signal(QUrl)
 
@@ -44,8 +49,6 @@ class ReplyView(QWidget):
         self._drafted_shown = False
         self._caret_lit = True
         self._notices: list[QLabel] = []
-        self._copy: QToolButton | None = None
-        self._retry: QToolButton | None = None
         self._fitted: tuple[int, int] | None = None
         self.setAccessibleName("Reply")
         self.blocks = ReplyBlocks(theme, self)
@@ -54,6 +57,15 @@ class ReplyView(QWidget):
         self.blocks.link_activated.connect(self.link_activated)
         self.strip = StatusStrip(theme, reply_status(message, engine, None), self)
         self.strip.clicked.connect(self._inspect)
+        self.buttons = MessageActions(
+            theme,
+            "reply",
+            (Action.COPY, Action.REGENERATE, Action.PREVIOUS, Action.NEXT, Action.CONTINUE, Action.RETRY),
+            (Action.COPY_PLAIN, Action.DELETE),
+            self,
+        )
+        self.buttons.triggered.connect(self._act)
+        self.buttons.alternative_chosen.connect(self.alternative_chosen)
         self._show_state()
 
     # --- content ----------------------------------------------------------------------------------------------
@@ -107,6 +119,11 @@ class ReplyView(QWidget):
             self._last = last
             self._show_state()
 
+    def set_alternatives(self, ids: Sequence[int]) -> None:
+        """The versions of this reply, itself included, oldest first."""
+        if self.buttons.set_alternatives(ids, self.message.id):
+            self._changed()
+
     def set_drafted_shown(self, shown: bool) -> None:
         """Colour what came from accepted drafts, once the reply is finished."""
         if shown != self._drafted_shown:
@@ -123,6 +140,7 @@ class ReplyView(QWidget):
         self.blocks.restyle()
         if self.error is not None:
             self.error.restyle()
+        self.buttons.restyle()
         self._changed()
 
     # --- layout -----------------------------------------------------------------------------------------------
@@ -150,25 +168,25 @@ class ReplyView(QWidget):
         top += _STRIP_GAP_PX if top else 0
         height = self.strip.fit(width)
         self.strip.setGeometry(0, top, width, height)
-        return top + height
+        top += height
+        row = self.buttons.natural_size()
+        self.buttons.setGeometry(-_INSET_PX, top, row.width(), row.height())
+        return top + row.height()
 
     def _fit_footer(self, width: int, top: int) -> int:
-        buttons = [
-            button for button in (self._copy, self._retry) if button is not None and not button.isHidden()
-        ]
-        if not buttons and not self.status_text:
+        row = self.buttons.natural_size()
+        if row.isEmpty() and not self.status_text:
             return top
         top += _FOOTER_GAP_PX
+        self.buttons.setGeometry(-_INSET_PX, top, row.width(), row.height())
         height = self.theme.type.px(_FOOTER_PX)
-        left = 0
-        for button in buttons:
-            button_width = height if button is self._copy else button.sizeHint().width()
-            # The icon, not the button's edge, stands in line with the text.
-            button.setGeometry(left - (6 if button is self._copy else 0), top, button_width, height)
-            left += button_width + 4
-        strip_width = min(self.strip.natural_width(), width - left - 8)
+        beside = width - max(row.width() - _INSET_PX, 0) - 8
+        if self.strip.natural_width() > beside and not row.isEmpty():
+            top, beside = top + height, width
+        strip_width = min(self.strip.natural_width(), beside)
         strip_height = self.strip.fit(strip_width)
-        self.strip.setGeometry(width - strip_width, top, strip_width, strip_height)
+        left = width - strip_width if beside < width else 0
+        self.strip.setGeometry(left, top, strip_width, strip_height)
         return top + max(height, strip_height)
 
     @Slot()
@@ -188,7 +206,7 @@ class ReplyView(QWidget):
         if state is MessageState.FAILED and not sentence:
             sentence = "The reply failed."
         self._show_error(sentence)
-        self._show_buttons(retry=self._last and not sentence and state in _CUT)
+        self._show_actions(told=bool(sentence))
         self._show_strip()
         self._show_caret()
         self._changed()
@@ -200,7 +218,7 @@ class ReplyView(QWidget):
     def _show_error(self, sentence: str) -> None:
         if sentence and self.error is None:
             self.error = ErrorNotice(self.theme, self)
-            self.error.retry_requested.connect(self.retry_requested)
+            self.error.retry_requested.connect(self._retry)
         if self.error is not None:
             self.error.set_error(sentence, bool(self.text), self._last)
             self.error.setVisible(bool(sentence))
@@ -220,29 +238,18 @@ class ReplyView(QWidget):
             label.show()
             self._notices.append(label)
 
-    def _show_buttons(self, retry: bool) -> None:
-        copies = bool(self.text) and not self.message.state.unfinished
-        if copies and self._copy is None:
-            self._copy = self._footer_button("copy", "Copy reply")
-            self._copy.clicked.connect(self._copy_reply)
-        if self._copy is not None:
-            self._copy.setVisible(copies)
-        if retry and self._retry is None:
-            self._retry = self._footer_button("rotate-ccw", "Try again")
-            self._retry.setText(" Try again")
-            self._retry.setProperty("kind", "quiet")
-            self._retry.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            self._retry.clicked.connect(self.retry_requested)
-        if self._retry is not None:
-            self._retry.setVisible(retry)
-
-    def _footer_button(self, icon: str, name: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setIcon(themed_icon(self.theme, icon))
-        button.setIconSize(QSize(16, 16))
-        button.setAccessibleName(name)
-        button.setToolTip(name)
-        return button
+    def _show_actions(self, told: bool) -> None:
+        """What can be done with the reply now; an error that is told has its own button to try again."""
+        state, shown = self.message.state, set()
+        if not state.unfinished:
+            shown.add(Action.DELETE)
+            if self.text:
+                shown |= {Action.COPY, Action.COPY_PLAIN, Action.REGENERATE}
+            if self._last and can_continue(self.message):
+                shown.add(Action.CONTINUE)
+            if self._last and not self.text and not told and state in _CUT:
+                shown.add(Action.RETRY)
+        self.buttons.show_actions(shown)
 
     def _show_strip(self) -> None:
         if self.strip.set_status(reply_status(self.message, self._engine, self._prefill)):
@@ -255,14 +262,15 @@ class ReplyView(QWidget):
     def _inspect(self) -> None:
         self.inspect_requested.emit(self.message.id)
 
-    @Slot()
-    def _copy_reply(self) -> None:
-        QGuiApplication.clipboard().setText(self.text)
-        if self._copy is not None:
-            self._copy.setIcon(themed_icon(self.theme, "check", "acc"))
-            QTimer.singleShot(_COPIED_MS, self, self._forget_copied)
+    @Slot(object)
+    def _act(self, action: Action) -> None:
+        if action in (Action.COPY, Action.COPY_PLAIN):
+            plain = action is Action.COPY_PLAIN
+            QGuiApplication.clipboard().setText(plain_text(self.text) if plain else self.text)
+            self.buttons.say_copied()
+        else:
+            self.action_requested.emit(self.message.id, action)
 
     @Slot()
-    def _forget_copied(self) -> None:
-        if self._copy is not None:
-            self._copy.setIcon(themed_icon(self.theme, "copy"))
+    def _retry(self) -> None:
+        self.action_requested.emit(self.message.id, Action.RETRY)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from itertools import takewhile
 from time import perf_counter
 
 from PySide6.QtCore import QEvent, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
 
 from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EngineState
@@ -32,15 +34,29 @@ class Transcript(QScrollArea):
 
     Only the messages near the end become widgets at once; older ones follow in short slices when the person scrolls
     up to them. The view follows the end while it is within one line of it.
+
+    Args:
+        theme: Colours and sizes.
+        engine: The engine's state.
+        alternatives: Ids of the versions of a message, itself included, oldest first.
     """
 
-    retry_requested = Signal()
+    action_requested = Signal(int, object)  # message id, Action
+    alternative_chosen = Signal(int)  # message id
+    edited = Signal(int, str)  # message id, the other wording
     inspect_requested = Signal(int)  # a reply's id
     link_activated = Signal(QUrl)
 
-    def __init__(self, theme: Theme, engine: EngineState, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        theme: Theme,
+        engine: EngineState,
+        alternatives: Callable[[int], Sequence[int]],
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._alternatives = alternatives
         self._engine = engine
         self._older: list[Message] = []
         self._views: list[MessageView] = []
@@ -89,11 +105,7 @@ class Transcript(QScrollArea):
     def show_messages(self, messages: list[Message]) -> None:
         """Replace everything by these messages and go to the end."""
         self._builder.stop()
-        for view in self._views:
-            view.hide()
-            view.deleteLater()
-        self._views.clear()
-        self._by_id.clear()
+        self._drop(0)
         self._older = list(messages)
         self._follow = True
         width = self._column_width()
@@ -102,6 +114,55 @@ class Transcript(QScrollArea):
             height += self._build_oldest().fit(width) + _GAP_PX
         self._mark_last()
         self._arrange()
+
+    def replace_messages(self, messages: list[Message]) -> None:
+        """Show another path: what it shares with the shown one stays, and stays where it is.
+
+        A reply that begins is followed. Else the buttons under the first other message stay where they were, so that
+        an arrow can be pressed again, and the keyboard goes on from the same button.
+        """
+        shown = [*self._older, *(view.message for view in self._views)]
+        shared = sum(1 for _ in takewhile(_is_same, zip(shown, messages, strict=False)))
+        if shared < len(self._older):
+            self.show_messages(messages)
+            return
+        starts = len(messages) > shared and messages[-1].state.unfinished
+        at = shared - len(self._older)
+        before = self._views[at] if at < len(self._views) else None
+        focused = before.buttons.focused() if before is not None else None
+        top = self.verticalScrollBar().value()
+        place = (before.y() - top, before.y() + before.buttons.y() - top) if before is not None else (0, 0)
+        keep = self._top_view()
+        self._arranging = True
+        self._older = messages[: len(self._older)]
+        for view, message in zip(self._views[:at], messages[len(self._older) :], strict=False):
+            view.set_message(message)
+            view.set_alternatives(self._alternatives(message.id))
+        fresh = [self._make(message) for message in messages[shared:]]
+        if focused is not None and fresh:
+            fresh[0].buttons.focus(focused)
+        self._drop(at)
+        self._views += fresh
+        self._mark_last()
+        if before is not None and fresh:
+            swapped = before.message.role == fresh[0].message.role
+            fresh[0].fit(self._column_width())
+            keep = (fresh[0], place[1] - fresh[0].buttons.y() if swapped else place[0])
+        self._follow = starts
+        self._arranging = False
+        self._arrange(keep)
+        if not starts:
+            self._scrolled(self.verticalScrollBar().value())
+
+    def show_message(self, message_id: int) -> None:
+        """Scroll to a message."""
+        while self._older and message_id not in self._by_id:
+            self._build_oldest()
+        view = self._by_id.get(message_id)
+        if view is not None:
+            self._follow = False
+            self._arrange(keep=(view, _TOP_PX))
+            self._scrolled(self.verticalScrollBar().value())
 
     def add_message(self, message: Message) -> None:
         """A new message at the end; one's own is always scrolled to."""
@@ -228,14 +289,30 @@ class Transcript(QScrollArea):
             view = ReplyView(self._theme, message, self._engine, self._column)
             view.set_drafted_shown(self._drafted_shown)
             view.height_changed.connect(self._height_changed)
-            view.retry_requested.connect(self.retry_requested)
             view.inspect_requested.connect(self.inspect_requested)
             view.link_activated.connect(self.link_activated)
         else:
             view = OwnMessage(self._theme, message, self._column)
+            view.height_changed.connect(self._height_changed)
+            view.edited.connect(self.edited)
+        view.set_alternatives(self._alternatives(message.id))
+        view.action_requested.connect(self.action_requested)
+        view.alternative_chosen.connect(self.alternative_chosen)
         self._by_id[message.id] = view
         view.show()
         return view
+
+    def _drop(self, first: int) -> None:
+        """Take away the views from one on; what the keyboard was in goes to the transcript."""
+        focus = QApplication.focusWidget()
+        if focus is not None and any(view.isAncestorOf(focus) for view in self._views[first:]):
+            self.setFocus(Qt.FocusReason.OtherFocusReason)
+        for view in self._views[first:]:
+            view.hide()
+            view.deleteLater()
+            if self._by_id.get(view.message.id) is view:
+                del self._by_id[view.message.id]
+        del self._views[first:]
 
     def _build_oldest(self) -> MessageView:
         view = self._make(self._older.pop())
@@ -255,7 +332,7 @@ class Transcript(QScrollArea):
             self._builder.stop()
 
     def _mark_last(self) -> None:
-        for view in self._views[-4:]:
+        for view in self._views:
             if isinstance(view, ReplyView):
                 view.set_last(view is self._views[-1])
         self._choose_blinking()
@@ -320,3 +397,9 @@ class Transcript(QScrollArea):
         self._lit = not self._lit
         if self._views and isinstance(self._views[-1], ReplyView):
             self._views[-1].set_caret_lit(self._lit)
+
+
+def _is_same(pair: tuple[Message, Message]) -> bool:
+    """Whether a view of the first message can show the second: not where a finished reply goes on."""
+    before, after = pair
+    return before.id == after.id and (before.state.unfinished or not after.state.unfinished)

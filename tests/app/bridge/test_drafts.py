@@ -112,3 +112,26 @@ def test_a_model_that_needs_no_load_again_is_not_loaded_again(desk: Desk) -> Non
     desk.wait_for_phase(workspace, EnginePhase.READY)
     chat = desk.answer(workspace, "draft")
     assert workspace.messages(chat)[-1].content == "draft:None budget:2000000000"
+
+
+def test_the_model_of_an_opened_conversation_brings_its_own_draft(desk: Desk, models: Path) -> None:
+    workspace = _ready(desk)
+    small = str(models / "small")
+    other = desk.folder / "other"
+    other.mkdir()
+    workspace.settings.remember_draft(str(other), small)
+    workspace.choose_model(str(other))
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    chat = desk.answer(workspace, "draft")
+    loaded = workspace.engine_state()
+    assert loaded.draft_name == "small"
+    workspace.settings.model = "guide"
+    workspace.open_conversation(chat)
+    assert workspace.engine_state() == loaded
+    workspace.choose_model("guide")
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    workspace.open_conversation(chat)
+    state = workspace.engine_state()
+    assert (state.phase, state.draft_name, state.weights) == (EnginePhase.IDLE, "small", "")
+    desk.answer(workspace, "draft", chat)
+    assert workspace.messages(chat)[-1].content.startswith(f"draft:{small}")

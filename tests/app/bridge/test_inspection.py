@@ -16,7 +16,7 @@ LISTENERS = SIGNAL("event_received(PyObject)")
 
 
 def test_requests_name_their_replies() -> None:
-    assert reply_of(Ticket(1, 23).request_id) == 23
+    assert reply_of(Ticket(1, 23).request_id(4)) == 23
     assert [reply_of(other) for other in ("load-3", "reply-", "reply-x", "")] == [None] * 4
 
 

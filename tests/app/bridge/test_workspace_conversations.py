@@ -76,7 +76,7 @@ def test_what_was_deleted_is_erased_when_undo_has_passed(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "say 1")
     kept = desk.answer(workspace, "say 1")
-    workspace._erase_timer.setInterval(10)
+    workspace._shelf.erase_timer.setInterval(10)
     workspace.delete(chat)
     connection = sqlite3.connect(desk.folder / "data" / FILE_NAME)
     query = "SELECT id FROM conversations"
@@ -212,3 +212,20 @@ def test_a_path_is_taken_from_the_environment(desk: Desk, monkeypatch: pytest.Mo
     monkeypatch.delenv("TENON_CONFIG_DIR")
     assert data_folder().name == "tenon"
     assert config_folder().name == "tenon"
+
+
+def test_messages_are_found_in_every_conversation_and_shown(desk: Desk) -> None:
+    workspace = desk.open()
+    first = desk.answer(workspace, "A needle here\nsay 1")
+    desk.answer(workspace, "Nothing\nsay 1")
+    workspace.edit_message(first, workspace.messages(first)[0].id, "Another wording\nsay 1")
+    desk.wait_for_state(workspace, first, MessageState.COMPLETE)
+    desk.wait(lambda: len(workspace.search("needle").hits) == 1)
+    (hit,) = workspace.search("need").hits
+    assert (hit.conversation_id, hit.title) == (first, "A needle here")
+    assert hit.message_id not in [message.id for message in workspace.messages(first)]
+    workspace.choose_alternative(first, hit.message_id)
+    assert hit.message_id in [message.id for message in workspace.messages(first)]
+    before = workspace.messages(first)
+    workspace.choose_alternative(first, hit.message_id)
+    assert workspace.messages(first) == before

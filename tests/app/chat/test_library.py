@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from app.chat.conversation import Conversation, Message
 from app.chat.library import Library
 
@@ -26,7 +28,7 @@ def test_the_newest_comes_first_and_titles_are_searched_whatever_their_case() ->
 
 def test_messages_are_read_once_and_new_conversations_are_not_read_at_all() -> None:
     library = _library()
-    library.put_message(Message(11, 1, "assistant", "new", 0.0))
+    library.put_message(Message(11, 1, "assistant", "new", 0.0, parent_id=10))
     assert [message.content for message in library.messages(1)] == ["stored", "new"]
     library.put_conversation(Conversation(3, "New", 0, 10))
     assert library.messages(3) == []
@@ -46,3 +48,70 @@ def test_hidden_ones_come_back_last_first() -> None:
     assert library.forget_first() is None
     assert library.unhide_last() is None
     assert library.conversation(1) is None
+
+
+def _branched() -> Library:
+    """2 is answered by 3 and 4; 3 is followed by 5 and 6, 4 by 7 and 8; the path through 3 is shown."""
+    parents = {2: None, 3: 2, 4: 2, 5: 3, 6: 5, 7: 4, 8: 7}
+    messages = [
+        Message(number, 1, "user" if number in (2, 5, 7) else "assistant", str(number), 0.0, parent_id=parent)
+        for number, parent in parents.items()
+    ]
+    return Library([Conversation(1, "One", 0, 5, leaf_id=6)], lambda _: messages)
+
+
+def _shown(library: Library) -> list[int]:
+    return [message.id for message in library.messages(1)]
+
+
+def test_one_path_is_shown_and_another_can_be_chosen() -> None:
+    library = _branched()
+    assert _shown(library) == [2, 3, 5, 6]
+    assert library.alternatives(1, 3) == [3, 4]
+    assert library.alternatives(1, 99) == []
+    library.show_branch(1, 4)
+    assert _shown(library) == [2, 4, 7, 8]
+    library.put_conversation(replace(library.conversation(1), leaf_id=None))  # type: ignore[type-var]
+    assert _shown(library) == [2, 4, 7, 8]
+    assert [message.id for message in library.all_messages(1)] == [2, 3, 4, 5, 6, 7, 8]
+    assert [message.id for message in library.path_to(1, 5)] == [2, 3, 5]
+
+
+def test_a_message_without_alternatives_is_deleted_alone() -> None:
+    library = _branched()
+    assert library.delete_message(1, 5) == (5,)
+    assert _shown(library) == [2, 3, 6]
+    assert library.delete_message(1, 6) == (6,)
+    assert _shown(library) == [2, 3]
+    assert library.end_of(1) == 6  # what is written now comes back in its place after undo
+    library.put_message(Message(9, 1, "user", "9", 0.0, parent_id=6))
+    library.show_leaf(1, 9)
+    assert _shown(library) == [2, 3, 9]
+    library.undelete_messages()
+    assert _shown(library) == [2, 3, 6, 9]
+    library.forget_deleted_messages()
+    assert _shown(library) == [2, 3, 6, 9]
+    assert library.message(1, 5) is None
+    assert library.undelete_messages() is None
+
+
+def test_a_deleted_alternative_takes_its_branch_along_and_the_next_one_shows() -> None:
+    library = _branched()
+    assert library.delete_message(1, 3) == (3, 5, 6)
+    assert _shown(library) == [2, 4, 7, 8]
+    assert library.alternatives(1, 4) == [4]
+    assert library.delete_message(1, 3) == ()
+    library.undelete_messages()
+    assert _shown(library) == [2, 3, 5, 6]
+    library.delete_message(1, 4)
+    assert _shown(library) == [2, 3, 5, 6]
+    library.forget_deleted_messages()
+    assert [message.id for message in library.all_messages(1)] == [2, 3, 5, 6]
+
+
+def test_the_leaf_moves_up_when_it_is_dropped() -> None:
+    library = _branched()
+    library.delete_message(1, 6)
+    library.forget_deleted_messages()
+    assert library.conversation(1).leaf_id == 5  # type: ignore[union-attr]
+    assert _shown(library) == [2, 3, 5]

@@ -79,3 +79,11 @@ def test_statistics_survive_json() -> None:
     assert ReplyStatistics.from_json(statistics.to_json()) == statistics
     for text in ("", "[]", "{}", '{"mode": 1}', "null"):
         assert ReplyStatistics.from_json(text) is None
+
+
+def test_a_continued_reply_keeps_what_was_there() -> None:
+    reply = replace(REPLY, content="Well, so f", kept_characters=6, drafted=((0, 3), (4, 9)))
+    changed = reply_after(reply, _finished("end"))
+    assert (changed.content, changed.drafted) == ("Well, so far", ((0, 3), (6, 8)))
+    assert changed.details is not None
+    assert (changed.details.mode, changed.details.timings.predicted_n) == ("lookup", 3)

@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from app.chat.attachment import Attachment
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
+from app.chat.conversation_options import ConversationOptions, Preset
+from app.chat.reply_details import ReplyDetails
 from app.storage.conversation_store import ID_BLOCK
 from app.storage.database import Database, open_database
+from engine.messages import SamplingOptions, Timings
 
 CHAT = Conversation(1, "Title", 1.0, 2.0)
 PROMPT = Message(2, 1, "user", "Grüße 👋\0 end", 1.5)
@@ -44,8 +48,63 @@ def test_saving_again_replaces(database: Database) -> None:
     database.writer.save(replace(CHAT, title="New", updated_at=9.0), [longer])
     assert database.reader.conversations() == [replace(CHAT, title="New", updated_at=9.0)]
     assert database.reader.messages(1) == [PROMPT, longer]
-    database.writer.remove_message(3)
+    database.writer.erase_messages([3])
     assert database.reader.messages(1) == [PROMPT]
+
+
+def test_everything_about_a_message_is_kept(database: Database) -> None:
+    details = ReplyDetails(
+        "lookup", "It is fastest.", "guide", "small", "int8", {"target": "cpu", "draft": None}, "length",
+        Timings(prompt_n=3, predicted_per_second=7.5, acceptance_by_position=(0.5, 0.25)), 1 << 34,
+    )  # fmt: skip
+    files = (Attachment("notes ✎.txt", 9, "some\ntext"), Attachment("b", 1, "b"))
+    prompt = replace(PROMPT, attachments=files)
+    reply = replace(REPLY, parent_id=2, model="guide", details=details)
+    database.writer.save(replace(CHAT, leaf_id=3), [prompt, reply])
+    assert database.reader.messages(1) == [prompt, reply]
+    assert database.reader.conversations() == [replace(CHAT, leaf_id=3)]
+
+
+def test_everything_about_a_conversation_and_presets_are_kept(database: Database) -> None:
+    options = ConversationOptions("Be brief.", 0, SamplingOptions(temperature=0.5, seed=3))
+    chat = Conversation(1, "Title", 1.0, 2.0, None, True, True, "Work", "guide", options)
+    database.writer.save(CHAT, [])
+    database.writer.save(chat, [])
+    assert database.reader.conversations() == [chat]
+    database.writer.save_preset(Preset("Short", ConversationOptions()))
+    database.writer.save_preset(Preset("Short", options))
+    database.writer.save_preset(Preset("Other", options))
+    database.writer.delete_preset("Other")
+    assert database.reader.presets() == [Preset("Short", options)]
+
+
+def test_deleted_messages_come_back_or_are_erased_and_what_followed_moves_up(database: Database) -> None:
+    chain = [
+        replace(PROMPT, id=number, parent_id=number - 1 if number > 2 else None) for number in range(2, 7)
+    ]
+    database.writer.save(replace(CHAT, leaf_id=6), chain)
+    database.writer.delete_messages([3, 6])
+    assert [message.id for message in database.reader.messages(1) if message.deleted] == [3, 6]
+    database.writer.save(CHAT, [replace(chain[1], content="late news")])  # do not bring it back
+    assert database.reader.messages(1)[1].deleted
+    database.writer.undelete_messages([3])
+    database.writer.erase_messages([3, 6, 99])
+    left = [(message.id, message.parent_id) for message in database.reader.messages(1)]
+    assert left == [(2, None), (4, 2), (5, 4)]
+
+
+def test_the_next_start_erases_deleted_messages(tmp_path: Path) -> None:
+    first = open_database(tmp_path)
+    first.writer.save(
+        replace(CHAT, leaf_id=4),
+        [PROMPT, replace(PROMPT, id=3, parent_id=2), replace(PROMPT, id=4, parent_id=3)],
+    )
+    first.writer.delete_messages([3, 4])
+    close(first)
+    second = open_database(tmp_path)
+    assert second.reader.messages(1) == [PROMPT]
+    assert second.reader.conversations()[0].leaf_id == 2
+    close(second)
 
 
 def test_a_hidden_conversation_comes_back_or_is_erased(database: Database) -> None:
@@ -116,7 +175,8 @@ def test_a_thousand_conversations_and_a_thousand_messages_open_fast(tmp_path: Pa
     first.writer._connection.executescript(
         "BEGIN;"
         + "".join(
-            f"INSERT INTO conversations VALUES ({number}, 'Conversation {number}', 1.0, {number}.0, NULL);"
+            "INSERT INTO conversations (id, title, created_at, updated_at)"
+            f" VALUES ({number}, 'Conversation {number}', 1.0, {number}.0);"
             for number in range(1, 1001)
         )
         + "COMMIT;"

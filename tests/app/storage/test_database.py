@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.conversation import Conversation, Message
+from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
+from app.chat.message_tree import MessageTree
 from app.storage import database as database_module
 from app.storage.database import FILE_NAME, Database, open_database, open_in_memory
 from app.storage.failures import storage_error
@@ -187,6 +188,29 @@ def test_an_older_database_is_brought_up_to_date(tmp_path: Path, monkeypatch: py
     assert version_of(database.writer._connection) == VERSION + 1
     assert database.writer._connection.execute("SELECT colour FROM conversations").fetchall() == [("red",)]
     assert database.reader.messages(1) == [PROMPT]
+    close(database)
+
+
+def test_a_database_of_the_first_version_opens_and_nothing_is_lost(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / FILE_NAME)
+    connection.executescript((Path(__file__).parent / "version_1.sql").read_text(encoding="utf-8"))
+    connection.close()
+    database = open_database(tmp_path)
+    first, second = database.reader.conversations()
+    assert (first.title, first.created_at, first.updated_at, first.leaf_id) == ("Grüße", 100.0, 200.0, 8)
+    messages = database.reader.messages(1)
+    assert [(message.id, message.parent_id, message.content) for message in messages] == [
+        (2, None, "Grüße 👋"),
+        (3, 2, "Hello"),
+        (7, 3, "again"),
+        (8, 7, ""),
+    ]
+    assert messages[1].statistics == ReplyStatistics("lookup", 5, 30.5, 12.0, 0.5, 1.8, 1000, 50, 4096)
+    assert (messages[1].notices, messages[3].error) == (("One.",), "It failed.")
+    assert (messages[1].model, messages[1].details, messages[1].attachments) == ("", None, ())
+    assert database.reader.messages(second.id)[-1].state is MessageState.INTERRUPTED
+    assert MessageTree(messages).path_to(first.leaf_id) == messages
+    assert database.first_free_id == 10001
     close(database)
 
 

@@ -49,6 +49,15 @@ def test_chats_stand_in_groups_of_days(window: MainWindow, workspace: FakeWorksp
     assert titles(window) == ["Today", "new", "Older", "old"]
 
 
+def test_pinned_chats_stand_above_the_days(window: MainWindow, workspace: FakeWorkspace) -> None:
+    old = workspace.add_conversation("old", 40 * DAY_S)
+    workspace.add_conversation("new", 0)
+    workspace.pin(old)
+    assert titles(window) == ["Pinned", "old", "Today", "new"]
+    workspace.pin(old, False)
+    assert titles(window) == ["Today", "new", "Older", "old"]
+
+
 def test_choosing_a_chat_opens_it(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
     first = workspace.add_conversation("first", 60, "a", "b")
     second = workspace.add_conversation("second", 0, "c", "d")
@@ -113,7 +122,7 @@ def test_delete_and_undo(qtbot: QtBot, window: MainWindow, workspace: FakeWorksp
         window.sidebar.list.setFocus()
         qtbot.keyClick(window.sidebar.list, Qt.Key.Key_Delete)
     else:
-        window.sidebar.list.menu(chat).actions()[1].trigger()
+        window.sidebar.list.menu(chat).actions()[-1].trigger()
     assert titles(window) == []
     assert window.page.current is None
     assert "Chat" in window.toast.text

@@ -252,6 +252,12 @@ def test_a_failed_reply_says_so_and_can_be_tried_again(
     assert "out of memory" in view.error.accessibleName()
     assert view.text == "Half a"
     view.error.retry_button.click()
+    assert ("regenerate", chat, view.message.id) in workspace.calls  # half a reply is not thrown away
+    workspace.fail(chat, "The engine stopped again.")
+    view = window.page.transcript.views[-1]
+    assert isinstance(view, ReplyView)
+    assert view.error is not None
+    view.error.retry_button.click()
     assert ("retry", chat) in workspace.calls
 
 

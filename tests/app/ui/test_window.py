@@ -107,14 +107,14 @@ def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -
     window.page.composer.set_text("typed")
     window.sidebar.new_button.setFocus()
     seen: list[str] = []
-    for _ in range(12):
+    for _ in range(13):
         widget = QApplication.focusWidget()
         assert widget is not None
         seen.append(widget.accessibleName())
         qtbot.keyClick(widget, Qt.Key.Key_Tab)
     wanted = ["New chat", "Search chats", "Chats", "Show or hide the chats (Ctrl+B)", "Model: Tenon guide, fp32",
-              "Show or hide the inspector (F12)", "Menu", "Transcript", "Message", "Mode: Auto", "Send",
-              "Copy reply"]  # fmt: skip
+              "Show or hide the inspector (F12)", "Menu", "Transcript", "Message", "Attach text files", "Mode: Auto",
+              "Send", "Copy reply"]  # fmt: skip
     assert seen[: len(wanted)] == wanted
 
 

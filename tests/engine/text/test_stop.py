@@ -96,3 +96,18 @@ def test_a_preview_ends_where_the_reply_would() -> None:
     assert reply.preview([98, END, 100]) == "b"
     assert reply.preview([0xE2, 0x82]) == ""
     assert reply.stop_reason is None
+
+
+def test_a_continued_reply_keeps_its_first_space() -> None:
+    def words(token_ids: Sequence[int]) -> str:
+        """A tokenizer that drops the space in front of a text's first word."""
+        return "".join(f" {chr(token)}" for token in token_ids)[1:]
+
+    fresh, continued = ReplyText(words, {END}), ReplyText(words, {END})
+    continued.follow([ord("z")])
+    for reply in (fresh, continued):
+        for letter in "ab":
+            reply.add(ord(letter))
+        reply.close("end")
+    assert (fresh.text, continued.text) == ("a b", " a b")
+    assert continued.token_ids == [ord("a"), ord("b")]

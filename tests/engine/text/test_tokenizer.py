@@ -55,6 +55,12 @@ def test_without_a_template_turns_are_labelled_paragraphs(tmp_path: Path) -> Non
     assert text == "Be brief.\n\nUser: Hello\n\nAssistant: Hi\n\nUser: And now?\n\nAssistant:"
 
 
+def test_a_reply_s_opening_stands_in_the_assistant_s_turn(tmp_path: Path, llama_folder: Path) -> None:
+    for folder, end in ((llama_folder, "assistant\nIt is"), (saved(tmp_path, None), "Assistant: It is")):
+        tokenizer = Tokenizer(folder)
+        assert tokenizer.decode(tokenizer.render(CONVERSATION, "It is")).endswith(end)
+
+
 def test_thoughts_leave_the_history_where_the_template_says_so(tmp_path: Path) -> None:
     template = "{% for message in messages %}{{ message['content'].split('</think>')[-1] }};{% endfor %}"
     tokenizer = Tokenizer(saved(tmp_path, template))

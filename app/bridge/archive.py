@@ -1,0 +1,120 @@
+"""Conversations as files: export, import, the daily backup, and erasing everything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.bridge.background_writer import BackgroundWriter
+from app.chat.conversation import Conversation
+from app.chat.exchange.json_file import to_json
+from app.chat.exchange.markdown_page import to_markdown
+from app.chat.exchange.reading import read_conversations
+from app.storage.conversation_store import ConversationStore
+from app.storage.text_file import read_import, write_export
+from engine.errors import StorageError, TenonError
+
+# Not at once: the first message after a start must not wait for a copy of everything.
+_FIRST_BACKUP_MS = 5_000
+_BACKUP_MS = 3_600_000
+
+
+class Archive(QObject):
+    """Reads and writes whole conversations in the writer's thread, behind what is to be saved already.
+
+    Args:
+        store: Used in the writer's thread alone.
+        writer: Does the work.
+        kept: Whether conversations outlive the program; else nothing is imported or backed up.
+    """
+
+    imported = Signal(object)  # list of Conversation: they are on the disk
+    import_finished = Signal(int, str)  # how many, and a sentence
+    export_finished = Signal(str, str)  # the file, and why there is none; empty when there is
+    problem = Signal(str)  # a sentence
+
+    def __init__(
+        self, store: ConversationStore, writer: BackgroundWriter, kept: bool, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._store = store
+        self._writer = writer
+        self._kept = kept
+        self._tried_on: date | None = None
+        self.backup_timer = QTimer(self)
+        self.backup_timer.setInterval(_FIRST_BACKUP_MS)
+        self.backup_timer.timeout.connect(self.back_up)
+
+    def export(self, path: Path, conversation_id: int | None) -> None:
+        """Write a conversation, or (None) all of them; `export_finished` follows.
+
+        Args:
+            path: Markdown where it ends in ``.md`` or ``.markdown``; else JSON, which can be imported again.
+            conversation_id: None for all that are not deleted.
+        """
+        markdown = path.suffix.lower() in (".md", ".markdown")
+
+        def work() -> None:
+            records = self._store.records(conversation_id)
+            write_export(path, to_markdown(records) if markdown else to_json(records))
+
+        self._run(work, lambda sentence: self.export_finished.emit(str(path), sentence))
+
+    def import_file(self, path: Path) -> None:
+        """Take in the conversations of a file, all of them or none; `import_finished` follows."""
+        if not self._kept:
+            self.import_finished.emit(
+                0, "Nothing of this session is saved, so nothing can be imported: make room for it first."
+            )
+            return
+        added: list[Conversation] = []
+
+        def work() -> None:
+            added.extend(self._store.add(read_conversations(read_import(path))))
+
+        def done(sentence: str) -> None:
+            if sentence:
+                self.import_finished.emit(0, f"{path.name} was not imported. {sentence}")
+                return
+            self.imported.emit(added)
+            conversations = "1 conversation was" if len(added) == 1 else f"{len(added):,} conversations were"
+            self.import_finished.emit(len(added), f"{conversations} imported.")
+
+        self._run(work, done)
+
+    def erase_everything(self) -> None:
+        """Erase all conversations, presets and backups from the disk."""
+        self._run(self._store.erase_everything, self._tell)
+
+    @Slot()
+    def back_up(self) -> None:
+        """Make the day's backup unless there is one; tried once a day."""
+        self.backup_timer.setInterval(_BACKUP_MS)
+        today = date.today()
+        if self._kept and self._tried_on != today:
+            self._tried_on = today
+            self._run(lambda: self._store.back_up(today), self._tell)
+
+    def _tell(self, sentence: str) -> None:
+        if sentence:
+            self.problem.emit(sentence)
+
+    def _run(self, work: Callable[[], None], then: Callable[[str], None]) -> None:
+        """Do something in the writer's thread, then tell its error's sentence here; empty where there was none."""
+        problems: list[str] = []
+
+        def guarded() -> None:
+            try:
+                work()
+            except StorageError:
+                raise
+            except TenonError as error:
+                problems.append(error.message)
+
+        def done(error: StorageError | None) -> None:
+            then(error.message if error is not None else "".join(problems))
+
+        self._writer.submit(guarded, done)

@@ -1,0 +1,146 @@
+"""What a person does with whole conversations: titles, order, folders, options, presets, and deletion with undo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.bridge.journal import Journal
+from app.bridge.replies import Replies
+from app.chat.conversation_options import ConversationOptions, Preset
+from app.chat.library import Library
+from app.chat.prompt_text import whole_characters
+from app.chat.title import title_of
+
+
+class Shelf(QObject):
+    """Changes conversations in the library and tells the journal.
+
+    Args:
+        library: Changed first.
+        journal: Told of each change.
+        replies: Stopped where a conversation goes.
+        presets: Those that the database holds.
+        undo_ms: How long deleted conversations can be brought back.
+    """
+
+    changed = Signal()  # the list, titles or options
+    presets_changed = Signal()
+
+    def __init__(
+        self,
+        library: Library,
+        journal: Journal,
+        replies: Replies,
+        presets: Iterable[Preset],
+        undo_ms: int,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._library = library
+        self._journal = journal
+        self._replies = replies
+        self._presets = {preset.name: preset for preset in presets}
+        self.erase_timer = QTimer(self)
+        self.erase_timer.setSingleShot(True)
+        self.erase_timer.setInterval(undo_ms)
+        self.erase_timer.timeout.connect(self._erase_deleted)
+
+    def rename(self, conversation_id: int, title: str) -> None:
+        """Give a conversation a title; a blank one changes nothing."""
+        if title.strip():
+            self._change(conversation_id, title=title_of(whole_characters(title)))
+
+    def pin(self, conversation_id: int, pinned: bool) -> None:
+        """Keep a conversation above the others, or no longer."""
+        self._change(conversation_id, pinned=pinned)
+
+    def archive(self, conversation_id: int, archived: bool) -> None:
+        """Take a conversation out of the list, or put it back; search still finds it."""
+        self._change(conversation_id, archived=archived)
+
+    def move_to_folder(self, conversation_id: int, folder: str) -> None:
+        """Put a conversation into a folder; a blank name takes it out of its own."""
+        self._change(conversation_id, folder=_folder_name(folder))
+
+    def rename_folder(self, folder: str, name: str) -> None:
+        """Rename a folder; the name of another joins the two, and a blank one dissolves it."""
+        for conversation in self._library.all_conversations():
+            if conversation.folder and conversation.folder == folder:
+                self._change(conversation.id, folder=_folder_name(name))
+
+    def folders(self) -> list[str]:
+        """Names of all folders in which something is, sorted."""
+        names = {conversation.folder for conversation in self._library.all_conversations()}
+        return sorted(names - {""}, key=str.casefold)
+
+    def set_options(self, conversation_id: int, options: ConversationOptions) -> None:
+        """Change what a conversation sets for itself, from its next reply on."""
+        self._change(conversation_id, options=options)
+
+    def presets(self) -> list[Preset]:
+        """All presets, by name."""
+        return sorted(self._presets.values(), key=lambda preset: preset.name.casefold())
+
+    def save_preset(self, name: str, options: ConversationOptions) -> Preset:
+        """Keep options under a name; one of that name is replaced."""
+        preset = Preset(title_of(whole_characters(name)), options)
+        self._presets[preset.name] = preset
+        self._journal.save_preset(preset)
+        self.presets_changed.emit()
+        return preset
+
+    def delete_preset(self, name: str) -> None:
+        """Erase a preset; conversations that took it keep its options."""
+        if self._presets.pop(name, None) is not None:
+            self._journal.delete_preset(name)
+            self.presets_changed.emit()
+
+    def delete(self, conversation_id: int) -> None:
+        """Hide a conversation; it is erased when the time for undo has passed."""
+        if self._library.conversation(conversation_id) is None:
+            return
+        self._replies.stop(conversation_id)
+        self._library.hide(conversation_id)
+        self._journal.hide(conversation_id)
+        self.erase_timer.start()
+        self.changed.emit()
+
+    def undo_delete(self) -> int | None:
+        """Bring back what was deleted last; None when there is nothing."""
+        conversation_id = self._library.unhide_last()
+        if conversation_id is not None:
+            self._journal.unhide(conversation_id)
+            self.changed.emit()
+        return conversation_id
+
+    def clear(self) -> None:
+        """Forget every conversation and preset; the disk is told elsewhere."""
+        self._replies.stop_all()
+        self.erase_timer.stop()
+        self._library.clear()
+        self._presets.clear()
+        self.presets_changed.emit()
+        self.changed.emit()
+
+    def _change(self, conversation_id: int, **values: Any) -> None:
+        conversation = self._library.conversation(conversation_id)
+        if conversation is None:
+            return
+        changed = replace(conversation, **values)
+        if changed != conversation:
+            self._library.put_conversation(changed)
+            self._journal.save(conversation_id)
+            self.changed.emit()
+
+    @Slot()
+    def _erase_deleted(self) -> None:
+        while (conversation_id := self._library.forget_first()) is not None:
+            self._journal.erase(conversation_id)
+
+
+def _folder_name(typed: str) -> str:
+    return title_of(whole_characters(typed)) if typed.strip() else ""

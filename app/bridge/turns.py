@@ -1,0 +1,230 @@
+"""What a person does with the turns of a conversation: say, regenerate, edit, branch, continue, delete."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.bridge.journal import Journal
+from app.bridge.replies import Replies
+from app.chat.attachment import Attachment, check_number
+from app.chat.conversation import Conversation, Message, MessageState
+from app.chat.conversation_options import ConversationOptions
+from app.chat.library import Library
+from app.chat.prompt_text import whole_characters
+from app.chat.reply import can_continue
+from app.chat.reply_queue import Ticket
+from app.chat.title import title_of
+from engine.errors import EmptyPrompt
+from engine.messages import Role
+
+
+class Turns(QObject):
+    """Changes conversations and queues the replies that this asks for.
+
+    Args:
+        library: Changed first.
+        journal: Told of each change; a reply is sent when what it answers is on the disk.
+        replies: Runs the replies.
+        first_free_id: Ids are given from here on.
+        undo_ms: How long deleted messages can be brought back.
+    """
+
+    conversations_changed = Signal()
+    conversation_replaced = Signal(int)
+    message_added = Signal(object)  # Message
+
+    def __init__(
+        self,
+        library: Library,
+        journal: Journal,
+        replies: Replies,
+        first_free_id: int,
+        undo_ms: int,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._library = library
+        self._journal = journal
+        self._replies = replies
+        self._next_id = first_free_id
+        self.erase_timer = QTimer(self)
+        self.erase_timer.setSingleShot(True)
+        self.erase_timer.setInterval(undo_ms)
+        self.erase_timer.timeout.connect(self._erase_deleted)
+
+    def send(
+        self,
+        conversation_id: int | None,
+        text: str,
+        model: str,
+        attachments: Sequence[Attachment] = (),
+        options: ConversationOptions | None = None,
+    ) -> int:
+        """Store a prompt behind the shown path, then start or queue its reply; see `Workspace.send`."""
+        text = whole_characters(text)
+        if not text.strip() and not attachments:
+            raise EmptyPrompt("Write a message first.")
+        check_number(attachments)
+        conversation = self._library.conversation(conversation_id) if conversation_id is not None else None
+        if conversation is None or self._library.is_hidden(conversation.id):
+            now = time.time()
+            title = title_of(text if text.strip() else attachments[0].name)
+            conversation = Conversation(
+                self._new_id(), title, now, now, options=options or ConversationOptions()
+            )
+            self._library.put_conversation(conversation)
+        prompt = self._add(conversation.id, "user", text, self._library.end_of(conversation.id), attachments)
+        reply = self._add(conversation.id, "assistant", "", prompt.id, model=model)
+        self.message_added.emit(prompt)
+        self.message_added.emit(reply)
+        self._queue(reply, (prompt.id, reply.id))
+        return conversation.id
+
+    def retry(self, conversation_id: int, model: str) -> None:
+        """Answer the last prompt again; a failed, interrupted or stopped reply to it goes."""
+        messages = self._library.messages(conversation_id)
+        if not messages:
+            return
+        last, parent_id = messages[-1], messages[-1].id
+        if last.role == "assistant":
+            answers = len(messages) > 1 and messages[-2].role == "user"
+            if last.state is MessageState.COMPLETE or last.state.unfinished or not answers:
+                return
+            parent_id = messages[-2].id
+            self._library.remove_message(last)
+        reply = self._add(conversation_id, "assistant", "", parent_id, model=model)
+        self._queue(reply, (reply.id,))
+        if last.role == "assistant":
+            self._journal.erase_messages((last.id,))
+        self.conversation_replaced.emit(conversation_id)
+
+    def regenerate(self, conversation_id: int, reply_id: int, model: str) -> None:
+        """Answer a prompt once more, beside the replies that it has."""
+        reply = self._library.message(conversation_id, reply_id)
+        if reply is None or reply.role != "assistant" or reply.deleted or reply.state.unfinished:
+            return
+        before = self._library.path_to(conversation_id, reply_id)[:-1]
+        if not before or before[-1].role != "user":
+            raise EmptyPrompt("The message that this reply answers was deleted: write a new one.")
+        new = self._add(conversation_id, "assistant", "", reply.parent_id, model=model)
+        self._queue(new, (new.id,))
+        self.conversation_replaced.emit(conversation_id)
+
+    def edit(self, conversation_id: int, message_id: int, text: str, model: str) -> None:
+        """Put another wording beside a person's message, with a reply of its own."""
+        message = self._library.message(conversation_id, message_id)
+        if message is None or message.role != "user" or message.deleted:
+            return
+        text = whole_characters(text)
+        if not text.strip() and not message.attachments:
+            raise EmptyPrompt("Write a message first.")
+        prompt = self._add(conversation_id, "user", text, message.parent_id, message.attachments)
+        reply = self._add(conversation_id, "assistant", "", prompt.id, model=model)
+        self._queue(reply, (prompt.id, reply.id))
+        self.conversation_replaced.emit(conversation_id)
+
+    def choose(self, conversation_id: int, message_id: int) -> None:
+        """Show the path through a message, unless the shown one goes there."""
+        shown = any(message.id == message_id for message in self._library.messages(conversation_id))
+        if not shown and self._library.alternatives(conversation_id, message_id):
+            self._library.show_branch(conversation_id, message_id)
+            self._journal.save(conversation_id)
+            self.conversation_replaced.emit(conversation_id)
+
+    def continue_last(self, conversation_id: int, model: str) -> bool:
+        """Let the last reply go on where it was cut; False when it was not cut, or holds nothing to go on from."""
+        messages = self._library.messages(conversation_id)
+        if not messages or not can_continue(messages[-1]):
+            return False
+        last = messages[-1]
+        # A word's space belongs to the token that follows it: left here, the model would not know how to go on.
+        content = last.content.rstrip(" ")
+        self._touch(conversation_id, model)
+        reply = replace(
+            last,
+            content=content,
+            kept_characters=len(content),
+            state=MessageState.QUEUED,
+            error="",
+            model=model,
+        )
+        self._library.put_message(reply)
+        self._queue(reply, (reply.id,))
+        self.conversation_replaced.emit(conversation_id)
+        return True
+
+    def delete(self, conversation_id: int, message_id: int) -> bool:
+        """Hide a message until undo; False when there is none."""
+        if any(message.state.unfinished for message in self._library.all_messages(conversation_id)):
+            self._replies.stop(conversation_id)
+        ids = self._library.delete_message(conversation_id, message_id)
+        if not ids:
+            return False
+        self._journal.delete_messages(conversation_id, ids)
+        self.erase_timer.start()
+        self.conversation_replaced.emit(conversation_id)
+        return True
+
+    def undo_delete(self) -> int | None:
+        """Bring back the messages that were deleted last; returns their conversation, None without any."""
+        restored = self._library.undelete_messages()
+        if restored is None:
+            return None
+        self._journal.undelete_messages(restored.conversation_id, restored.message_ids)
+        self.conversation_replaced.emit(restored.conversation_id)
+        return restored.conversation_id
+
+    @Slot()
+    def _erase_deleted(self) -> None:
+        for dropped in self._library.forget_deleted_messages():
+            self._journal.erase_messages(dropped.message_ids)
+            self._journal.save(dropped.conversation_id)
+
+    def _new_id(self) -> int:
+        self._next_id += 1
+        return self._next_id - 1
+
+    def _add(
+        self,
+        conversation_id: int,
+        role: Role,
+        text: str,
+        parent_id: int | None,
+        attachments: Sequence[Attachment] = (),
+        model: str = "",
+    ) -> Message:
+        """Add a turn and make it the end of the shown path."""
+        message = Message(
+            self._new_id(),
+            conversation_id,
+            role,
+            text,
+            time.time(),
+            MessageState.COMPLETE if role == "user" else MessageState.QUEUED,
+            parent_id=parent_id,
+            attachments=tuple(attachments),
+            model=model,
+        )
+        self._library.put_message(message)
+        self._library.show_leaf(conversation_id, message.id)
+        if model:
+            self._touch(conversation_id, model)
+        return message
+
+    def _touch(self, conversation_id: int, model: str) -> None:
+        """A conversation is used, with a model that it remembers from here on."""
+        conversation = self._library.conversation(conversation_id)
+        if conversation is not None:
+            used = replace(conversation, updated_at=time.time(), model=model, archived=False)
+            self._library.put_conversation(used)
+            self.conversations_changed.emit()
+
+    def _queue(self, reply: Message, message_ids: tuple[int, ...]) -> None:
+        """Save first, then queue; the reply is not sent to the engine before it is saved."""
+        replies, reply_id = self._replies, reply.id
+        self._journal.save(reply.conversation_id, message_ids, lambda: replies.stored(reply_id))
+        replies.add(Ticket(reply.conversation_id, reply_id))

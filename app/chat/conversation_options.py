@@ -1,0 +1,84 @@
+"""What one conversation sets for itself instead of the settings, and presets of that."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from engine.messages import SamplingOptions
+
+
+@dataclass(frozen=True)
+class ConversationOptions:
+    """Overrides of one conversation; None takes the setting.
+
+    Attributes:
+        system_prompt: What the model is told first; blank tells it nothing.
+        max_tokens: Longest reply in tokens; 0 is until the context is full.
+        sampling: How tokens are drawn; a None in it takes the setting, and the model's own where there is none.
+    """
+
+    system_prompt: str | None = None
+    max_tokens: int | None = None
+    sampling: SamplingOptions = field(default_factory=SamplingOptions)
+
+    def sampling_over(self, settings: SamplingOptions) -> SamplingOptions:
+        """How tokens are drawn: what is set here, and the settings for the rest."""
+        own = {name: value for name, value in asdict(self.sampling).items() if value is not None}
+        return replace(settings, **own)
+
+    def to_json(self) -> str:
+        """One JSON object with what is set."""
+        values = {name: value for name, value in asdict(self).items() if value is not None}
+        values["sampling"] = {n: value for n, value in values["sampling"].items() if value is not None}
+        return json.dumps(values, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> ConversationOptions:
+        """Read `to_json`'s text; what is not understood is left at its default."""
+        try:
+            return cls.from_values(json.loads(text))
+        except (ValueError, RecursionError):
+            return cls()
+
+    @classmethod
+    def from_values(cls, values: Any) -> ConversationOptions:
+        """Take what JSON gave; what is not understood is left at its default."""
+        if not isinstance(values, dict):
+            return cls()
+        sampling = values.get("sampling")
+        given = sampling if isinstance(sampling, dict) else {}
+        numbers = {name.name: _number(given.get(name.name), name.name) for name in fields(SamplingOptions)}
+        system_prompt = values.get("system_prompt")
+        most = _number(values.get("max_tokens"), "top_k")
+        return cls(
+            system_prompt if isinstance(system_prompt, str) else None,
+            None if most is None else int(most),
+            SamplingOptions(**numbers),  # type: ignore[arg-type]
+        )
+
+
+@dataclass(frozen=True)
+class Preset:
+    """Options under a name, to give to other conversations."""
+
+    name: str
+    options: ConversationOptions
+
+
+_WHOLE = ("top_k", "seed")
+
+
+def _number(value: Any, name: str) -> float | int | None:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or not math.isfinite(value)
+        or value < 0
+    ):
+        return None
+    if name in _WHOLE:
+        return value if isinstance(value, int) else None
+    return float(value)

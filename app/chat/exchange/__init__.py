@@ -1,0 +1,1 @@
+"""Conversations as files for people and for other programs: texts only, no disk."""

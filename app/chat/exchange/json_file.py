@@ -1,0 +1,131 @@
+"""Tenon's own file of conversations: JSON with everything in it, so that nothing is lost on the way.
+
+``{"format": "tenon-conversations", "version": 1, "conversations": [{"title", ..., "messages": [...]}]}``. Messages
+name the one that they follow by its ``id``, which means nothing outside the file. What a reader does not know
+it leaves out; what it misses has a default.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import asdict
+from typing import Any
+
+from app.chat.attachment import Attachment
+from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
+from app.chat.conversation_options import ConversationOptions
+from app.chat.exchange.fields import flag, moment, numbers_in_order, objects, reference, text, texts
+from app.chat.exchange.record import ConversationRecord
+from app.chat.reply_details import ReplyDetails
+from app.chat.title import title_of
+from engine.errors import ImportInvalid
+from engine.messages import Role
+
+FORMAT = "tenon-conversations"
+VERSION = 1
+
+
+def to_json(records: Iterable[ConversationRecord]) -> str:
+    """The file's text."""
+    conversations = [_conversation_values(record.settled()) for record in records]
+    whole = {"format": FORMAT, "version": VERSION, "conversations": conversations}
+    return json.dumps(whole, ensure_ascii=False, indent=1)
+
+
+def from_values(values: dict[str, Any]) -> list[ConversationRecord]:
+    """Read what JSON made of the file's text; ids count from 1 in each conversation.
+
+    Raises:
+        ImportInvalid: A later version wrote it, or it is damaged. Nothing of it is taken then.
+    """
+    version = values.get("version")
+    if not isinstance(version, int) or version > VERSION:
+        raise ImportInvalid("It comes from a newer Tenon: install that version to import it.")
+    return [_record(conversation) for conversation in objects(values, "conversations")]
+
+
+def _conversation_values(record: ConversationRecord) -> dict[str, Any]:
+    conversation = record.conversation
+    return {
+        "title": conversation.title,
+        "created_at": conversation.created_at,
+        "updated_at": conversation.updated_at,
+        "pinned": conversation.pinned,
+        "archived": conversation.archived,
+        "folder": conversation.folder,
+        "model": conversation.model,
+        "options": json.loads(conversation.options.to_json()),
+        "shown_until": conversation.leaf_id,
+        "messages": [_message_values(message) for message in record.messages],
+    }
+
+
+def _message_values(message: Message) -> dict[str, Any]:
+    return {
+        "id": message.id,
+        "follows": message.parent_id,
+        "role": message.role,
+        "content": message.content,
+        "created_at": message.created_at,
+        "state": message.state.value,
+        "error": message.error,
+        "notices": list(message.notices),
+        "model": message.model,
+        "statistics": json.loads(message.statistics.to_json()) if message.statistics else None,
+        "details": json.loads(message.details.to_json()) if message.details else None,
+        "attachments": [asdict(attachment) for attachment in message.attachments],
+    }
+
+
+def _record(values: dict[str, Any]) -> ConversationRecord:
+    rows = objects(values, "messages")
+    ids = numbers_in_order(rows, "id")
+    messages = tuple(_message(row, ids) for row in rows)
+    created_at, folder = moment(values, "created_at"), text(values, "folder")
+    conversation = Conversation(
+        id=0,
+        title=title_of(text(values, "title")),
+        created_at=created_at,
+        updated_at=moment(values, "updated_at", created_at),
+        leaf_id=ids.get(reference(values, "shown_until")),
+        pinned=flag(values, "pinned"),
+        archived=flag(values, "archived"),
+        folder=title_of(folder) if folder.strip() else "",
+        model=text(values, "model"),
+        options=ConversationOptions.from_values(values.get("options")),
+    )
+    return ConversationRecord(conversation, messages)
+
+
+def _message(values: dict[str, Any], ids: dict[Any, int]) -> Message:
+    role: Role = "user" if values.get("role") == "user" else "assistant"
+    if values.get("role") not in ("user", "assistant") or "content" not in values:
+        raise ImportInvalid("A message in it has no content, or is nobody's.")
+    state = text(values, "state")
+    known = state in {known.value for known in MessageState}
+    number = ids[values["id"]]
+    follows = ids.get(reference(values, "follows"))
+    return Message(
+        id=number,
+        conversation_id=0,
+        role=role,
+        content=text(values, "content"),
+        created_at=moment(values, "created_at"),
+        state=MessageState(state) if known else MessageState.COMPLETE,
+        statistics=ReplyStatistics.from_json(json.dumps(values.get("statistics"))),
+        notices=texts(values, "notices"),
+        error=text(values, "error"),
+        parent_id=follows if follows is not None and follows < number else None,
+        model=text(values, "model"),
+        details=ReplyDetails.from_json(json.dumps(values.get("details"))),
+        attachments=tuple(_attachment(attachment) for attachment in objects(values, "attachments")),
+    )
+
+
+def _attachment(values: dict[str, Any]) -> Attachment:
+    content = text(values, "text")
+    size_bytes = values.get("size_bytes")
+    whole = isinstance(size_bytes, int) and not isinstance(size_bytes, bool)
+    name = text(values, "name").replace("\n", " ") or "file"
+    return Attachment(name, size_bytes if whole else len(content.encode()), content)  # type: ignore[arg-type]

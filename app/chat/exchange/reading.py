@@ -1,0 +1,34 @@
+"""Which of the known files a text is."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from app.chat.exchange import chatgpt_file, json_file
+from app.chat.exchange.record import ConversationRecord
+from engine.errors import ImportInvalid
+
+
+def read_conversations(content: str) -> list[ConversationRecord]:
+    """The conversations of a file, Tenon's own or ChatGPT's; those without messages are left out.
+
+    Raises:
+        ImportInvalid: It is neither, or damaged. Nothing of it is taken then.
+    """
+    try:
+        values: Any = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise ImportInvalid("It is no JSON, or is damaged.", details=repr(error)) from error
+    if isinstance(values, dict) and values.get("format") == json_file.FORMAT:
+        records = json_file.from_values(values)
+    elif chatgpt_file.is_conversation(values):
+        records = [chatgpt_file.conversation_from(values)]
+    elif isinstance(values, list) and values and all(map(chatgpt_file.is_conversation, values)):
+        records = [chatgpt_file.conversation_from(conversation) for conversation in values]
+    else:
+        raise ImportInvalid("Only files exported by Tenon and ChatGPT's conversations.json can be imported.")
+    found = [record.settled() for record in records if record.messages]
+    if not found:
+        raise ImportInvalid("There is no message in it.")
+    return found

@@ -1,0 +1,84 @@
+"""What really ran to make a reply, kept with it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from engine.messages import Reply, Timings
+
+
+@dataclass(frozen=True)
+class ReplyDetails:
+    """The engine's own account of one reply; settings say what was asked, this says what was done.
+
+    Attributes:
+        mode: The mode that ran, by its ``--mode`` name.
+        mode_reason: Why the planner took it.
+        model: The model that ran: ``guide``, a name or a folder.
+        draft: The draft model, None where none was used.
+        weights: Number format of the weights in memory.
+        devices: Where target and draft ran, by ``target`` and ``draft``; None where there was none.
+        stop_reason: ``end``, ``stop``, ``length`` or ``cancelled``.
+        timings: Speed and acceptance. Of a reply that was continued: of its last part.
+        resident_peak_bytes: Most memory that the engine's process held.
+    """
+
+    mode: str
+    mode_reason: str
+    model: str
+    draft: str | None
+    weights: str
+    devices: dict[str, str | None] = field(default_factory=dict)
+    stop_reason: str = "end"
+    timings: Timings = field(default_factory=Timings)
+    resident_peak_bytes: int = 0
+
+    @classmethod
+    def of(cls, reply: Reply) -> ReplyDetails:
+        """What the engine reported with a finished reply."""
+        return cls(
+            mode=reply.mode,
+            mode_reason=reply.plan.reason,
+            model=reply.model,
+            draft=reply.draft,
+            weights=reply.weights,
+            devices=dict(reply.devices),
+            stop_reason=reply.stop_reason,
+            timings=reply.timings,
+            resident_peak_bytes=reply.memory.resident_peak_bytes,
+        )
+
+    def to_json(self) -> str:
+        """One JSON object."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> ReplyDetails | None:
+        """Read `to_json`'s text, of this version or another; None when it is not that."""
+        try:
+            values: Any = json.loads(text)
+            values["timings"] = _timings(values["timings"])
+            details = cls(**{name.name: values[name.name] for name in fields(cls) if name.name in values})
+        except (ValueError, TypeError, KeyError, RecursionError):
+            return None
+        words = (details.mode, details.mode_reason, details.model, details.weights, details.stop_reason)
+        sound = all(isinstance(word, str) for word in words) and isinstance(details.draft, str | None)
+        devices = details.devices.items() if isinstance(details.devices, dict) else [(0, 0)]
+        sound = sound and all(
+            isinstance(name, str) and isinstance(place, str | None) for name, place in devices
+        )
+        return details if sound and _is_number(details.resident_peak_bytes) else None
+
+
+def _timings(values: dict[str, Any]) -> Timings:
+    known = {name.name: values[name.name] for name in fields(Timings) if name.name in values}
+    by_position = tuple(known.pop("acceptance_by_position", ()))
+    if not all(value is None or _is_number(value) for value in (*known.values(), *by_position)):
+        raise ValueError("timings are numbers")
+    return Timings(**known, acceptance_by_position=by_position)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and abs(value) < 1e18

@@ -1,0 +1,207 @@
+"""The index of words in messages (SQLite's FTS5), kept by triggers, and searching without it.
+
+https://www.sqlite.org/fts5.html: an external content table over a view of the finished messages. The triggers
+belong to the connection and not to the database, so that a SQLite without FTS5 can still write messages.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterable
+from typing import Any
+
+from app.chat.search import SearchHit, SearchTerm
+
+# The states of `search_index`: nothing or something wrong is in the index; it is as it should be; the same, but
+# words of erased messages are still in its file pages.
+_STALE, _READY, _UNCLEAN = "stale", "ready", "unclean"
+
+TABLE = "message_index"
+_DEFINITION = """fts5(
+    content, content='finished_messages', content_rowid='id', prefix='2',
+    tokenize="unicode61 remove_diacritics 2"
+)"""
+_UNFINISHED = "('queued', 'waiting', 'streaming')"
+_ADD = f"INSERT INTO {TABLE} (rowid, content) VALUES (new.id, new.content);"
+_TAKE_OUT = f"INSERT INTO {TABLE} ({TABLE}, rowid, content) VALUES ('delete', old.id, old.content);"
+_TRIGGERS = {
+    "index_insert": f"AFTER INSERT ON main.messages WHEN new.state NOT IN {_UNFINISHED} BEGIN {_ADD} END",
+    "index_delete": f"""
+        AFTER DELETE ON main.messages WHEN old.state NOT IN {_UNFINISHED}
+        BEGIN {_TAKE_OUT} UPDATE search_index SET state = '{_UNCLEAN}'; END
+        """,
+    "index_change_old": f"""
+        AFTER UPDATE OF content, state ON main.messages WHEN old.state NOT IN {_UNFINISHED}
+        AND (new.state IN {_UNFINISHED} OR new.content IS NOT old.content) BEGIN {_TAKE_OUT} END
+        """,
+    "index_change_new": f"""
+        AFTER UPDATE OF content, state ON main.messages WHEN new.state NOT IN {_UNFINISHED}
+        AND (old.state IN {_UNFINISHED} OR new.content IS NOT old.content) BEGIN {_ADD} END
+        """,
+}
+
+_COLUMNS = "m.conversation_id, m.id, c.title, m.role, m.created_at"
+_SHOWN = "m.deleted_at IS NULL AND c.deleted_at IS NULL"
+# Around what matched; Unicode keeps these code points free of any character.
+_START, _END = "\ufdd0", "\ufdd1"
+# What LIKE takes for any letters.
+_LITERALLY = str.maketrans({sign: "\\" + sign for sign in ("%", "_", "\\")})
+_SNIPPET_TOKENS = 24
+_SNIPPET_CHARACTERS = 160
+
+
+def can_index(connection: sqlite3.Connection) -> bool:
+    """Whether this SQLite has FTS5."""
+    return any(row[0] == "fts5" for row in connection.execute("PRAGMA module_list"))
+
+
+def follow_changes(connection: sqlite3.Connection) -> None:
+    """Keep the index up to date with what this connection writes from here on. Called before it writes.
+
+    Where there is no index yet nothing is done, and where FTS5 is missing the index is given up: it would miss
+    what is written.
+    """
+    if _state(connection) == _STALE:
+        return
+    if not can_index(connection):
+        connection.execute("UPDATE search_index SET state = ?", (_STALE,))
+        return
+    for name, definition in _TRIGGERS.items():
+        connection.execute(f"CREATE TEMP TRIGGER IF NOT EXISTS {name} {definition}")
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """Build the index where there is none (2 s for 10,000 messages), clean it where messages were erased.
+
+    Does nothing without FTS5. The connection must be in autocommit mode.
+    """
+    if _state(connection) == _READY or not can_index(connection):
+        follow_changes(connection)
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        state = _state(connection)  # another process may have been faster
+        if state == _STALE:
+            _drop(connection)
+            connection.execute(f"CREATE VIRTUAL TABLE {TABLE} USING {_DEFINITION}")
+            connection.execute(f"INSERT INTO {TABLE} ({TABLE}) VALUES ('rebuild')")
+        elif state == _UNCLEAN:
+            # Merges all parts of the index, which leaves the words of what was taken out behind.
+            connection.execute(f"INSERT INTO {TABLE} ({TABLE}) VALUES ('optimize')")
+        connection.execute("UPDATE search_index SET state = ?", (_READY,))
+        follow_changes(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:  # a full disk has rolled it back already
+            connection.execute("ROLLBACK")
+        raise
+
+
+def give_up(connection: sqlite3.Connection) -> bool:
+    """Stop keeping a damaged index, so that messages can be written; the next start builds it again.
+
+    Returns:
+        False when there was none to give up.
+    """
+    if _state(connection) == _STALE:
+        return False
+    for name in _TRIGGERS:
+        connection.execute(f"DROP TRIGGER IF EXISTS temp.{name}")
+    connection.execute("UPDATE search_index SET state = ?", (_STALE,))
+    return True
+
+
+def search_words(
+    connection: sqlite3.Connection, terms: Iterable[SearchTerm], limit: int
+) -> tuple[SearchHit, ...] | None:
+    """Messages with all the terms, the most relevant first; None where the index cannot be used."""
+    query = " ".join(_quoted(term) for term in terms)
+    try:
+        if _state(connection) == _STALE:
+            return None
+        rows = connection.execute(
+            f"SELECT {_COLUMNS}, snippet({TABLE}, 0, '{_START}', '{_END}', '…', {_SNIPPET_TOKENS})"
+            f" FROM {TABLE} JOIN messages AS m ON m.id = {TABLE}.rowid"
+            " JOIN conversations AS c ON c.id = m.conversation_id"
+            f" WHERE {TABLE} MATCH ? AND {_SHOWN} ORDER BY {TABLE}.rank LIMIT ?",
+            (query, limit),
+        ).fetchall()
+    except sqlite3.Error:  # FTS5 is missing, or the index is damaged
+        return None
+    return tuple(_hit(row, *_marked(row[-1])) for row in rows)
+
+
+def search_letters(
+    connection: sqlite3.Connection, terms: list[SearchTerm], limit: int
+) -> tuple[SearchHit, ...]:
+    """Messages with all the terms anywhere in their text, the newest first. Reads every message."""
+    conditions = " AND ".join(r"m.content LIKE ? ESCAPE '\'" for _ in terms)
+    patterns = [f"%{term.text.translate(_LITERALLY)}%" for term in terms]
+    rows = connection.execute(
+        f"SELECT {_COLUMNS}, m.content FROM messages AS m JOIN conversations AS c ON c.id = m.conversation_id"
+        f" WHERE {conditions} AND {_SHOWN} AND m.state NOT IN {_UNFINISHED} ORDER BY m.created_at DESC LIMIT ?",
+        (*patterns, limit),
+    ).fetchall()
+    return tuple(_hit(row, *_cut_out(row[-1], terms)) for row in rows)
+
+
+def _drop(connection: sqlite3.Connection) -> None:
+    try:
+        connection.execute(f"DROP TABLE IF EXISTS {TABLE}")
+    except sqlite3.DatabaseError:
+        # FTS5 cannot even drop an index that it cannot open: what it keeps is replaced by a new index's.
+        connection.execute(f"CREATE VIRTUAL TABLE temp.blank_index USING {_DEFINITION}")
+        for part in ("data", "config"):
+            connection.execute(f"DELETE FROM {TABLE}_{part}")
+            connection.execute(f"INSERT INTO {TABLE}_{part} SELECT * FROM temp.blank_index_{part}")
+        connection.execute("DROP TABLE temp.blank_index")
+        connection.execute(f"DROP TABLE {TABLE}")
+
+
+def _state(connection: sqlite3.Connection) -> str:
+    return str(connection.execute("SELECT state FROM search_index").fetchone()[0])
+
+
+def _quoted(term: SearchTerm) -> str:
+    text = term.text.replace('"', '""')
+    return f'"{text}"*' if term.begins else f'"{text}"'
+
+
+def _hit(row: tuple[Any, ...], snippet: str, marks: tuple[tuple[int, int], ...]) -> SearchHit:
+    conversation_id, message_id, title, role, created_at, _ = row
+    return SearchHit(
+        conversation_id,
+        message_id,
+        title,
+        "user" if role == "user" else "assistant",
+        created_at,
+        snippet,
+        marks,
+    )
+
+
+def _marked(snippet: str) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Take the marks out of FTS5's snippet, and make one line of it."""
+    text, marks, start = "", [], None
+    for part in re.split(f"([{_START}{_END}])", " ".join(snippet.split())):
+        if part == _START:
+            start = len(text)
+        elif part == _END:
+            if start is not None:
+                marks.append((start, len(text)))
+            start = None
+        else:
+            text += part
+    return text, tuple(marks)
+
+
+def _cut_out(content: str, terms: list[SearchTerm]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    pattern = re.compile("|".join(re.escape(term.text) for term in terms), re.IGNORECASE)
+    first = pattern.search(content)
+    at = max(0, (first.start() if first else 0) - _SNIPPET_CHARACTERS // 4)
+    line = " ".join(content[at : at + _SNIPPET_CHARACTERS].split())
+    before = "…" if at else ""
+    after = "…" if at + _SNIPPET_CHARACTERS < len(content) else ""
+    snippet = f"{before}{line}{after}"
+    return snippet, tuple(match.span() for match in pattern.finditer(snippet))

@@ -1,0 +1,65 @@
+"""Text files of a person's own: those to attach, to import and to export to."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from app.chat.attachment import Attachment, attachment_of, check_size
+from engine.errors import ImportInvalid, InvalidOption, OutOfDisk
+
+# ChatGPT's exports of many years reach some hundred MB; all of it is in memory while it is read.
+_MAX_IMPORT_BYTES = 1 << 30
+
+
+def read_attachment(path: Path) -> Attachment:
+    """Read a text file to attach.
+
+    Raises:
+        InvalidOption: It cannot be read, or is no text; the sentence names it.
+    """
+    try:
+        if not path.is_file():
+            raise InvalidOption(f"{path.name or path} is not a file: attach files one by one.")
+        check_size(path.name, path.stat().st_size)
+        return attachment_of(path.name, path.read_bytes())
+    except OSError as error:
+        raise InvalidOption(f"{path.name} cannot be read ({error.strerror}): check its rights.") from error
+
+
+def read_import(path: Path) -> str:
+    """Read a file of conversations.
+
+    Raises:
+        ImportInvalid: It cannot be read, or is no text.
+    """
+    try:
+        if path.stat().st_size > _MAX_IMPORT_BYTES:
+            raise ImportInvalid("It is larger than 1 GiB: export fewer conversations.")
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise ImportInvalid(f"It cannot be read ({error.strerror}): check its rights.") from error
+    except UnicodeDecodeError as error:
+        raise ImportInvalid("It is not UTF-8 text.") from error
+
+
+def write_export(path: Path, content: str) -> None:
+    """Write a file as a whole: a failure leaves what was there before.
+
+    Raises:
+        OutOfDisk: There is no room, or it may not be written.
+    """
+    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        with partial.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    except OSError as error:
+        with suppress(OSError):
+            partial.unlink()
+        raise OutOfDisk(
+            f"{path} cannot be written ({error.strerror}): choose another folder, or free some space."
+        ) from error

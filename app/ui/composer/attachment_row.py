@@ -1,0 +1,99 @@
+"""The files that go along with the next message: a chip each, which takes its file away when it is pressed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QMimeData, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QFontMetrics, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
+
+from app.chat.attachment import Attachment
+from app.ui.figures import size
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+
+_GAP_PX = 6
+_CHIP_PX = 28
+_WIDEST_NAME_PX = 220
+
+
+class AttachmentRow(QWidget):
+    """As many lines as the chips take; not there without files."""
+
+    changed = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._attachments: tuple[Attachment, ...] = ()
+        self._chips: list[QToolButton] = []
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self._restyle)
+        self.hide()
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        """The files, in the order they came."""
+        return self._attachments
+
+    def set_attachments(self, attachments: Sequence[Attachment]) -> None:
+        """Replace the files."""
+        if tuple(attachments) == self._attachments:
+            return
+        self._attachments = tuple(attachments)
+        for chip in self._chips:
+            chip.hide()
+            chip.deleteLater()
+        self._chips = [self._chip(attachment) for attachment in self._attachments]
+        self.setVisible(bool(self._chips))
+        self._place()
+        self.changed.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Another width may need another number of lines."""
+        super().resizeEvent(event)
+        self._place()
+
+    def _chip(self, attachment: Attachment) -> QToolButton:
+        chip = QToolButton(self)
+        chip.setProperty("kind", "file")
+        chip.setIcon(themed_icon(self._theme, "x"))
+        chip.setIconSize(QSize(14, 14))
+        chip.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        metrics = QFontMetrics(self._theme.font(TextStyle.SMALL))
+        name = metrics.elidedText(attachment.name, Qt.TextElideMode.ElideMiddle, _WIDEST_NAME_PX)
+        chip.setText(f" {name}, {size(attachment.size_bytes)}")
+        chip.setAccessibleName(f"Remove {attachment.name}")
+        chip.setToolTip(f"Remove {attachment.name}")
+        chip.clicked.connect(self._remove)
+        chip.show()
+        return chip
+
+    @Slot()
+    def _remove(self) -> None:
+        at = next(number for number, chip in enumerate(self._chips) if chip is self.sender())
+        self.set_attachments((*self._attachments[:at], *self._attachments[at + 1 :]))
+
+    @Slot()
+    def _restyle(self) -> None:
+        kept, self._attachments = self._attachments, ()
+        self.set_attachments(kept)
+
+    def _place(self) -> None:
+        left, top, height = 0, 0, self._theme.type.px(_CHIP_PX)
+        for chip in self._chips:
+            width = min(chip.sizeHint().width(), self.width())
+            if left and left + width > self.width():
+                left, top = 0, top + height + _GAP_PX
+            chip.setGeometry(left, top, width, height)
+            left += width + _GAP_PX
+        self.setFixedHeight(top + height if self._chips else 0)
+
+
+def local_files(data: QMimeData) -> list[Path]:
+    """Files of this machine that are dropped or pasted; none where it is anything else."""
+    urls = data.urls() if data.hasUrls() else []
+    return [Path(url.toLocalFile()) for url in urls] if all(url.isLocalFile() for url in urls) else []

@@ -1,0 +1,227 @@
+"""The row of small buttons under a message: what can be done with it, and the arrows between its alternatives."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from enum import Enum
+from itertools import pairwise
+
+from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtGui import QAction, QPaintEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+
+_SIDE_PX = 28
+_ICON_PX = 16
+_COPIED_MS = 1_500
+
+
+class Action(Enum):
+    """What a button asks for: icon, name (of a reply or a message), and words beside the icon."""
+
+    COPY = ("copy", "Copy {}", "")
+    COPY_PLAIN = ("copy", "Copy as plain text", "")
+    EDIT = ("pencil", "Edit {}", "")
+    REGENERATE = ("refresh-cw", "Answer again", "")
+    CONTINUE = ("play", "Continue", "Continue")
+    RETRY = ("rotate-ccw", "Try again", "Try again")
+    DELETE = ("trash-2", "Delete {}", "")
+    PREVIOUS = ("chevron-left", "Previous version", "")
+    NEXT = ("chevron-right", "Next version", "")
+    MORE = ("ellipsis", "More for this {}", "")
+
+
+_ARROWS = (Action.PREVIOUS, Action.NEXT)
+
+
+class RowButton(QToolButton):
+    """A button that can be there without being seen: Tab reaches it, and then it is."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.seen = True
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint nothing while it is not to be seen."""
+        if self.seen or self.hasFocus():
+            super().paintEvent(event)
+
+
+class MessageActions(QWidget):
+    """Emits what the person wants; it decides nothing. A button is made when it is shown first.
+
+    Args:
+        theme: Colours and sizes.
+        noun: What the message is to the person: ``reply`` or ``message``.
+        order: The buttons from the left to the right, the arrows among them.
+        more: Actions of a menu behind a last button; none for no menu.
+    """
+
+    triggered = Signal(object)  # Action
+    alternative_chosen = Signal(int)  # id of a message
+
+    def __init__(
+        self, theme: Theme, noun: str, order: Sequence[Action], more: Sequence[Action], parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._noun = noun
+        self._order = (*order, Action.MORE) if more else tuple(order)
+        self._more = tuple(more)
+        self._shown: frozenset[Action] = frozenset()
+        self._seen = True
+        self._alternatives: tuple[int, ...] = ()
+        self._at = 0
+        self._buttons: dict[Action, RowButton] = {}
+        self._count: QLabel | None = None
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(2)
+
+    def button(self, action: Action) -> RowButton:
+        """The button of an action that is shown in the row."""
+        return self._buttons[action]
+
+    def focus(self, action: Action) -> None:
+        """Give the keyboard to an action's button, or to the other arrow where it leads nowhere."""
+        button = self._buttons.get(action)
+        if button is not None and not button.isEnabled():
+            button = self._buttons[Action.NEXT if action is Action.PREVIOUS else Action.PREVIOUS]
+        if button is not None:
+            button.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def focused(self) -> Action | None:
+        """The action whose button has the keyboard."""
+        return next((action for action, button in self._buttons.items() if button.hasFocus()), None)
+
+    def natural_size(self) -> QSize:
+        """What the row takes; nothing where no button is shown."""
+        if all(button.isHidden() for button in self._buttons.values()):
+            return QSize(0, 0)
+        self._row.invalidate()
+        return self._row.sizeHint()
+
+    def show_actions(self, shown: Collection[Action]) -> None:
+        """Show these of the row's and the menu's actions; the arrows follow the alternatives."""
+        self._shown = frozenset(shown)
+        for action in self._order:
+            if action is Action.MORE:
+                self._show(action, any(one in self._shown for one in self._more))
+            elif action not in _ARROWS:
+                self._show(action, action in self._shown)
+
+    def set_alternatives(self, ids: Sequence[int], message_id: int) -> bool:
+        """The versions of the message, oldest first, of which one is shown; less than two need no arrows.
+
+        Returns:
+            Whether that is new.
+        """
+        known = tuple(ids) if len(ids) > 1 and message_id in ids else ()
+        if known == self._alternatives:
+            return False
+        self._alternatives = known
+        self._at = known.index(message_id) if known else 0
+        for action in _ARROWS:
+            self._show(action, bool(known))
+        if self._count is not None:
+            self._count.setText(f"{self._at + 1} / {len(known)}")
+            self._count.setAccessibleName(f"Version {self._at + 1} of {len(known)}")
+            self._count.setVisible(bool(known))
+        if known:
+            self._buttons[Action.PREVIOUS].setEnabled(self._at > 0)
+            self._buttons[Action.NEXT].setEnabled(self._at + 1 < len(known))
+        return True
+
+    def set_seen(self, seen: bool) -> None:
+        """Show the buttons, or leave them to the keyboard; arrows are seen where there are versions."""
+        self._seen = seen
+        for action, button in self._buttons.items():
+            button.seen = seen or action in _ARROWS
+            button.update()
+
+    def say_copied(self) -> None:
+        """A tick in place of the copy icon, for a moment."""
+        self._buttons[Action.COPY].setIcon(themed_icon(self._theme, "check", "acc"))
+        QTimer.singleShot(_COPIED_MS, self, self._forget_copied)
+
+    def menu(self) -> QMenu:
+        """What else can be done with the message."""
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        for action in self._more:
+            if action in self._shown:
+                icon, name, _ = action.value
+                entry = menu.addAction(themed_icon(self._theme, icon), name.format(self._noun))
+                entry.setData(action)
+        menu.triggered.connect(self._chosen)
+        return menu
+
+    def restyle(self) -> None:
+        """Take the theme's sizes again."""
+        for button in self._buttons.values():
+            self._size(button)
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    def _show(self, action: Action, shown: bool) -> None:
+        if action not in self._buttons:
+            if not shown:
+                return
+            self._make(action)
+        self._buttons[action].setVisible(shown)
+
+    def _make(self, action: Action) -> None:
+        icon, name, words = action.value
+        button = RowButton(self)
+        button.seen = self._seen or action in _ARROWS
+        button.setIcon(themed_icon(self._theme, icon))
+        button.setIconSize(QSize(_ICON_PX, _ICON_PX))
+        button.setAccessibleName(name.format(self._noun))
+        button.setToolTip(name.format(self._noun))
+        if words:
+            button.setText(f" {words}")
+            button.setProperty("kind", "quiet")
+            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        button.clicked.connect(self._clicked)
+        self._size(button)
+        self._buttons[action] = button
+        before = self._order[: self._order.index(action)]
+        at = sum(one in self._buttons for one in before)
+        at += self._count is not None and Action.PREVIOUS in before
+        self._row.insertWidget(at, button)
+        if action is Action.PREVIOUS:
+            self._count = QLabel(self)
+            self._count.setProperty("kind", "meter")
+            self._row.insertWidget(at + 1, self._count)
+        made = [self._buttons[one] for one in self._order if one in self._buttons]
+        for left, right in pairwise(made):
+            self.setTabOrder(left, right)
+
+    def _size(self, button: RowButton) -> None:
+        side = self._theme.type.px(_SIDE_PX)
+        if button.toolButtonStyle() is Qt.ToolButtonStyle.ToolButtonIconOnly:
+            button.setFixedSize(side, side)
+        else:
+            button.setFixedHeight(side)
+
+    @Slot()
+    def _clicked(self) -> None:
+        action = next(action for action, button in self._buttons.items() if button is self.sender())
+        if action in _ARROWS:
+            step = 1 if action is Action.NEXT else -1
+            self.alternative_chosen.emit(self._alternatives[self._at + step])
+        elif action is Action.MORE:
+            button = self._buttons[action]
+            self.menu().popup(button.mapToGlobal(QPoint(0, button.height() + 4)))
+        else:
+            self.triggered.emit(action)
+
+    @Slot(QAction)
+    def _chosen(self, entry: QAction) -> None:
+        self.triggered.emit(entry.data())
+
+    @Slot()
+    def _forget_copied(self) -> None:
+        self._buttons[Action.COPY].setIcon(themed_icon(self._theme, Action.COPY.value[0]))

@@ -1,0 +1,55 @@
+"""Markdown as plain text, for places that do not read Markdown: no marks, no thoughts, lists with their bullets."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QTextBlock, QTextDocument, QTextList, QTextListFormat
+
+from app.ui.transcript.blocks import Block, BlockKind, BlockSplitter, split_cells
+from app.ui.transcript.prose import NO_HTML_MARKDOWN
+
+_BULLETS = (
+    QTextListFormat.Style.ListDisc,
+    QTextListFormat.Style.ListCircle,
+    QTextListFormat.Style.ListSquare,
+)
+
+
+def plain_text(markdown: str) -> str:
+    """What a reply says, as text: code as it is, tables as tab-separated lines."""
+    splitter = BlockSplitter()
+    splitter.feed(markdown)
+    splitter.finish()
+    parts = [_block_text(block) for block in splitter.frozen]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _block_text(block: Block) -> str:
+    if block.kind in (BlockKind.THINK, BlockKind.RULE):
+        return ""
+    if block.kind is BlockKind.CODE:
+        return block.text.rstrip("\n")
+    if block.kind is BlockKind.TABLE:
+        head, _, *body = block.text.split("\n")
+        return "\n".join("\t".join(_prose(cell) for cell in split_cells(row)) for row in (head, *body))
+    return _prose(block.text, between="\n" if block.kind is BlockKind.LIST else "\n\n")
+
+
+def _prose(markdown: str, between: str = "\n") -> str:
+    document = QTextDocument()
+    document.setMarkdown(markdown, NO_HTML_MARKDOWN)
+    lines = []
+    block = document.begin()
+    while block.isValid():
+        lines.append(_line(block))
+        block = block.next()
+    return between.join(lines)
+
+
+def _line(block: QTextBlock) -> str:
+    text = block.text().replace("\u2028", "\n")
+    items: QTextList | None = block.textList()
+    if items is None:
+        return text
+    shape = items.format()
+    mark = "-" if shape.style() in _BULLETS else items.itemText(block)
+    return f"{'  ' * (shape.indent() - 1)}{mark} {text}"

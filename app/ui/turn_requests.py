@@ -1,0 +1,79 @@
+"""What the person asks of the turns of the chat that is shown, handed to the workspace."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.ui.transcript.message_actions import Action
+from engine.errors import TenonError
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+
+class TurnRequests(QObject):
+    """The buttons under messages, the arrows between versions, and edited messages.
+
+    Attributes:
+        conversation_id: The conversation that is shown; None for a blank one, which has no turns.
+    """
+
+    said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    message_deleted = Signal(str)  # a sentence that says so
+    left = Signal()  # the message that had the keyboard is no longer there
+
+    def __init__(self, workspace: Workspace, parent: QObject) -> None:
+        super().__init__(parent)
+        self._workspace = workspace
+        self.conversation_id: int | None = None
+
+    @Slot(int, object)
+    def act(self, message_id: int, action: Action) -> None:
+        """Do what a button under a message says."""
+        current, workspace = self.conversation_id, self._workspace
+        if current is None:
+            return
+        try:
+            if action is Action.CONTINUE:
+                workspace.continue_reply(current)
+            elif action is Action.DELETE:
+                self._delete(current, message_id)
+            elif action is Action.REGENERATE or self._has_text(current, message_id):
+                # What was written stays as a version of its own.
+                workspace.regenerate(current, message_id)
+            else:
+                workspace.retry(current)
+        except TenonError as error:
+            self.said.emit(error.message, True)
+
+    @Slot(int)
+    def choose_alternative(self, message_id: int) -> None:
+        """Show another version of a message, and what follows it."""
+        if self.conversation_id is not None:
+            self._workspace.choose_alternative(self.conversation_id, message_id)
+
+    @Slot(int, str)
+    def edit(self, message_id: int, text: str) -> None:
+        """Send another wording of a message."""
+        if self.conversation_id is None:
+            return
+        try:
+            self._workspace.edit_message(self.conversation_id, message_id, text)
+        except TenonError as error:
+            self.said.emit(error.message, True)
+            return
+        self.left.emit()
+
+    def _has_text(self, conversation_id: int, message_id: int) -> bool:
+        messages = self._workspace.messages(conversation_id)
+        return any(message.id == message_id and message.content.strip() for message in messages)
+
+    def _delete(self, conversation_id: int, message_id: int) -> None:
+        several = len(self._workspace.alternatives(conversation_id, message_id)) > 1
+        if self._workspace.delete_message(conversation_id, message_id):
+            self.left.emit()
+            self.message_deleted.emit(
+                "This version and what follows it are deleted." if several else "The message is deleted."
+            )

@@ -1,0 +1,188 @@
+"""Export, import, backups and erasing, as the window asks for them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from app.bridge.workspace import Workspace
+from app.chat.conversation import MessageState
+from app.chat.conversation_options import ConversationOptions
+from app.storage.backup import FOLDER
+from app.storage.conversation_store import ConversationStore
+from engine.errors import InvalidOption, StorageError
+from tests.app.bridge.conftest import Desk
+
+
+def exported(desk: Desk, workspace: Workspace, export: Callable[[], None]) -> str:
+    """Run an export and return its sentence."""
+    with desk.qtbot.waitSignal(workspace.export_finished) as signal:
+        export()
+    assert signal.args is not None
+    return str(signal.args[1])
+
+
+def imported(desk: Desk, workspace: Workspace, path: Path) -> tuple[int, str]:
+    with desk.qtbot.waitSignal(workspace.import_finished) as signal:
+        workspace.import_conversations(path)
+    assert signal.args is not None
+    return int(signal.args[0]), str(signal.args[1])
+
+
+def test_all_conversations_go_out_and_come_in_with_their_alternatives(desk: Desk) -> None:
+    workspace = desk.open()
+    first = desk.answer(workspace, "first\nsay 1")
+    workspace.regenerate(first, workspace.messages(first)[1].id)
+    desk.wait_for_state(workspace, first, MessageState.COMPLETE)
+    desk.answer(workspace, "second\nsay 2")
+    workspace.pin(first)
+    path = desk.folder / "all.json"
+    assert exported(desk, workspace, lambda: workspace.export_all(path)) == ""
+    workspace.close()
+
+    other = desk.open(folder=desk.folder / "other")
+    there = desk.answer(other, "there already\nsay 1")
+    assert imported(desk, other, path) == (2, "2 conversations were imported.")
+    assert imported(desk, other, path)[0] == 2  # again: copies beside them
+    titles = [conversation.title for conversation in other.conversations()]
+    assert sorted(titles) == ["first", "first", "second", "second", "there already"]
+    copy = other.conversations()[0]
+    assert (copy.title, copy.pinned) == ("first", True)
+    messages = other.messages(copy.id)
+    assert [message.content for message in messages] == ["first\nsay 1", "w0 "]
+    assert len(other.alternatives(copy.id, messages[1].id)) == 2
+    assert messages[1].details is not None
+    desk.answer(other, "say 2", copy.id)
+    desk.wait(lambda: len(other.search("second").hits) == 2)
+    other.close()
+    again = desk.open(folder=desk.folder / "other")
+    assert len(again.messages(copy.id)) == 4
+    assert len(again.messages(there)) == 2
+
+
+def test_one_conversation_goes_out_as_markdown(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = desk.answer(workspace, "first\nsay 1")
+    desk.answer(workspace, "second\nsay 2")
+    path = desk.folder / "chat.md"
+    assert exported(desk, workspace, lambda: workspace.export_conversation(chat, path)) == ""
+    page = path.read_text(encoding="utf-8")
+    assert page.startswith("# first\n")
+    assert "## You\n\nfirst\nsay 1\n\n## Tenon guide\n\nw0\n" in page
+    assert "second" not in page
+    sentence = exported(desk, workspace, lambda: workspace.export_all(desk.folder / "no" / "all.json"))
+    assert "choose another folder" in sentence
+
+
+def test_a_file_that_is_damaged_brings_nothing_in(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = desk.answer(workspace, "say 1")
+    path = desk.folder / "all.json"
+    exported(desk, workspace, lambda: workspace.export_all(path))
+    values = json.loads(path.read_text(encoding="utf-8"))
+    good = values["conversations"][0]
+    values["conversations"].append({**good, "messages": [{"id": 1, "role": "user", "content": 4}]})
+    path.write_text(json.dumps(values))
+    assert imported(desk, workspace, path) == (
+        0, "all.json was not imported. The field content in it is no text."
+    )  # fmt: skip
+    assert [conversation.id for conversation in workspace.conversations()] == [chat]
+
+
+def test_a_disk_that_refuses_in_the_middle_brings_nothing_in(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = desk.open()
+    desk.answer(workspace, "one\nsay 1")
+    desk.answer(workspace, "two\nsay 1")
+    path = desk.folder / "all.json"
+    exported(desk, workspace, lambda: workspace.export_all(path))
+    write = ConversationStore._write
+    calls: list[int] = []
+
+    def refuse_the_second(self: ConversationStore, *arguments: object) -> None:
+        calls.append(1)
+        if len(calls) == 2:
+            raise StorageError("The disk is full.")
+        write(self, *arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ConversationStore, "_write", refuse_the_second)
+    assert imported(desk, workspace, path) == (0, "all.json was not imported. The disk is full.")
+    monkeypatch.undo()
+    workspace.close()
+    assert len(desk.open().conversations()) == 2
+
+
+def test_nothing_is_imported_where_nothing_is_kept(desk: Desk) -> None:
+    (desk.folder / "file").write_text("in the way")
+    workspace = desk.open(folder=desk.folder / "file" / "tenon")
+    assert imported(desk, workspace, desk.folder / "any.json")[0] == 0
+
+
+def test_a_backup_is_made_once_a_day_and_its_failure_told_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = desk.open(start=False)
+    desk.answer(workspace, "say 1")
+    workspace._archive.backup_timer.setInterval(1)
+    workspace.start()
+    backup = desk.folder / "data" / FOLDER / f"tenon-{date.today().isoformat()}.sqlite3"
+    desk.wait(backup.exists)
+    workspace.close()
+
+    def refuse(self: ConversationStore, today: date) -> None:
+        raise StorageError("No room.")
+
+    monkeypatch.setattr(ConversationStore, "back_up", refuse)
+    again = desk.open()
+    again._archive.back_up()
+    again._archive.back_up()
+    desk.wait(lambda: desk.recorder.notices != [])
+    desk.answer(again, "say 1")
+    assert desk.recorder.notices == ["No room."]
+
+
+def test_a_damaged_database_is_back_as_of_the_last_backup(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = desk.answer(workspace, "say 1")
+    workspace._archive.back_up()
+    workspace.close()
+    (desk.folder / "data" / "tenon.sqlite3").write_bytes(bytes(8192))
+    again = desk.open()
+    assert "back as of the backup" in desk.recorder.notices[0]
+    assert len(again.messages(chat)) == 2
+
+
+def test_everything_can_be_erased(desk: Desk) -> None:
+    workspace = desk.open()
+    desk.answer(workspace, "topsecretword\nsay 1")
+    workspace._archive.back_up()
+    workspace.save_preset("topsecretname", ConversationOptions("topsecretprompt"))
+    workspace.settings.system_prompt = "topsecretsetting"
+    workspace.settings.remember_model("/topsecretfolder")
+    running = workspace.send(None, "slow 500")
+    desk.wait_for_state(workspace, running, MessageState.STREAMING)
+    workspace.send(None, "topsecretqueued")
+    with desk.qtbot.waitSignal(workspace.everything_erased):
+        workspace.erase_everything()
+    assert (workspace.conversations(), workspace.presets(), workspace.messages(running)) == ([], [], [])
+    assert workspace.undo_delete() is None
+    chat = desk.answer(workspace, "fresh\nsay 1")
+    workspace.close()
+    files = [path for path in desk.folder.rglob("*") if path.is_file()]
+    assert [path for path in files if b"opsecret" in path.read_bytes()] == []
+    again = desk.open()
+    assert [conversation.id for conversation in again.conversations()] == [chat]
+    assert desk.recorder.notices == []
+
+
+def test_a_file_is_read_to_be_attached(desk: Desk) -> None:
+    workspace = desk.open()
+    (desk.folder / "notes.txt").write_text("some notes", encoding="utf-8")
+    assert workspace.attach(desk.folder / "notes.txt").text == "some notes"
+    with pytest.raises(InvalidOption, match="is not a file"):
+        workspace.attach(desk.folder)

@@ -1,0 +1,131 @@
+"""Order, folders, options and models of whole conversations."""
+
+from __future__ import annotations
+
+from app.chat.conversation import MessageState
+from app.chat.conversation_options import ConversationOptions, Preset
+from app.chat.engine_state import EnginePhase
+from engine.messages import SamplingOptions
+from tests.app.bridge.conftest import Desk
+from tests.app.bridge.test_turns import Watching
+
+
+def test_pinned_ones_stand_first_and_archived_ones_apart(desk: Desk) -> None:
+    workspace = desk.open()
+    first, second, third = (desk.answer(workspace, f"chat {number}\nsay 1") for number in range(3))
+    with desk.qtbot.waitSignal(workspace.conversations_changed):
+        workspace.pin(first)
+    workspace.archive(second)
+    workspace.pin(999)
+    workspace.close()
+    again = desk.open()
+    assert [chat.id for chat in again.conversations()] == [first, third]
+    assert [chat.id for chat in again.conversations(archived=True)] == [second]
+    again.pin(first, False)
+    assert [chat.id for chat in again.conversations()] == [third, first]
+    desk.answer(again, "say 1", second)  # what is used is no longer archived
+    assert [chat.id for chat in again.conversations()] == [second, third, first]
+
+
+def test_folders_come_and_go_with_what_lies_in_them(desk: Desk) -> None:
+    workspace = desk.open()
+    first, second, third = (desk.answer(workspace, f"chat {number}\nsay 1") for number in range(3))
+    workspace.move_to_folder(first, "  Work \n")
+    workspace.move_to_folder(second, "home")
+    assert workspace.folders() == ["home", "Work"]
+    assert [chat.id for chat in workspace.conversations(folder="Work")] == [first]
+    assert [chat.id for chat in workspace.conversations(folder="")] == [third]
+    workspace.rename_folder("home", "Work")
+    workspace.rename_folder("", "nothing")
+    assert [chat.id for chat in workspace.conversations(folder="Work")] == [second, first]
+    workspace.close()
+    again = desk.open()
+    assert again.folders() == ["Work"]
+    again.move_to_folder(first, " ")
+    again.rename_folder("Work", "")
+    assert again.folders() == []
+
+
+def test_a_conversation_s_own_options_come_before_the_settings(desk: Desk) -> None:
+    client = Watching(desk)
+    workspace = desk.open(client)
+    workspace.settings.system_prompt = "Be polite."
+    workspace.settings.temperature = 1.0
+    options = ConversationOptions("Be brief.", 50, SamplingOptions(top_k=3))
+    chat = workspace.send(None, "echo", options=options)
+    reply = desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
+    assert reply.content == "system:Be brief.|user:echo|"
+    request = client.requests[-1]
+    assert (request.sampling, request.max_tokens) == (SamplingOptions(temperature=1.0, top_k=3), 50)
+    workspace.set_options(chat, ConversationOptions(system_prompt="", max_tokens=0))
+    desk.answer(workspace, "echo", chat)
+    assert workspace.messages(chat)[-1].content.startswith("user:echo|")
+    assert client.requests[-1].max_tokens is None
+    desk.answer(workspace, "echo")
+    assert workspace.messages(workspace.conversations()[0].id)[-1].content == "system:Be polite.|user:echo|"
+    workspace.close()
+    conversation = desk.open().conversation(chat)
+    assert conversation is not None
+    assert conversation.options == ConversationOptions(system_prompt="", max_tokens=0)
+
+
+def test_presets_are_kept_by_name(desk: Desk) -> None:
+    workspace = desk.open()
+    options = ConversationOptions("Translate to German.")
+    with desk.qtbot.waitSignal(workspace.presets_changed):
+        assert workspace.save_preset(" Translator\n", options) == Preset("Translator", options)
+    workspace.save_preset("other", options)
+    workspace.delete_preset("other")
+    workspace.delete_preset("no such")
+    workspace.close()
+    assert desk.open().presets() == [Preset("Translator", options)]
+
+
+def test_a_conversation_remembers_its_model_and_each_reply_its_own(desk: Desk) -> None:
+    workspace = desk.open()
+    other = str(desk.folder / "other")
+    (desk.folder / "other").mkdir()
+    chat = desk.answer(workspace, "say 1")
+    workspace.choose_model(other)
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    desk.answer(workspace, "say 1", chat)
+    assert [message.model for message in workspace.messages(chat)] == ["", "guide", "", other]
+    workspace.choose_model("guide")
+    desk.answer(workspace, "say 1")
+    workspace.close()
+    again = desk.open()
+    desk.wait_for_phase(again, EnginePhase.READY)
+    again.open_conversation(chat)
+    state = again.engine_state()
+    assert (again.settings.model, state.phase, state.model_name) == (other, EnginePhase.IDLE, "other")
+    again.open_conversation(None)
+    desk.answer(again, "say 1", chat)
+    assert again.engine_state().phase is EnginePhase.READY
+    (desk.folder / "other").rmdir()
+    again.choose_model("guide")
+    again.open_conversation(chat)  # its model is gone: the chosen one stays
+    assert again.settings.model == "guide"
+
+
+def test_looking_at_a_conversation_of_the_loaded_model_loads_nothing(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = desk.answer(workspace, "say 1")
+    ready = workspace.engine_state()
+    workspace.settings.model = "elsewhere"
+    workspace.open_conversation(chat)
+    assert workspace.engine_state() == ready
+    assert workspace.settings.model == "guide"
+
+
+def test_a_queued_reply_keeps_the_model_that_it_was_asked_of(desk: Desk) -> None:
+    client = Watching(desk)
+    workspace = desk.open(client)
+    running = workspace.send(None, "slow 20")
+    queued = workspace.send(None, "say 1")
+    desk.wait_for_state(workspace, running, MessageState.STREAMING)
+    other = str(desk.folder / "other")
+    workspace.choose_model(other)
+    desk.wait_for_state(workspace, queued, MessageState.COMPLETE)
+    assert [request.options.model for request in client.requests] == ["guide", "guide"]
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    assert workspace.engine_state().model_ref == other

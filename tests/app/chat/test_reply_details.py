@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import json
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.chat.reply_details import ReplyDetails
+from engine.messages import Timings
+
+DETAILS = ReplyDetails(
+    "lookup", "Why.", "guide", None, "int4", {"target": "cpu"}, "length", Timings(draft_n=3), 7
+)
+
+
+def test_what_is_written_is_read_back() -> None:
+    assert ReplyDetails.from_json(DETAILS.to_json()) == DETAILS
+
+
+def test_other_versions_are_read_as_far_as_they_go() -> None:
+    values = json.loads(DETAILS.to_json())
+    values["later"] = 1
+    values["timings"]["later"] = 2
+    del values["devices"], values["timings"]["draft_ms"]
+    read = ReplyDetails.from_json(json.dumps(values))
+    assert read is not None
+    assert (read.devices, read.timings) == ({}, DETAILS.timings)
+
+
+@given(
+    st.text()
+    | st.recursive(st.none() | st.integers() | st.text(), lambda x: st.dictionaries(st.text(), x)).map(
+        json.dumps
+    )
+)
+def test_anything_else_is_no_account(text: str) -> None:
+    assert ReplyDetails.from_json(text) is None

@@ -1,0 +1,158 @@
+"""Copies of the database and the way back."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import namedtuple
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+from app.chat.conversation import Conversation, Message
+from app.chat.conversation_options import ConversationOptions, Preset
+from app.storage import backup as backup_module
+from app.storage.backup import FOLDER, KEPT, back_up, backups, restore
+from app.storage.database import FILE_NAME, Database, open_database
+from app.storage.schema import VERSION
+from engine.errors import StorageError
+
+CHAT = Conversation(1, "Title", 1.0, 2.0, 2)
+PROMPT = Message(2, 1, "user", "Hello", 1.5)
+TODAY = date(2026, 11, 21)
+
+
+def close(database: Database) -> None:
+    database.writer.close()
+    database.reader.close()
+    if database.presence is not None:
+        database.presence.leave()
+
+
+def filled(folder: Path) -> Database:
+    database = open_database(folder)
+    database.writer.prepare_search()
+    database.writer.save(CHAT, [PROMPT])
+    return database
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in (folder / FOLDER).iterdir())
+
+
+def test_one_backup_a_day_and_the_last_ones_are_kept(tmp_path: Path) -> None:
+    database = filled(tmp_path)
+    for day in range(KEPT + 3):
+        database.writer.back_up(TODAY + timedelta(days=day))
+        database.writer.back_up(TODAY + timedelta(days=day))
+    days = [TODAY + timedelta(days=day) for day in range(3, KEPT + 3)]
+    assert names(tmp_path) == [f"tenon-{day.isoformat()}.sqlite3" for day in days]
+    close(database)
+
+
+def test_an_empty_database_is_not_backed_up(tmp_path: Path) -> None:
+    database = open_database(tmp_path)
+    database.writer.back_up(TODAY)
+    assert backups(tmp_path) == []
+    close(database)
+
+
+@pytest.mark.parametrize("damage", ["nuls", "page"])
+def test_a_damaged_database_comes_back_from_the_last_sound_backup(tmp_path: Path, damage: str) -> None:
+    database = filled(tmp_path)
+    database.writer.back_up(TODAY)
+    database.writer.save(CHAT, [Message(3, 1, "user", "Later", 2.0, parent_id=2)])
+    database.writer.back_up(TODAY + timedelta(days=1))
+    close(database)
+    (tmp_path / FOLDER / "tenon-2026-11-22.sqlite3").write_bytes(b"damaged too")
+    path = tmp_path / FILE_NAME
+    content = path.read_bytes()
+    path.write_bytes(
+        bytes(len(content)) if damage == "nuls" else content[:4096] + b"\xff" * (len(content) - 4096)
+    )
+    again = open_database(tmp_path)
+    (notice,) = again.notices
+    (kept,) = tmp_path.glob("tenon-corrupt-*.sqlite3")
+    assert "back as of the backup of 2026-11-21" in notice
+    assert str(kept) in notice
+    assert again.reader.messages(1) == [PROMPT]
+    again.writer.save(CHAT, [PROMPT])
+    assert [hit.message_id for hit in again.reader.search("hello", 5).hits] == [2]
+    close(again)
+
+
+def test_damage_in_a_large_database_is_looked_into_when_it_was_met(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.storage.database._CHECKED_BYTES", 0)
+    database = filled(tmp_path)
+    many = [Message(number, 1, "user", "word " * 400, 1.0) for number in range(10, 60)]
+    database.writer.save(CHAT, many)
+    database.writer.back_up(TODAY)
+    database.writer.save(CHAT, [])
+    size = database.writer._connection.execute("PRAGMA page_size").fetchone()[0]
+    close(database)
+    content = bytearray((tmp_path / FILE_NAME).read_bytes())
+    middle = content.find(b"word word", len(content) // 2) // size * size
+    content[middle : middle + size] = b"\xff" * size
+    (tmp_path / FILE_NAME).write_bytes(content)
+    second = open_database(tmp_path)
+    assert second.notices == ()
+    with pytest.raises(StorageError, match="are damaged: restart Tenon"):
+        second.reader.messages(1)
+    close(second)
+    third = open_database(tmp_path)
+    assert "back as of the backup of 2026-11-21" in third.notices[0]
+    assert len(third.reader.messages(1)) == 51
+    close(third)
+    fourth = open_database(tmp_path)
+    assert fourth.notices == ()
+    close(fourth)
+
+
+def test_a_backup_of_a_later_version_or_of_nothing_is_passed_over(tmp_path: Path) -> None:
+    database = filled(tmp_path)
+    path = back_up(database.writer._connection, tmp_path, TODAY)
+    assert path is not None
+    connection = sqlite3.connect(path)
+    connection.execute(f"PRAGMA user_version = {VERSION + 1}")
+    connection.close()
+    (tmp_path / FOLDER / "tenon-2026-11-20.sqlite3").write_bytes(b"")
+    assert restore(tmp_path, tmp_path / "elsewhere") is None
+    assert not (tmp_path / "elsewhere").exists()
+    close(database)
+
+
+def test_a_disk_without_room_is_said_and_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usage = namedtuple("usage", "total used free")
+    monkeypatch.setattr(backup_module.shutil, "disk_usage", lambda folder: usage(1 << 40, 1 << 40, 60 << 20))
+    database = filled(tmp_path)
+    with pytest.raises(StorageError, match="60 MiB are free"):
+        database.writer.back_up(TODAY)
+    assert names(tmp_path) == []
+    close(database)
+
+
+def test_a_copy_that_is_not_sound_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backup_module, "_is_sound", lambda path: False)
+    database = filled(tmp_path)
+    with pytest.raises(StorageError, match="not sound"):
+        database.writer.back_up(TODAY)
+    assert names(tmp_path) == []
+    close(database)
+
+
+def test_erasing_everything_leaves_nothing_in_any_file(tmp_path: Path) -> None:
+    database = filled(tmp_path)
+    database.writer.save(CHAT, [Message(3, 1, "user", "topsecretword", 2.0)])
+    database.writer.save_preset(Preset("topsecretname", ConversationOptions("topsecretprompt")))
+    database.writer.back_up(TODAY)
+    (tmp_path / "tenon-corrupt-2026-01-01.sqlite3").write_bytes(b"topsecret")
+    database.writer.erase_everything()
+    assert database.reader.conversations() == []
+    assert database.reader.presets() == []
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert not any(b"opsecret" in path.read_bytes() for path in files)
+    database.writer.save(CHAT, [PROMPT])
+    assert [hit.message_id for hit in database.reader.search("hello", 5).hits] == [2]
+    close(database)

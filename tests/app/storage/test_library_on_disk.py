@@ -1,0 +1,113 @@
+"""What the library shows is what a restart shows, whatever was done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+from app.chat.conversation import Conversation, Message
+from app.chat.library import Library
+from app.storage.conversation_store import ConversationStore
+from app.storage.database import open_database
+
+OPERATIONS = st.lists(
+    st.tuples(
+        st.sampled_from(["say", "say", "alternative", "choose", "delete", "delete", "undo", "erase"]),
+        st.integers(0, 30),
+    ),
+    min_size=8,
+    max_size=25,
+)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ConversationStore]:
+    database = open_database(tmp_path_factory.mktemp("disk"))
+    database.writer._connection.execute("PRAGMA synchronous = OFF")
+    database.writer.prepare_search()
+    yield database.writer
+    database.writer.close()
+    database.reader.close()
+    assert database.presence is not None
+    database.presence.leave()
+
+
+class Person:
+    """Does to a library and to a store what the journal brings to the disk."""
+
+    def __init__(self, store: ConversationStore) -> None:
+        self.store = store
+        self.chat = store.reserve_ids()
+        self.next_id = self.chat + 1
+        self.library = Library([], lambda _: [])
+        self.library.put_conversation(Conversation(self.chat, "Title", 1.0, 1.0))
+        self.save()
+
+    def save(self, *messages: Message) -> None:
+        conversation = self.library.conversation(self.chat)
+        assert conversation is not None
+        self.store.save(conversation, messages)
+
+    def add(self, parent_id: int | None) -> None:
+        message = Message(self.next_id, self.chat, "user", "words", float(self.next_id), parent_id=parent_id)
+        self.next_id += 1
+        self.library.put_message(message)
+        self.library.show_leaf(self.chat, message.id)
+        self.save(message)
+
+    def do(self, operation: str, choice: int) -> None:
+        known = [message for message in self.library.all_messages(self.chat) if not message.deleted]
+        if operation == "say":
+            self.add(self.library.end_of(self.chat))
+        elif operation == "undo":
+            restored = self.library.undelete_messages()
+            if restored is not None:
+                self.store.undelete_messages(restored.message_ids)
+                self.save()
+        elif operation == "erase":
+            for dropped in self.library.forget_deleted_messages():
+                self.store.erase_messages(dropped.message_ids)
+                self.save()
+        elif known:
+            message = known[choice % len(known)]
+            if operation == "alternative":
+                self.add(message.parent_id)
+            elif operation == "choose":
+                self.library.show_branch(self.chat, message.id)
+                self.save()
+            else:
+                ids = self.library.delete_message(self.chat, message.id)
+                self.save()
+                self.store.delete_messages(ids)
+
+
+def shown(library: Library, chat: int) -> list[int]:
+    return [message.id for message in library.messages(chat)]
+
+
+@hypothesis_settings(
+    deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(OPERATIONS)
+def test_a_restart_shows_the_same(store: ConversationStore, operations: list[tuple[str, int]]) -> None:
+    person = Person(store)
+    library, chat = person.library, person.chat
+    for operation, choice in operations:
+        person.do(operation, choice)
+        path = library.messages(chat)
+        assert not any(message.deleted for message in path)
+        assert bool(path) == any(not message.deleted for message in library.all_messages(chat))
+    again = Library(store.conversations(), store.messages)
+    assert again.all_messages(chat) == library.all_messages(chat)
+    assert again.conversation(chat) == library.conversation(chat)
+    assert shown(again, chat) == shown(library, chat)
+    before = shown(library, chat)
+    store.clear_up()  # what a start does: deleted messages go for good
+    cleared = Library(store.conversations(), store.messages)
+    assert shown(cleared, chat) == before
+    hits = {hit.message_id for hit in store.search("words", 1000).hits if hit.conversation_id == chat}
+    assert hits == {message.id for message in cleared.all_messages(chat)}

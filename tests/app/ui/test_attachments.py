@@ -1,0 +1,150 @@
+"""Text files that go along with a message: chosen, dropped, pasted, shown and sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QLabel, QToolButton
+from pytestqt.qtbot import QtBot
+
+from app.ui.main_window import MainWindow
+from engine.errors import InvalidOption
+from tests.support.fake_workspace import FakeWorkspace
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    file = tmp_path / "notes.txt"
+    file.write_text("Roses are red.\n" * 100)
+    return file
+
+
+def names(window: MainWindow) -> list[str]:
+    return [attachment.name for attachment in window.page.composer.attachments.attachments]
+
+
+def data_of(*paths: Path) -> QMimeData:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(path)) for path in paths])
+    return data
+
+
+def test_chosen_files_are_sent_along_and_shown_in_the_bubble(
+    qtbot: QtBot,
+    window: MainWindow,
+    workspace: FakeWorkspace,
+    monkeypatch: pytest.MonkeyPatch,
+    notes: Path,
+) -> None:
+    monkeypatch.setattr(
+        "app.ui.chat_page.QFileDialog.getOpenFileNames", lambda *arguments: ([str(notes)], "")
+    )
+    composer = window.page.composer
+    height = composer.sizeHint().height()
+    composer.attach_button.click()
+    assert names(window) == ["notes.txt"]
+    assert composer.sizeHint().height() > height
+    assert composer.send_button.isEnabled()  # a file is enough
+    composer.prompt.setPlainText("What is this?")
+    qtbot.keyClick(composer.prompt, Qt.Key.Key_Return)
+    assert names(window) == []
+    assert window.page.current is not None
+    prompt = workspace.messages(window.page.current)[0]
+    assert [(file.name, file.text) for file in prompt.attachments] == [
+        ("notes.txt", "Roses are red.\n" * 100)
+    ]
+    labels = [one.text() for one in window.page.transcript.views[0].findChildren(QLabel)]
+    assert "notes.txt, 2 kB" in labels
+
+
+def test_a_file_without_a_word(window: MainWindow, workspace: FakeWorkspace, notes: Path) -> None:
+    window.page.composer.files_offered.emit([notes])
+    window.page.composer.send_button.click()
+    assert ("send", None, "") in workspace.calls
+    bubble = window.page.transcript.views[0]
+    assert bubble.text == ""
+    assert bubble.height() > 0
+
+
+def test_files_are_dropped_anywhere_on_the_page(window: MainWindow, notes: Path) -> None:
+    data = data_of(notes)
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    enter = QDragEnterEvent(QPoint(400, 200), Qt.DropAction.CopyAction, data, buttons, keys)
+    window.page.dragEnterEvent(enter)
+    assert enter.isAccepted()
+    window.page.dropEvent(QDropEvent(QPointF(400, 200), Qt.DropAction.CopyAction, data, buttons, keys))
+    assert names(window) == ["notes.txt"]
+    words = QMimeData()
+    words.setText("no file")
+    enter = QDragEnterEvent(QPoint(400, 200), Qt.DropAction.CopyAction, words, buttons, keys)
+    enter.ignore()
+    window.page.dragEnterEvent(enter)
+    assert not enter.isAccepted()
+
+
+def test_pasted_files_are_attached_and_links_are_typed(window: MainWindow, notes: Path) -> None:
+    prompt = window.page.composer.prompt
+    assert prompt.canInsertFromMimeData(data_of(notes))
+    prompt.insertFromMimeData(data_of(notes))
+    assert (names(window), prompt.toPlainText()) == (["notes.txt"], "")
+    link = QMimeData()
+    link.setUrls([QUrl("https://example.org/notes.txt")])
+    link.setText("https://example.org/notes.txt")
+    prompt.insertFromMimeData(link)
+    assert (names(window), prompt.toPlainText()) == (["notes.txt"], "https://example.org/notes.txt")
+
+
+def test_what_is_no_text_is_told_and_the_others_stay(
+    window: MainWindow, workspace: FakeWorkspace, tmp_path: Path, notes: Path
+) -> None:
+    picture = tmp_path / "picture.png"
+    picture.write_bytes(b"\x89PNG\0\0")
+    window.page.composer.files_offered.emit([picture, notes])
+    assert names(window) == ["notes.txt"]
+    assert window.toast.text == "picture.png is not a text file: only plain text can be attached."
+
+
+def test_a_chip_takes_its_file_away(window: MainWindow, tmp_path: Path) -> None:
+    files = [tmp_path / f"{number}.txt" for number in range(3)]
+    for file in files:
+        file.write_text("text")
+    window.page.composer.files_offered.emit(files)
+    row = window.page.composer.attachments
+    chips = [b for b in row.findChildren(QToolButton) if not b.isHidden()]
+    chip = next(b for b in chips if b.accessibleName() == "Remove 1.txt")
+    chip.click()
+    assert names(window) == ["0.txt", "2.txt"]
+    row.set_attachments(())
+    assert row.isHidden()
+    assert not window.page.composer.send_button.isEnabled()
+
+
+def test_files_stay_with_their_chat_and_come_back_when_sending_fails(
+    window: MainWindow, workspace: FakeWorkspace, notes: Path
+) -> None:
+    chat = workspace.add_conversation("Chat", 0, "a", "b")
+    window.page.composer.files_offered.emit([notes])
+    window.page.open(chat)
+    assert names(window) == []
+    window.page.open(None)
+    assert names(window) == ["notes.txt"]
+    workspace.send_error = InvalidOption("A message holds 16 files at most.")
+    window.page.composer.send_button.click()
+    assert names(window) == ["notes.txt"]
+    assert window.toast.text == "A message holds 16 files at most."
+
+
+def test_many_files_take_several_lines(window: MainWindow, tmp_path: Path) -> None:
+    files = [tmp_path / f"a file with a name of some length {number}.txt" for number in range(6)]
+    for file in files:
+        file.write_text("text")
+    row = window.page.composer.attachments
+    window.page.composer.files_offered.emit(files[:1])
+    one = row.height()
+    window.page.composer.files_offered.emit(files[1:])
+    chips = [b for b in row.findChildren(QToolButton) if not b.isHidden()]
+    assert row.height() > 2 * one
+    assert all(row.rect().contains(chip.geometry()) for chip in chips)

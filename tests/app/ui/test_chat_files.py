@@ -1,0 +1,103 @@
+"""Exporting and importing chats from the menu."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from app.ui.chat_files import file_name
+from app.ui.main_window import MainWindow
+from tests.support.fake_workspace import FakeWorkspace
+
+MARKDOWN, JSON = "Markdown, to read (*.md)", "JSON, to import again (*.json)"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "kind", "wanted"),
+    [
+        ("/x/Plan.md", MARKDOWN, "/x/Plan.md"),
+        ("/x/Plan", MARKDOWN, "/x/Plan.md"),
+        ("/x/Plan", JSON, "/x/Plan.json"),
+        ("/x/Plan v1.2", JSON, "/x/Plan v1.2.json"),
+        ("/x/Plan.JSON", MARKDOWN, "/x/Plan.JSON"),
+    ],
+)
+def test_a_chat_is_exported_in_the_kind_that_was_chosen(
+    qtbot: QtBot,
+    window: MainWindow,
+    workspace: FakeWorkspace,
+    monkeypatch: pytest.MonkeyPatch,
+    chosen: str,
+    kind: str,
+    wanted: str,
+) -> None:
+    asked: list[str] = []
+
+    def ask(_parent: object, _title: str, name: str, *_kinds: str) -> tuple[str, str]:
+        asked.append(name)
+        return chosen, kind
+
+    monkeypatch.setattr("app.ui.chat_files.QFileDialog.getSaveFileName", ask)
+    assert not window.menu.export_chat.isEnabled()
+    chat = workspace.add_conversation("Plan: A/B?", 0, "a", "b")
+    window.page.open(chat)
+    qtbot.keyClick(window, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    assert asked == ["Plan A B.md"]
+    assert ("export_conversation", chat, Path(wanted)) in workspace.calls
+
+
+def test_giving_up_a_dialog_does_nothing(
+    window: MainWindow, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for ask in ("getSaveFileName", "getOpenFileName"):
+        monkeypatch.setattr(f"app.ui.chat_files.QFileDialog.{ask}", lambda *arguments: ("", ""))
+    window.page.open(workspace.add_conversation("Chat", 0, "a", "b"))
+    window.menu.export_chat.trigger()
+    window.menu.export_all.trigger()
+    window.menu.import_chats.trigger()
+    assert workspace.calls == []
+
+
+def test_all_chats_go_out_and_in(
+    window: MainWindow, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(
+        "app.ui.chat_files.QFileDialog.getSaveFileName", lambda *arguments: ("/x/all.json", JSON)
+    )
+    monkeypatch.setattr(
+        "app.ui.chat_files.QFileDialog.getOpenFileName", lambda *arguments: ("/x/in.json", "")
+    )
+    window.menu.export_all.trigger()
+    window.menu.import_chats.trigger()
+    assert workspace.calls == [
+        ("export_all", Path("/x/all.json")),
+        ("import_conversations", Path("/x/in.json")),
+    ]
+
+
+def test_what_came_of_it_is_said(window: MainWindow, workspace: FakeWorkspace) -> None:
+    workspace.export_finished.emit("/x/Plan.md", "")
+    assert (window.toast.text, window.toast.fades) == ("Saved as Plan.md.", True)
+    workspace.export_finished.emit("/x/Plan.md", "The disk is full.")
+    assert (window.toast.text, window.toast.fades) == ("The disk is full.", False)
+    workspace.import_finished.emit(2, "2 conversations were imported.")
+    assert (window.toast.text, window.toast.fades) == ("2 conversations were imported.", True)
+    workspace.import_finished.emit(0, "in.json was not imported.")
+    assert not window.toast.fades
+
+
+@pytest.mark.parametrize(
+    ("title", "wanted"),
+    [
+        ("Plan: A/B?", "Plan A B"),
+        ("...", "Chat"),
+        ("日本語 メモ", "日本語 メモ"),
+        ("x" * 99, "x" * 60),
+        ("CON.", "CON"),
+    ],
+)
+def test_a_title_as_a_file_name(title: str, wanted: str) -> None:
+    assert file_name(title) == wanted

@@ -1,0 +1,136 @@
+"""Searching all messages from the sidebar."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt
+from pytestqt.qtbot import QtBot
+
+from app.chat.search import SearchHit, SearchResults
+from app.ui.main_window import MainWindow
+from app.ui.sidebar.conversation_model import HIT_ROLE
+from app.ui.sidebar.snippet import shortened
+from tests.support.fake_workspace import FakeWorkspace
+
+
+def titles(window: MainWindow) -> list[str]:
+    model = window.sidebar.model
+    return [model.data(model.index(row)) for row in range(model.rowCount())]
+
+
+def hit_of(workspace: FakeWorkspace, chat: int, at: int, word: str) -> SearchHit:
+    message = workspace.messages(chat)[at]
+    start = message.content.index(word)
+    marks = ((start, start + len(word)),)
+    return SearchHit(chat, message.id, "Garden", message.role, 0.0, message.content, marks)
+
+
+def search(qtbot: QtBot, window: MainWindow, words: str) -> None:
+    qtbot.keyClick(window, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    with qtbot.waitSignal(window.sidebar.search_paused):
+        qtbot.keyClicks(window.sidebar.search, words)
+
+
+@pytest.fixture
+def chat(window: MainWindow, workspace: FakeWorkspace) -> int:
+    """A long chat whose first answer is far above its end."""
+    turns = [f"Turn {number}, some lines long.\n" * 4 for number in range(60)]
+    chat = workspace.add_conversation("Garden", 0, "What grows here?", "Roses grow here.", *turns)
+    workspace.add_conversation("Cover letter", 60, "a", "b")
+    return chat
+
+
+def test_a_message_that_was_found_is_shown_in_its_chat(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
+) -> None:
+    hit = hit_of(workspace, chat, 1, "Roses")
+    workspace.results = SearchResults((hit,))
+    search(qtbot, window, "roses")
+    assert ("search", "roses") in workspace.calls
+    assert titles(window) == ["In messages", "Garden"]
+    qtbot.keyClick(window.sidebar.search, Qt.Key.Key_Down)
+    qtbot.keyClick(window.sidebar.list, Qt.Key.Key_Return)
+    assert window.page.current == chat
+    transcript = window.page.transcript
+    view = next(view for view in transcript.views if view.message.id == hit.message_id)
+    assert 0 <= view.mapTo(transcript.viewport(), view.rect().topLeft()).y() < transcript.viewport().height()
+    assert not transcript.follows
+    assert window.sidebar.list.currentIndex().data(HIT_ROLE) == hit
+
+
+def test_a_message_on_another_branch_is_found_too(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    chat = workspace.add_conversation("Garden", 0, "What grows here?", "Roses.")
+    hit = hit_of(workspace, chat, 1, "Roses")
+    workspace.regenerate(chat, hit.message_id)
+    workspace.stream(chat, "Tulips.")
+    workspace.finish(chat)
+    window.page.open(chat)
+    assert window.page.transcript.views[-1].text == "Tulips."
+    workspace.results = SearchResults((hit,))
+    search(qtbot, window, "roses")
+    window.sidebar.list.hit_chosen.emit(hit)
+    assert window.page.transcript.views[-1].text == "Roses."
+
+
+def test_titles_are_there_at_once_and_messages_when_the_typing_rests(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
+) -> None:
+    workspace.results = SearchResults((hit_of(workspace, chat, 1, "Roses"),))
+    window.sidebar.search.setText("cover")
+    assert titles(window) == ["Today", "Cover letter"]
+    qtbot.waitUntil(lambda: titles(window)[2:] == ["In messages", "Garden"])
+    window.sidebar.search.setText("cove")
+    assert titles(window) == ["Today", "Cover letter"]  # what was found for other words is gone
+    window.sidebar.search.clear()
+    assert titles(window) == ["Today", "Garden", "Cover letter"]
+    assert len([call for call in workspace.calls if call[0] == "search"]) == 1
+
+
+def test_nothing_found_and_a_lesser_search_are_said(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
+) -> None:
+    workspace.results = SearchResults(sentence="The index is damaged.")
+    search(qtbot, window, "xyzzy")
+    assert titles(window) == []
+    assert window.sidebar.explanation == "The index is damaged. Nothing found."
+    window.sidebar.search.clear()
+    assert window.sidebar.explanation == ""
+
+
+def test_a_found_message_of_a_deleted_chat_opens_nothing(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
+) -> None:
+    hit = hit_of(workspace, chat, 1, "Roses")
+    workspace.delete(chat)
+    window.sidebar.hit_chosen.emit(hit)
+    assert window.page.current is None
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("near the start", "near the start"),
+        ("far " * 20 + "start", "…far far far far far start"),
+        ("x" * 60 + "start", "…start"),
+    ],
+)
+def test_the_word_found_stands_near_the_beginning_of_a_snippet(text: str, wanted: str) -> None:
+    at = text.index("start")
+    hit = SearchHit(1, 1, "t", "user", 0.0, text, ((at, at + 5),))
+    shown, marks = shortened(hit)
+    assert shown == wanted
+    assert [shown[start:end] for start, end in marks] == ["start"]
+
+
+def test_a_chat_is_pinned_from_its_menu(window: MainWindow, workspace: FakeWorkspace, chat: int) -> None:
+    other = workspace.conversations()[1].id
+    pin = window.sidebar.list.menu(other).actions()[1]
+    assert pin.text() == "Pin"
+    pin.trigger()
+    assert titles(window) == ["Pinned", "Cover letter", "Today", "Garden"]
+    unpin = window.sidebar.list.menu(other).actions()[1]
+    assert unpin.text() == "Unpin"
+    unpin.trigger()
+    assert titles(window) == ["Today", "Garden", "Cover letter"]
