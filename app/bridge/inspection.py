@@ -15,7 +15,7 @@ from app.chat.gauges import Gauges
 from app.chat.plan_rows import PlanRow, plan_rows
 from app.chat.reply_queue import reply_of
 from app.chat.reply_trace import ReplyTrace
-from engine.messages import Event, Finished, MemoryPlace, ModelReport, StatisticsUpdated, Timings
+from engine.messages import Event, Finished, MemoryPlace, ModelReport, PlanChosen, StatisticsUpdated, Timings
 
 # How many replies can be looked at afterwards.
 _REPLIES_KEPT = 8
@@ -92,7 +92,9 @@ class Inspection(QObject):
             return
         if isinstance(event, StatisticsUpdated):
             self.gauges.take(event, self.clock())
-        trace = self._traces.get(reply_id) or ReplyTrace()
+        # Each request begins with its plan: a reply that goes on after it was cut is traced anew from there.
+        begins = isinstance(event, PlanChosen)
+        trace = ReplyTrace() if begins else self._traces.get(reply_id) or ReplyTrace()
         if not trace.take(event):
             return
         self._keep(reply_id, trace)

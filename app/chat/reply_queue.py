@@ -15,14 +15,16 @@ class Ticket:
     reply_id: int
 
     def request_id(self, number: int) -> str:
-        """What the engine knows it by; a reply that is continued is a request of another number."""
+        """What the engine knows it by; a reply that goes on after it was cut is asked for again, by another number."""
         return f"{_REQUEST}{self.reply_id}-{number}"
 
 
 def reply_of(request_id: str) -> int | None:
     """The reply that a request is about; None where it is about something else."""
-    reply = request_id.removeprefix(_REQUEST).partition("-")[0]
-    return int(reply) if request_id.startswith(_REQUEST) and reply.isdigit() else None
+    if not request_id.startswith(_REQUEST):
+        return None
+    number = request_id.removeprefix(_REQUEST).partition("-")[0]
+    return int(number) if number.isdigit() else None
 
 
 class ReplyQueue:

@@ -7,7 +7,7 @@ from PySide6.QtCore import SIGNAL
 
 from app.chat.conversation import MessageState
 from app.chat.reply_queue import Ticket, reply_of
-from engine.messages import Notice
+from engine.messages import Notice, Plan, PlanChosen
 from tests.app.bridge.conftest import Desk
 from tests.support.fake_workspace import FakeWorkspace
 from tests.support.inspector_scene import ROUNDS, STREAMED, finished, report, update
@@ -16,7 +16,9 @@ LISTENERS = SIGNAL("event_received(PyObject)")
 
 
 def test_requests_name_their_replies() -> None:
-    assert reply_of(Ticket(1, 23).request_id(4)) == 23
+    ids = [Ticket(1, 23).request_id(number) for number in (1, 2)]
+    assert ids[0] != ids[1]
+    assert [reply_of(request_id) for request_id in ids] == [23, 23]
     assert [reply_of(other) for other in ("load-3", "reply-", "reply-x", "")] == [None] * 4
 
 
@@ -92,3 +94,18 @@ def test_a_workspace_asks_for_rounds_only_while_it_is_inspected(desk: Desk) -> N
     inspection.stop()
     workspace.send(chat, "rounds")
     assert desk.wait_for_state(workspace, chat, MessageState.COMPLETE).content == "round_texts:False"
+
+
+def test_a_reply_that_goes_on_is_traced_from_there() -> None:
+    workspace = FakeWorkspace()
+    inspection = workspace.inspection()
+    inspection.start()
+    workspace.tell(update(1, 20, 1000.0, ROUNDS))
+    before = inspection.trace(1)
+    assert before is not None
+    assert before.last_round == len(ROUNDS)
+    workspace.tell(PlanChosen(Ticket(1, 1).request_id(2), Plan("plain", "because")))
+    workspace.tell(update(1, 20, 1000.0, ROUNDS[:1]))
+    again = inspection.trace(1)
+    assert again is not None
+    assert again.last_round == 1
