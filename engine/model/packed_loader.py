@@ -21,6 +21,7 @@ from engine.model.packed_sections import Check, Progress, packed_sections, store
 from engine.model.tensors import check_tensors
 from engine.model.weight_format import WeightFormat
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.freed_memory import give_back_memory
 from engine.weights.packed_file import PackedFile, PackedFileUnusable, write_packed_file
 
 _log = logging.getLogger(__name__)
@@ -100,6 +101,8 @@ def open_packed(
         except OSError as error:
             failures.append(f"{path}: {error.strerror or error}")
         else:
+            # What packing used is not to be held on to beside the weights.
+            give_back_memory()
             return use(PackedFile(path, source, name), True)
     raise OutOfDisk(
         f"The {weight_format.name} weights could not be written next to the model nor to {cache_folder}: "

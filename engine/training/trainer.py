@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import math
 import os
 import sys
@@ -20,6 +19,7 @@ from torch.nn import functional
 from engine.training.guide.corpus import Batch
 from engine.training.network import Network
 from engine.training.optimizer import optimizers
+from engine.weights.freed_memory import give_back_memory
 
 
 class Sample(Protocol):
@@ -212,10 +212,3 @@ class Trainer(Generic[N, S]):
         self.progress = Progress(**state["progress"])
         resumed = f"resumed at {self.progress.elapsed_s / 60:.1f} min, step {self.progress.step}"
         print(resumed, file=self._out, flush=True)
-
-
-def give_back_memory() -> None:
-    """Hand freed memory back to the system, where the C library is glibc: batches of many sizes leave gaps."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
-    if trim is not None:
-        trim(0)

@@ -145,9 +145,9 @@ EXPECTED: dict[str, list[str]] = {
     ],
     # No room but for the smallest, streamed.
     "tablet-2gb": [
-        "It needs 235 MB",
+        "It needs 256 MB",
         "lookup int4: 0 of 22 layers in memory, the others read from the disk",
-        "It needs 513 MB",
+        "It needs 534 MB",
         "Its files need 13.5",
         "Its files need 7.56",
         "Its files need 39.2",
