@@ -8,9 +8,10 @@ from torch import Tensor
 from engine.model.layer import LayerWeights, Meanwhile, ModelWeights, Side, nothing_meanwhile
 from engine.model.linear import LinearMap
 from engine.model.norm import Norm
+from engine.placement.placement import InMemory
 
 
-class Resident:
+class Resident(InMemory):
     """All layers in memory, for as long as this object is held.
 
     Args:
@@ -58,21 +59,6 @@ class Resident:
     def home(self) -> Side:
         """The only side."""
         return Side(str(self.device), self.device, self.dtype, self.cache_dtype)
-
-    @property
-    def streamed_bytes(self) -> int:
-        """Nothing is read again."""
-        return 0
-
-    @property
-    def disk_read_bytes(self) -> int:
-        """Nothing is read again."""
-        return 0
-
-    @property
-    def waited_s(self) -> float:
-        """Nothing has to be waited for."""
-        return 0.0
 
     def side(self, index: int) -> Side:
         """The only side."""

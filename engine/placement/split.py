@@ -17,6 +17,7 @@ from engine.model.layer import LayerWeights, Meanwhile, ModelWeights, Side, noth
 from engine.model.linear import LinearMap
 from engine.model.norm import Norm
 from engine.placement.link import Link
+from engine.placement.placement import InMemory
 from engine.placement.resident import Resident
 
 
@@ -75,7 +76,7 @@ class HeldLayers:
         self._layers = ()
 
 
-class Split:
+class Split(InMemory):
     """Hidden rows go to the device for the first layers and come back for the others.
 
     Each layer's keys and values stay where it computes; nothing else than the rows of a forward, their positions and
@@ -132,21 +133,6 @@ class Split:
     def home(self) -> Side:
         """The host."""
         return replace(self._host.home, name="host")
-
-    @property
-    def streamed_bytes(self) -> int:
-        """Nothing is read again."""
-        return 0
-
-    @property
-    def disk_read_bytes(self) -> int:
-        """Nothing is read again."""
-        return 0
-
-    @property
-    def waited_s(self) -> float:
-        """Nothing has to be waited for."""
-        return 0.0
 
     def side(self, index: int) -> Side:
         """The device for the first layers, the host for the others."""

@@ -128,6 +128,9 @@ class DirectReader:
             offset: In the file; a multiple of 4096.
             size_bytes: As many, into the front of the memory. What follows in the last page may be overwritten.
             memory: Nobody else's until the read is over.
+
+        Raises:
+            OSError: The reader was closed.
         """
         starts = range(0, size_bytes, BLOCK_BYTES)
         read = PendingRead(size_bytes, len(starts))
@@ -141,6 +144,8 @@ class DirectReader:
             for start in starts
         ]
         with self._changed:
+            if self._closing:
+                raise OSError("the reader was closed")
             self._blocks.extend(blocks)
             self._changed.notify_all()
         if not blocks:
@@ -191,7 +196,8 @@ class DirectReader:
             error = None
             try:
                 self._read_block(file, block)
-            except (OSError, ValueError) as problem:
+            except Exception as problem:
+                # Whatever it is: a read that never ends would be waited for without end.
                 error = problem if isinstance(problem, OSError) else OSError(str(problem))
             with self._changed:
                 read = block.read

@@ -8,15 +8,13 @@ from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
-from PySide6.QtCore import QLocale, QSize
-from PySide6.QtGui import QFontDatabase
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QSize
 
 from app.ui.theme.theme import Theme
 from engine.messages import MemoryPlace
 from tests.support.fake_workspace import FakeWorkspace, statistics
 from tests.support.inspector_scene import PLACES, STREAMED, play, report
-from tests.support.screenshots import FOLLOW_UP, LLAMA, TAIL, fill, open_window, take
+from tests.support.screenshots import FOLLOW_UP, LLAMA, TAIL, begin, fill, open_window, take
 
 WIDE, BETWEEN, NARROW = QSize(1280, 820), QSize(1020, 820), QSize(520, 820)
 
@@ -39,17 +37,7 @@ def inspected(theme: Theme, folder: Path, name: str, size: QSize, places: tuple[
 
 def main() -> int:
     """Take all pictures."""
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
-    folder.mkdir(parents=True, exist_ok=True)
-    app = QApplication([])
-    QLocale.setDefault(QLocale("en_US"))
-    families = QFontDatabase.families()
-    theme = Theme(
-        dark=True,
-        family="Inter" if "Inter" in families else "",
-        code_family="JetBrains Mono" if "JetBrains Mono" in families else "",
-    )
-    theme.apply()
+    app, theme, folder = begin(dark=True)
     inspected(theme, folder, "inspector-dark", WIDE, PLACES)
     inspected(theme, folder, "inspector-narrow-dark", NARROW, PLACES)
     theme.set_dark(False)

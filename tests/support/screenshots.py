@@ -124,19 +124,25 @@ def streaming(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     window.close()
 
 
-def main() -> int:
-    """Take all pictures."""
+def begin(dark: bool) -> tuple[QApplication, Theme, Path]:
+    """The application, its theme with the mockups' fonts where they are there, and the folder for the pictures."""
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
     folder.mkdir(parents=True, exist_ok=True)
     app = QApplication([])
     QLocale.setDefault(QLocale("en_US"))
     families = QFontDatabase.families()
     theme = Theme(
-        dark=False,
+        dark=dark,
         family="Inter" if "Inter" in families else "",
         code_family="JetBrains Mono" if "JetBrains Mono" in families else "",
     )
     theme.apply()
+    return app, theme, folder
+
+
+def main() -> int:
+    """Take all pictures."""
+    app, theme, folder = begin(dark=False)
     wide, narrow = QSize(1280, 820), QSize(520, 820)
     for dark in (False, True):
         theme.set_dark(dark)

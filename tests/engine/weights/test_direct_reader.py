@@ -120,3 +120,22 @@ def test_memory_begins_on_a_page_and_holds_whole_ones() -> None:
     memory = PageMemory(5000)
     assert (memory.size_bytes, len(memory.view)) == (5000, 8192)
     assert memory.tensor(0, 1).data_ptr() % 4096 == 0
+
+
+def test_a_reading_thread_outlives_what_goes_wrong_in_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reader = DirectReader(path)
+    read_block = DirectReader._read_block
+    with monkeypatch.context() as patch:
+        patch.setattr(DirectReader, "_read_block", lambda *arguments: {}["gone"])
+        failed = reader.submit(0, 4096, PageMemory(4096))
+        assert failed.wait(10)
+        assert isinstance(failed.error, OSError)
+    assert DirectReader._read_block is read_block
+    memory = PageMemory(4096)
+    again = reader.submit(0, 4096, memory)
+    assert again.wait(10)
+    assert again.error is None
+    assert bytes(memory.view[:4096]) == path.read_bytes()[:4096]
+    reader.close()
+    with pytest.raises(OSError, match="closed"):
+        reader.submit(0, 4096, memory)
