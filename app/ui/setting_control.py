@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QWidget
 
 from app.settings.control import Names, Number, Switch
@@ -14,6 +14,8 @@ from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 
 _ICON_PX = 14
+_BOX_PX = 18
+_MARGIN_PX = 6
 
 
 class NumberField(QDoubleSpinBox):
@@ -29,6 +31,8 @@ class NumberField(QDoubleSpinBox):
             self.setSuffix(f" {number.unit}")
         self.setSpecialValueText(number.empty)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        # A style sheet's padding does not reach the field inside a spin box.
+        self.lineEdit().setTextMargins(_MARGIN_PX, 0, _MARGIN_PX, 0)
 
     def number(self) -> int | float | None:
         """The value in the setting's own unit."""
@@ -70,7 +74,27 @@ class NamesField(QComboBox):
         event.ignore()
 
 
-Field = NumberField | NamesField | QCheckBox
+class SwitchField(QCheckBox):
+    """A switch; the box takes its colours from the theme, filled where it is on."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the box and its tick: the style's own has an edge that a dark page hides."""
+        palette, painter = self._theme.palette, QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = QRectF(1.5, (self.height() - _BOX_PX) / 2 + 0.5, _BOX_PX - 1, _BOX_PX - 1)
+        painter.setPen(palette.acc if self.isChecked() else palette.ctl)
+        painter.setBrush(QColor(palette.acc if self.isChecked() else palette.bg))
+        painter.drawRoundedRect(box, 4, 4)
+        if self.isChecked():
+            tick = tinted_pixmap("check", palette.onacc, _ICON_PX, self.devicePixelRatioF())
+            painter.drawPixmap(box.center() - QPointF(_ICON_PX, _ICON_PX) / 2, tick)
+
+
+Field = NumberField | NamesField | SwitchField
 
 
 def make_field(theme: Theme, setting: Setting[Any], parent: QWidget) -> Field:
@@ -82,7 +106,7 @@ def make_field(theme: Theme, setting: Setting[Any], parent: QWidget) -> Field:
         field = NamesField(theme, setting.control, parent)
     else:
         assert isinstance(setting.control, Switch), f"{setting.name} does not say how it is changed"
-        field = QCheckBox(parent)
+        field = SwitchField(theme, parent)
     field.setAccessibleName(setting.title)
     field.setAccessibleDescription(setting.help_text)
     return field
