@@ -8,15 +8,14 @@ from time import perf_counter
 
 from PySide6.QtCore import QEvent, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
-from app.chat.conversation import Message, MessageState
+from app.chat.conversation import Message
 from app.chat.engine_state import EngineState
-from app.ui.theme.theme import Theme, animation_ms
+from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.jump_button import JumpButton
-from app.ui.transcript.reply import ReplyView
+from app.ui.transcript.message_views import MessageView, MessageViews
 
 COLUMN_PX = 744
 NARROW_PX = 720
@@ -24,9 +23,6 @@ _TOP_PX = 24
 _BOTTOM_PX = 14
 _GAP_PX = 14
 _SLICE_MS = 8.0
-_BLINK_MS = 530
-
-MessageView = OwnMessage | ReplyView
 
 
 class Transcript(QScrollArea):
@@ -56,15 +52,9 @@ class Transcript(QScrollArea):
     ) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._alternatives = alternatives
-        self._engine = engine
         self._older: list[Message] = []
-        self._views: list[MessageView] = []
-        self._by_id: dict[int, MessageView] = {}
         self._follow = True
         self._arranging = False
-        self._lit = True
-        self._drafted_shown = False
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -72,19 +62,24 @@ class Transcript(QScrollArea):
         self._column = QWidget()
         self._column.setProperty("kind", "column")
         self.setWidget(self._column)
+        self._views = MessageViews(theme, engine, alternatives, self._column, self)
+        self._views.height_changed.connect(self._height_changed)
+        self._views.action_requested.connect(self.action_requested)
+        self._views.alternative_chosen.connect(self.alternative_chosen)
+        self._views.edited.connect(self.edited)
+        self._views.inspect_requested.connect(self.inspect_requested)
+        self._views.link_activated.connect(self.link_activated)
         self._jump = JumpButton(theme, self)
         self._jump.clicked.connect(self.jump_to_latest)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
         self._builder = QTimer(self, interval=0)
         self._builder.timeout.connect(self._build_slice)
-        self._blinker = QTimer(self, interval=_BLINK_MS)
-        self._blinker.timeout.connect(self._blink)
         theme.changed.connect(self._restyle)
 
     @property
     def views(self) -> list[MessageView]:
         """The messages that are widgets now, oldest first."""
-        return self._views
+        return self._views.all
 
     @property
     def unbuilt(self) -> int:
@@ -98,21 +93,21 @@ class Transcript(QScrollArea):
 
     def is_last(self, message_id: int) -> bool:
         """Whether a message is the last one."""
-        return bool(self._views) and self._views[-1].message.id == message_id
+        return bool(self._views.all) and self._views.all[-1].message.id == message_id
 
     # --- messages ---------------------------------------------------------------------------------------------
 
     def show_messages(self, messages: list[Message]) -> None:
         """Replace everything by these messages and go to the end."""
         self._builder.stop()
-        self._drop(0)
+        self._views.drop(0)
         self._older = list(messages)
         self._follow = True
         width = self._column_width()
         height = 0
         while self._older and height < 2 * max(self.viewport().height(), 200):
             height += self._build_oldest().fit(width) + _GAP_PX
-        self._mark_last()
+        self._views.mark_last()
         self._arrange()
 
     def replace_messages(self, messages: list[Message]) -> None:
@@ -121,29 +116,28 @@ class Transcript(QScrollArea):
         A reply that begins is followed. Else the buttons under the first other message stay where they were, so that
         an arrow can be pressed again, and the keyboard goes on from the same button.
         """
-        shown = [*self._older, *(view.message for view in self._views)]
+        shown = [*self._older, *(view.message for view in self._views.all)]
         shared = sum(1 for _ in takewhile(_is_same, zip(shown, messages, strict=False)))
         if shared < len(self._older):
             self.show_messages(messages)
             return
         starts = len(messages) > shared and messages[-1].state.unfinished
         at = shared - len(self._older)
-        before = self._views[at] if at < len(self._views) else None
+        before = self._views.all[at] if at < len(self._views.all) else None
         focused = before.buttons.focused() if before is not None else None
         top = self.verticalScrollBar().value()
         place = (before.y() - top, before.y() + before.buttons.y() - top) if before is not None else (0, 0)
         keep = self._top_view()
         self._arranging = True
         self._older = messages[: len(self._older)]
-        for view, message in zip(self._views[:at], messages[len(self._older) :], strict=False):
-            view.set_message(message)
-            view.set_alternatives(self._alternatives(message.id))
-        fresh = [self._make(message) for message in messages[shared:]]
+        for view, message in zip(self._views.all[:at], messages[len(self._older) :], strict=False):
+            self._views.set_message(view, message)
+        fresh = [self._views.make(message) for message in messages[shared:]]
         if focused is not None and fresh:
             fresh[0].buttons.focus(focused)
-        self._drop(at)
-        self._views += fresh
-        self._mark_last()
+        self._views.drop(at)
+        self._views.all += fresh
+        self._views.mark_last()
         if before is not None and fresh:
             swapped = before.message.role == fresh[0].message.role
             fresh[0].fit(self._column_width())
@@ -156,9 +150,9 @@ class Transcript(QScrollArea):
 
     def show_message(self, message_id: int) -> None:
         """Scroll to a message."""
-        while self._older and message_id not in self._by_id:
+        while self._older and message_id not in self._views:
             self._build_oldest()
-        view = self._by_id.get(message_id)
+        view = self._views.of(message_id)
         if view is not None:
             self._follow = False
             self._arrange(keep=(view, _TOP_PX))
@@ -166,56 +160,49 @@ class Transcript(QScrollArea):
 
     def add_message(self, message: Message) -> None:
         """A new message at the end; one's own is always scrolled to."""
-        if message.id in self._by_id:
+        if message.id in self._views:
             self.change_message(message)
             return
         if message.role == "user":
             self._follow = True
-        view = self._make(message)
-        self._views.append(view)
-        self._mark_last()
+        self._views.all.append(self._views.make(message))
+        self._views.mark_last()
         self._arrange()
 
     def change_message(self, message: Message) -> None:
         """A message's state, figures, notices or text changed."""
-        view = self._by_id.get(message.id)
-        if isinstance(view, ReplyView):
-            view.set_message(message)
-            self._choose_blinking()
-        elif view is None:
+        reply = self._views.reply(message.id)
+        if reply is not None:
+            reply.set_message(message)
+            self._views.choose_blinking()
+        elif message.id not in self._views:
             self._older = [message if old.id == message.id else old for old in self._older]
 
     def append_text(self, message_id: int, text: str) -> None:
         """More of a reply has come."""
-        view = self._by_id.get(message_id)
-        if isinstance(view, ReplyView):
-            view.append_text(text)
+        reply = self._views.reply(message_id)
+        if reply is not None:
+            reply.append_text(text)
 
     def show_unconfirmed(self, message_id: int, text: str) -> None:
         """Show a guess of what a reply goes on with, in place of the last."""
-        view = self._by_id.get(message_id)
-        if isinstance(view, ReplyView):
-            view.show_unconfirmed(text)
+        reply = self._views.reply(message_id)
+        if reply is not None:
+            reply.show_unconfirmed(text)
 
     def set_prefill(self, message_id: int, fraction: float) -> None:
         """Share of the prompt that is read."""
-        view = self._by_id.get(message_id)
-        if isinstance(view, ReplyView):
-            view.set_prefill(fraction)
+        reply = self._views.reply(message_id)
+        if reply is not None:
+            reply.set_prefill(fraction)
 
     def set_drafted_shown(self, shown: bool) -> None:
         """Colour what came from accepted drafts in finished replies."""
-        self._drafted_shown = shown
-        for view in self._views:
-            if isinstance(view, ReplyView):
-                view.set_drafted_shown(shown)
+        self._views.set_drafted_shown(shown)
 
     def set_engine(self, engine: EngineState) -> None:
         """The engine's state changed."""
-        self._engine = engine
-        for view in self._views:
-            if isinstance(view, ReplyView):
-                view.set_engine(engine)
+        self._views.set_engine(engine)
 
     # --- scrolling --------------------------------------------------------------------------------------------
 
@@ -273,7 +260,7 @@ class Transcript(QScrollArea):
 
     def _top_view(self) -> tuple[MessageView, int] | None:
         value = self.verticalScrollBar().value()
-        for view in self._views:
+        for view in self._views.all:
             if view.y() + view.height() > value:
                 return view, view.y() - value
         return None
@@ -283,40 +270,9 @@ class Transcript(QScrollArea):
 
     # --- building ---------------------------------------------------------------------------------------------
 
-    def _make(self, message: Message) -> MessageView:
-        view: MessageView
-        if message.role == "assistant":
-            view = ReplyView(self._theme, message, self._engine, self._column)
-            view.set_drafted_shown(self._drafted_shown)
-            view.height_changed.connect(self._height_changed)
-            view.inspect_requested.connect(self.inspect_requested)
-            view.link_activated.connect(self.link_activated)
-        else:
-            view = OwnMessage(self._theme, message, self._column)
-            view.height_changed.connect(self._height_changed)
-            view.edited.connect(self.edited)
-        view.set_alternatives(self._alternatives(message.id))
-        view.action_requested.connect(self.action_requested)
-        view.alternative_chosen.connect(self.alternative_chosen)
-        self._by_id[message.id] = view
-        view.show()
-        return view
-
-    def _drop(self, first: int) -> None:
-        """Take away the views from one on; what the keyboard was in goes to the transcript."""
-        focus = QApplication.focusWidget()
-        if focus is not None and any(view.isAncestorOf(focus) for view in self._views[first:]):
-            self.setFocus(Qt.FocusReason.OtherFocusReason)
-        for view in self._views[first:]:
-            view.hide()
-            view.deleteLater()
-            if self._by_id.get(view.message.id) is view:
-                del self._by_id[view.message.id]
-        del self._views[first:]
-
     def _build_oldest(self) -> MessageView:
-        view = self._make(self._older.pop())
-        self._views.insert(0, view)
+        view = self._views.make(self._older.pop())
+        self._views.all.insert(0, view)
         return view
 
     @Slot()
@@ -331,21 +287,15 @@ class Transcript(QScrollArea):
         if not self._older or self.verticalScrollBar().value() > 2 * self.viewport().height():
             self._builder.stop()
 
-    def _mark_last(self) -> None:
-        for view in self._views:
-            if isinstance(view, ReplyView):
-                view.set_last(view is self._views[-1])
-        self._choose_blinking()
-
     # --- layout -----------------------------------------------------------------------------------------------
 
     def _column_width(self) -> int:
         margin = 16 if self.width() < NARROW_PX else 32
         return max(160, min(self._theme.type.px(COLUMN_PX), self.width() - 2 * margin))
 
-    @Slot()
-    def _height_changed(self) -> None:
-        if not self._arranging and self.sender() in self._views:
+    @Slot(object)
+    def _height_changed(self, view: MessageView) -> None:
+        if not self._arranging and view in self._views.all:
             self._arrange()
 
     def _arrange(self, keep: tuple[MessageView, int] | None = None) -> None:
@@ -356,7 +306,7 @@ class Transcript(QScrollArea):
         width = self._column_width()
         left = (self.width() - width) // 2
         top = _TOP_PX
-        for view in self._views:
+        for view in self._views.all:
             height = view.fit(width)
             view.setGeometry(left, top, width, height)
             top += height + _GAP_PX
@@ -373,30 +323,10 @@ class Transcript(QScrollArea):
     def _restyle(self) -> None:
         keep = self._top_view()
         self._arranging = True
-        for view in self._views:
+        for view in self._views.all:
             view.restyle()
         self._arranging = False
         self._arrange(keep)
-
-    # --- caret ------------------------------------------------------------------------------------------------
-
-    def _choose_blinking(self) -> None:
-        """The caret blinks while a reply waits, and stays lit while text comes."""
-        last = self._views[-1] if self._views else None
-        waits = isinstance(last, ReplyView) and last.message.state is MessageState.WAITING
-        if waits and not self._blinker.isActive() and animation_ms(_BLINK_MS):
-            self._blinker.start()
-        elif not waits and self._blinker.isActive():
-            self._blinker.stop()
-            self._lit = True
-            if isinstance(last, ReplyView):
-                last.set_caret_lit(True)
-
-    @Slot()
-    def _blink(self) -> None:
-        self._lit = not self._lit
-        if self._views and isinstance(self._views[-1], ReplyView):
-            self._views[-1].set_caret_lit(self._lit)
 
 
 def _is_same(pair: tuple[Message, Message]) -> bool:

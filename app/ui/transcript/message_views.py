@@ -1,0 +1,153 @@
+"""The messages of the transcript that are widgets now: made, changed, taken away, and which of them has the caret."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.chat.conversation import Message, MessageState
+from app.chat.engine_state import EngineState
+from app.ui.theme.theme import Theme, animation_ms
+from app.ui.transcript.bubble import OwnMessage
+from app.ui.transcript.reply import ReplyView
+
+_BLINK_MS = 530
+
+MessageView = OwnMessage | ReplyView
+
+
+class MessageViews(QObject):
+    """Widgets of messages in their order; where they stand is the transcript's business.
+
+    Args:
+        theme: Colours and sizes.
+        engine: The engine's state.
+        alternatives: Ids of the versions of a message, itself included, oldest first.
+        column: What the widgets are children of.
+        parent: Of this object; takes the keyboard from widgets that are taken away.
+
+    Attributes:
+        all: The widgets, oldest first.
+    """
+
+    height_changed = Signal(object)  # the view
+    action_requested = Signal(int, object)  # message id, Action
+    alternative_chosen = Signal(int)  # message id
+    edited = Signal(int, str)  # message id, the other wording
+    inspect_requested = Signal(int)  # a reply's id
+    link_activated = Signal(QUrl)
+
+    def __init__(
+        self,
+        theme: Theme,
+        engine: EngineState,
+        alternatives: Callable[[int], Sequence[int]],
+        column: QWidget,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._engine = engine
+        self._alternatives = alternatives
+        self._column = column
+        self._parent = parent
+        self.all: list[MessageView] = []
+        self._by_id: dict[int, MessageView] = {}
+        self._drafted_shown = False
+        self._lit = True
+        self._blinker = QTimer(self, interval=_BLINK_MS)
+        self._blinker.timeout.connect(self._blink)
+
+    def __contains__(self, message_id: int) -> bool:
+        """Whether a message is a widget now."""
+        return message_id in self._by_id
+
+    def of(self, message_id: int) -> MessageView | None:
+        """A message's widget; None where it is none now."""
+        return self._by_id.get(message_id)
+
+    def reply(self, message_id: int) -> ReplyView | None:
+        """A reply's widget; None where it is none now, or the message is one's own."""
+        view = self._by_id.get(message_id)
+        return view if isinstance(view, ReplyView) else None
+
+    def make(self, message: Message) -> MessageView:
+        """A message's widget; its place in `all` is the caller's to give."""
+        view: MessageView
+        if message.role == "assistant":
+            view = ReplyView(self._theme, message, self._engine, self._column)
+            view.set_drafted_shown(self._drafted_shown)
+            view.inspect_requested.connect(self.inspect_requested)
+            view.link_activated.connect(self.link_activated)
+        else:
+            view = OwnMessage(self._theme, message, self._column)
+            view.edited.connect(self.edited)
+        view.height_changed.connect(self._tell_height)
+        view.set_alternatives(self._alternatives(message.id))
+        view.action_requested.connect(self.action_requested)
+        view.alternative_chosen.connect(self.alternative_chosen)
+        self._by_id[message.id] = view
+        view.show()
+        return view
+
+    def set_message(self, view: MessageView, message: Message) -> None:
+        """Show another state of a message, and the versions that it has now."""
+        view.set_message(message)
+        view.set_alternatives(self._alternatives(message.id))
+
+    def drop(self, first: int) -> None:
+        """Take away the widgets from one on; what the keyboard was in goes to the transcript."""
+        focus = QApplication.focusWidget()
+        if focus is not None and any(view.isAncestorOf(focus) for view in self.all[first:]):
+            self._parent.setFocus(Qt.FocusReason.OtherFocusReason)
+        for view in self.all[first:]:
+            view.hide()
+            view.deleteLater()
+            if self._by_id.get(view.message.id) is view:
+                del self._by_id[view.message.id]
+        del self.all[first:]
+
+    def mark_last(self) -> None:
+        """The last one has more to offer than the others, and may have a caret that blinks."""
+        for view in self._replies():
+            view.set_last(view is self.all[-1])
+        self.choose_blinking()
+
+    def set_drafted_shown(self, shown: bool) -> None:
+        """Colour what came from accepted drafts in finished replies."""
+        self._drafted_shown = shown
+        for view in self._replies():
+            view.set_drafted_shown(shown)
+
+    def set_engine(self, engine: EngineState) -> None:
+        """The engine's state changed."""
+        self._engine = engine
+        for view in self._replies():
+            view.set_engine(engine)
+
+    def choose_blinking(self) -> None:
+        """The caret blinks while a reply waits, and stays lit while text comes."""
+        last = self.all[-1] if self.all else None
+        waits = isinstance(last, ReplyView) and last.message.state is MessageState.WAITING
+        if waits and not self._blinker.isActive() and animation_ms(_BLINK_MS):
+            self._blinker.start()
+        elif not waits and self._blinker.isActive():
+            self._blinker.stop()
+            self._lit = True
+            if isinstance(last, ReplyView):
+                last.set_caret_lit(True)
+
+    def _replies(self) -> list[ReplyView]:
+        return [view for view in self.all if isinstance(view, ReplyView)]
+
+    @Slot()
+    def _tell_height(self) -> None:
+        self.height_changed.emit(self.sender())
+
+    @Slot()
+    def _blink(self) -> None:
+        self._lit = not self._lit
+        if self.all and isinstance(self.all[-1], ReplyView):
+            self.all[-1].set_caret_lit(self._lit)
