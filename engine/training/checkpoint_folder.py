@@ -1,4 +1,4 @@
-"""Writes a trained network as a Hugging Face checkpoint folder."""
+"""Writes a trained network as a Hugging Face checkpoint folder, and reads one again."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 import torch
-from safetensors.torch import save_file
+from safetensors.torch import load_file, save_file
 
 from engine.training.network import Network
 
@@ -32,6 +32,16 @@ def write_checkpoint(network: Network, folder: Path, special: dict[str, int]) ->
     save_file(state, folder / "model.safetensors", metadata={"format": "pt"})
     for path in folder.iterdir():
         os.chmod(path, 0o644)
+
+
+def read_weights(network: Network, folder: Path) -> None:
+    """Give a network the weights that `write_checkpoint` wrote.
+
+    Raises:
+        RuntimeError: they belong to another shape.
+    """
+    stored = load_file(folder / "model.safetensors")
+    network.load_state_dict({name.removeprefix("model."): value.float() for name, value in stored.items()})
 
 
 def _write_json(path: Path, data: dict[str, object]) -> None:

@@ -34,6 +34,11 @@ def parser() -> argparse.ArgumentParser:
     options.add_argument(
         "--work", type=Path, default=recipe.default_work_folder(), help="checkpoints, to resume from"
     )
+    options.add_argument(
+        "--start-from",
+        type=Path,
+        help="a folder of finished models: learn what has changed in the facts with their weights and vocabulary",
+    )
     options.add_argument("--out", type=Path, default=recipe.ASSETS, help="where the finished models go")
     options.add_argument("--threads", type=int, default=os.cpu_count(), help="processor threads")
     return options
@@ -45,7 +50,8 @@ def main(arguments: list[str] | None = None) -> int:
     from engine.training.guide import making
 
     stages = STAGES if options.stage == "all" else (options.stage,)
-    making.run(stages, recipe.Work(options.work), options.out, options.minutes, options.threads)
+    work = recipe.Work(options.work, options.start_from)
+    making.run(stages, work, options.out, options.minutes, options.threads)
     return 0
 
 

@@ -15,7 +15,7 @@ from engine.training.guide.corpus import Batch, Supply
 from engine.training.guide.dialogue import Source
 from engine.training.guide.vocabulary import Encoder
 from engine.training.network import Network
-from engine.training.trainer import Schedule, Trainer
+from engine.training.trainer import Trainer
 
 CHAIN = 4
 IMITATION_SHARE = 0.7
@@ -36,12 +36,14 @@ def imitation_loss(teacher: Network) -> Callable[[Network, Batch], Tensor]:
     return loss
 
 
-def train_draft(work: recipe.Work, teacher: Network, minutes: float, threads: int) -> Network:
+def train_draft(work: recipe.Work, teacher: Network, minutes: float | None, threads: int) -> Network:
     """Train the draft for ``minutes`` in all, going on from a checkpoint if there is one."""
     torch.manual_seed(recipe.SEED + 1)
     network = Network(recipe.DRAFT)
+    work.begin(network, recipe.DRAFT_FOLDER)
+    schedule = work.schedule(minutes, recipe.DRAFT_MINUTES, recipe.WARM_DRAFT_MINUTES)
     trainer = Trainer(
-        network, Schedule(minutes), imitation_loss(teacher.eval()), recipe.LOSS_SHARES, work.draft, threads
+        network, schedule, imitation_loss(teacher.eval()), recipe.LOSS_SHARES, work.draft, threads
     )
     supply = Supply(work.tokenizer, recipe.TOKENS_PER_BATCH, recipe.SEED + 50_000 + trainer.progress.step)
     try:

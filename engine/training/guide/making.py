@@ -52,13 +52,13 @@ def run_own_vocabulary(
     """The stages that need the learned vocabulary."""
     encoder = Encoder(work.tokenizer)
     if "target" in stages:
-        network = train_target(work, minutes or recipe.TARGET_MINUTES, threads)
+        network = train_target(work, minutes, threads)
         export(network, work, out / recipe.TARGET_FOLDER, encoder)
         write_gate(out / recipe.TARGET_FOLDER)
     if "draft" in stages:
         own_minutes = minutes if "target" not in stages else None
         teacher = load(work.target, recipe.TARGET)
-        draft = train_draft(work, teacher, own_minutes or recipe.DRAFT_MINUTES, threads)
+        draft = train_draft(work, teacher, own_minutes, threads)
         export(draft, work, out / recipe.DRAFT_FOLDER, encoder)
     if "score" in stages:
         report(work, out, encoder)

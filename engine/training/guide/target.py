@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 
 import torch
 
@@ -13,12 +14,16 @@ from engine.training.guide.evaluation import development_score
 from engine.training.guide.fact import read_facts
 from engine.training.guide.vocabulary import Encoder, corpus_texts, learn
 from engine.training.network import Network
-from engine.training.trainer import Schedule, Trainer, answer_loss
+from engine.training.trainer import Trainer, answer_loss
 
 
 def make_tokenizer(work: recipe.Work) -> None:
     """Learn the vocabulary, unless the work folder has one: it must not change under a checkpoint."""
     if work.tokenizer.exists():
+        return
+    if work.start_from is not None:
+        work.folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(work.start_from / recipe.TARGET_FOLDER / "tokenizer.json", work.tokenizer)
         return
     source, rng = Source(*read_facts(problems=[])), random.Random(recipe.SEED)
     work.folder.mkdir(parents=True, exist_ok=True)
@@ -27,11 +32,13 @@ def make_tokenizer(work: recipe.Work) -> None:
     )
 
 
-def train_target(work: recipe.Work, minutes: float, threads: int) -> Network:
+def train_target(work: recipe.Work, minutes: float | None, threads: int) -> Network:
     """Train the target for ``minutes`` in all, going on from a checkpoint if there is one."""
     torch.manual_seed(recipe.SEED)
     network = Network(recipe.TARGET)
-    trainer = Trainer(network, Schedule(minutes), answer_loss, recipe.LOSS_SHARES, work.target, threads)
+    work.begin(network, recipe.TARGET_FOLDER)
+    schedule = work.schedule(minutes, recipe.TARGET_MINUTES, recipe.WARM_TARGET_MINUTES)
+    trainer = Trainer(network, schedule, answer_loss, recipe.LOSS_SHARES, work.target, threads)
     supply = Supply(work.tokenizer, recipe.TOKENS_PER_BATCH, recipe.SEED + trainer.progress.step)
     try:
         trainer.run(supply, development_score(Encoder(work.tokenizer)))
