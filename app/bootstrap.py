@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication
 from app.bridge.workspace import Workspace
 from app.ui.main_window import MainWindow
 from app.ui.termination import TerminationSignals
+from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.theme import Theme
 
 
@@ -44,8 +45,9 @@ class Application:
         self.qt.setDesktopFileName("tenon")
         self.qt.setApplicationDisplayName("Tenon")
         self.workspace = Workspace()
-        self.theme = Theme(scale=min(150, max(90, self.workspace.settings.font_scale)) / 100)
+        self.theme = Theme()
         self.theme.apply()
+        apply_appearance(self.theme, self.workspace.settings)
         self.window = MainWindow(self.theme, self.workspace)
         self.first_paint = FirstPaint(self.window)
         self.first_paint.happened.connect(self.workspace.start)

@@ -190,7 +190,7 @@ PAGES = (
     Page(
         "appearance",
         mark("Appearance"),
-        "sun",
+        "settings",
         (
             Section(
                 mark("Window"),

@@ -17,7 +17,7 @@ from app.ui.commands import Commands, Section
 from app.ui.inspector.dock import InspectorDock
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MACHINE, MODELS, Places
-from app.ui.settings_dialog import SettingsDialog
+from app.ui.settings.opening import SettingsOpening
 from app.ui.shell import Shell
 from app.ui.sidebar.places_nav import SETTINGS
 from app.ui.sidebar.sidebar import Sidebar
@@ -163,14 +163,8 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def open_settings(self) -> None:
-        """Show how fast and with how much memory replies are made, to be changed."""
-        gpu = self._workspace.engine_state().gpu
-        about_gpu = () if gpu != "" else ("vram_budget_bytes", "gpu_layers")
-        reasons = dict.fromkeys(about_gpu, "There is no GPU that Tenon can use here.")
-        dialog = SettingsDialog(self._theme, self._workspace.settings, reasons, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.accepted.connect(self._workspace.settings_applied)
-        dialog.open()
+        """Show what can be set."""
+        self.settings.open()
 
     # --- window -----------------------------------------------------------------------------------------------
 
