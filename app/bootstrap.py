@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from app.bridge.workspace import Workspace
-from app.ui.language import SYSTEM, speak
+from app.ui.language import speak
 from app.ui.main_window import MainWindow
 from app.ui.termination import TerminationSignals
 from app.ui.theme.appearance import apply_appearance
@@ -45,8 +45,8 @@ class Application:
         self.qt.setApplicationName("Tenon")
         self.qt.setDesktopFileName("tenon")
         self.qt.setApplicationDisplayName("Tenon")
-        speak(self.qt, SYSTEM)
         self.workspace = Workspace()
+        speak(self.qt, self.workspace.settings.language)
         self.theme = Theme()
         self.theme.apply()
         apply_appearance(self.theme, self.workspace.settings)

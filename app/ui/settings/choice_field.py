@@ -88,7 +88,7 @@ class ChoiceField(Field):
         self._choices = choices
         self._words = words
         self._title = title
-        self._value: Any = ""
+        self._value: Any = None
         self.button = ChoiceButton(theme, self)
         self.button.clicked.connect(self.open)
         self.popup: ChoicePopup | None = None

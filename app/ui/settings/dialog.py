@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
@@ -167,7 +168,7 @@ class SettingsDialog(QDialog):
         order: list[QWidget] = [self.page_list.list, self.page_list.box, head.search]
         order += [*head.level.buttons.values(), *head.scope.buttons.values(), *self.stack.controls()]
         order += [self.foot.undo_button, self.foot.apply_button]
-        for before, after in zip(order, order[1:], strict=False):
+        for before, after in pairwise(order):
             self.setTabOrder(before, after)
 
     # --- values -----------------------------------------------------------------------------------------------

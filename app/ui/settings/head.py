@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QFontMetrics
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QVBoxLayout, QWidget
 
 from app.settings.pending import EVERY_MODEL
 from app.ui.settings.segments import Segments
@@ -13,8 +13,9 @@ from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
 
-_NAME_PX = 180
-_STACKED_PX = 480
+_NAME_PX = 240
+_SIDE_PX = 20
+_BESIDE_PX = 60  # the edges of the switch, and what its words keep from them
 
 
 class Head(QWidget):
@@ -41,33 +42,45 @@ class Head(QWidget):
         self.level.add("simple", tr("Simple"))
         self.level.add("advanced", tr("Advanced"))
         self.scope = Segments(tr("Chosen for"), self)
-        metrics = QFontMetrics(theme.font(TextStyle.UI))
-        name = metrics.elidedText(model_name, Qt.TextElideMode.ElideMiddle, theme.type.px(_NAME_PX))
         self.scope.add(EVERY_MODEL, tr("For all models"))
-        self.scope.add(model, tr("For {model}", model=name), model_name)
+        self.scope.add(model, tr("For {model}", model=model_name), model_name)
+        self._model, self._model_name = model, model_name
         self.scope.choose(EVERY_MODEL)
-        self._first = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._first.setSpacing(12)
+        self._first = QHBoxLayout()
+        self._second = QHBoxLayout()
+        third = QHBoxLayout()
+        for line in (self._first, self._second):
+            line.setSpacing(12)
         self._first.addWidget(self.search, 1)
         self._first.addWidget(self.level)
-        second = QHBoxLayout()
-        second.addWidget(self.scope)
-        second.addStretch(1)
+        third.addWidget(self.scope)
+        third.addStretch(1)
         self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(20, 14, 20, 6)
+        self._column.setContentsMargins(_SIDE_PX, 14, _SIDE_PX, 6)
         self._column.setSpacing(10)
-        self._column.addLayout(self._first)
-        self._column.addLayout(second)
+        for line in (self._first, self._second, third):
+            self._column.addLayout(line)
+        self._pages: QWidget | None = None
 
     def put_pages(self, box: QWidget) -> None:
         """Take in the pages as a field, for a narrow dialog."""
         box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self._column.insertWidget(0, box)
         self._pages = box
 
     def fit(self, width: int, narrow: bool) -> None:
-        """Show the pages as a field in a narrow dialog, and stack what does not fit beside one another."""
+        """In a narrow dialog the pages are a field in the place of the search, which goes below."""
+        assert self._pages is not None, "the head has no pages"
         self._pages.setVisible(narrow)
-        stacked = width < self._theme.type.px(_STACKED_PX)
-        direction = QBoxLayout.Direction.TopToBottom if stacked else QBoxLayout.Direction.LeftToRight
-        self._first.setDirection(direction)
+        if narrow:
+            self._first.insertWidget(0, self._pages, 1)
+            self._second.addWidget(self.search, 1)
+        else:
+            self._first.insertWidget(0, self.search, 1)
+        metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
+        all_models = metrics.horizontalAdvance(self.scope.buttons[EVERY_MODEL].text())
+        room = max(width - 2 * _SIDE_PX - all_models - _BESIDE_PX, 60)
+        words = tr("For {model}", model=self._model_name)
+        words = metrics.elidedText(
+            words, Qt.TextElideMode.ElideRight, min(room, self._theme.type.px(_NAME_PX))
+        )
+        self.scope.buttons[self._model].setText(words)

@@ -14,7 +14,7 @@ from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
-_WIDTH_PX = 176
+_WIDTH_PX = 188
 
 
 class PageList(QFrame):
@@ -66,9 +66,7 @@ class PageList(QFrame):
     def choose(self, number: int) -> None:
         """Choose a page."""
         index = self._model.index(number, 0)
-        self.list.selectionModel().setCurrentIndex(
-            index, QItemSelectionModel.SelectionFlag.ClearAndSelect
-        )
+        self.list.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
         self.box.setCurrentIndex(number)
 
     @Slot()

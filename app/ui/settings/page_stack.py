@@ -89,7 +89,7 @@ class PageStack(QScrollArea):
 
     def arrange(self) -> None:
         """Lay the shown pages out below one another."""
-        width = self.viewport().width() - 2 * _SIDE_PX
+        width = self.width() - 2 * _SIDE_PX  # the scroll bar stands in the margin
         top = 0
         for page in self.pages():
             if not page.isHidden():

@@ -102,16 +102,17 @@ class PageView(QWidget):
             per_model: Whether only what a model can have of its own is wanted.
         """
         self.title.setVisible(bool(typed))
-        found = False
+        found = columns = False
         for head, section, items in self._sections:
-            shown = False
+            shown = []
             for item, view in items:
                 wanted = self._wanted(item, section, typed, advanced, per_model)
                 view.setVisible(wanted)
-                shown = shown or wanted
-            head.setVisible(shown)
-            head.with_columns = shown and not found and any(isinstance(item, Row) for item, _ in items)
-            found = found or shown
+                shown += [item] if wanted else []
+            head.setVisible(bool(shown))
+            head.with_columns = bool(shown) and isinstance(shown[0], Row) and not columns
+            columns = columns or head.with_columns
+            found = found or bool(shown)
         return found
 
     def fit(self, width: int) -> int:
