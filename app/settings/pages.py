@@ -69,6 +69,11 @@ class Page:
     icon: str
     sections: tuple[Section, ...]
 
+    @property
+    def per_model(self) -> bool:
+        """Whether a model can have values of its own on it."""
+        return any(isinstance(item, Row) and item.per_model for item in self.items())
+
     def items(self) -> Iterator[Item]:
         """Everything on it, from top to bottom."""
         for section in self.sections:

@@ -65,7 +65,7 @@ class Settings(Values):
         1 << 24,
         mark("How much of the chat the model remembers, in tokens."),
         mark("Context length"),
-        Number(0, 1 << 24, step=512, least_words=mark("Model's own"), slider=(512, 131_072), by_factors=True),
+        Number(0, 1 << 24, step=256, least_words=mark("Model's own"), slider=(512, 131_072), by_factors=True),
     )
     idle_unload_minutes = whole_number(
         30,
@@ -165,7 +165,7 @@ class Settings(Values):
         1 << 24,
         mark("Longest reply in tokens."),
         mark("Length of replies"),
-        Number(0, 1 << 24, step=64, least_words=mark("No limit"), slider=(16, 8_192), by_factors=True),
+        Number(0, 1 << 24, step=16, least_words=mark("No limit"), slider=(32, 8_192), by_factors=True),
     )
     temperature = optional_number(
         0.0,

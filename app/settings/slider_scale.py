@@ -40,9 +40,12 @@ class SliderScale:
         way = (position - self._words) / self._steps
         if self._number.by_factors:
             exact = self._least * (self._most / self._least) ** way
+            # Quarters of the power of two below it: between 8,192 and 16,384 lies 12,288.
+            step = max(self._number.step, 2.0 ** math.floor(math.log2(exact)) / 4)
         else:
             exact = self._least + (self._most - self._least) * way
-        steps = float(round(exact / self._number.step) * self._number.step)
+            step = self._number.step
+        steps = round(exact / step) * step
         return float(round(min(max(steps, self._least), self._most), self._number.places))
 
     def position_of(self, value: float | None) -> int:

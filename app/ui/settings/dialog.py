@@ -85,8 +85,15 @@ class SettingsDialog(QDialog):
 
     @property
     def scope(self) -> str:
-        """The model that values are chosen for, or `EVERY_MODEL`."""
-        return self.head.scope.current
+        """The model that values are chosen for, or `EVERY_MODEL`; on a page without such values always that."""
+        return self.head.scope.current if self._offers_scope() else EVERY_MODEL
+
+    @property
+    def _typed(self) -> str:
+        return self.head.search.text().strip()
+
+    def _offers_scope(self) -> bool:
+        return bool(self._typed) or PAGES[self.page_list.current].per_model
 
     def row(self, name: str) -> SettingRow:
         """The row of a setting; its page is made where it was not yet."""
@@ -111,7 +118,7 @@ class SettingsDialog(QDialog):
         self._refresh()
 
     def _lay_out(self) -> None:
-        right = QVBoxLayout()
+        self._right = right = QVBoxLayout()
         right.setSpacing(0)
         right.addWidget(self.head)
         right.addWidget(self.stack, 1)
@@ -146,9 +153,9 @@ class SettingsDialog(QDialog):
     @Slot()
     def _show_page(self) -> None:
         advanced = self.head.level.current == "advanced"
-        typed = self.head.search.text().strip()
+        self.head.scope.setVisible(self._offers_scope())
         self._refresh()
-        self.stack.show_page(self.page_list.current, typed, advanced, self.scope != EVERY_MODEL)
+        self.stack.show_page(self.page_list.current, self._typed, advanced, self.scope != EVERY_MODEL)
         self._order_tabs()
 
     @Slot(object)
@@ -281,10 +288,28 @@ class SettingsDialog(QDialog):
     def _arrange(self) -> None:
         width = self.width()
         narrow = width < self._theme.type.px(_NARROW_PX)
+        self._place_head(narrow)
         self.page_list.setVisible(not narrow)
         self.head.fit(width if narrow else width - self.page_list.width(), narrow)
         self.foot.fit(width if narrow else width - self.page_list.width())
         self.stack.arrange()
+
+    def _place_head(self, narrow: bool) -> None:
+        """In a narrow dialog the head scrolls away with the rows."""
+        inside = self.head.parent() is not self
+        if inside == narrow:
+            return
+        focused = self.focusWidget()
+        if narrow:
+            self._right.removeWidget(self.head)
+            self.stack.put_head(self.head)
+        else:
+            self.stack.put_head(None)
+            self._right.insertWidget(0, self.head)
+            self.head.show()
+        if focused is not None and self.head.isAncestorOf(focused):
+            focused.setFocus()
+        self._order_tabs()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a narrow dialog the pages are a field above the rows."""

@@ -37,6 +37,10 @@ class Field(QWidget):
     def fit(self) -> None:
         """Take the sizes of another theme."""
 
+    def wanted_height(self) -> int:
+        """How high it is to be, in px."""
+        return min(self.sizeHint().height(), self.maximumHeight())
+
     def value(self) -> Any:
         """What it says."""
         raise NotImplementedError

@@ -52,7 +52,8 @@ class Foot(QFrame):
         """Say what Apply would do, and whatever else there is to say."""
         said = [tr("Changes to apply: {count}.", count=count)] if count else []
         self.words.setText(" ".join([*said, *sentences]))
-        self._icon.setVisible(bool(self.words.text()))
+        for part in (self._icon, self.words):
+            part.setVisible(bool(self.words.text()))
         self.undo_button.setEnabled(count > 0)
         self.apply_button.setEnabled(count > 0)
 

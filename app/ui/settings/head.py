@@ -46,36 +46,36 @@ class Head(QWidget):
         self.scope.add(model, tr("For {model}", model=model_name), model_name)
         self._model, self._model_name = model, model_name
         self.scope.choose(EVERY_MODEL)
-        self._first = QHBoxLayout()
-        self._second = QHBoxLayout()
-        third = QHBoxLayout()
-        for line in (self._first, self._second):
-            line.setSpacing(12)
-        self._first.addWidget(self.search, 1)
-        self._first.addWidget(self.level)
-        third.addWidget(self.scope)
-        third.addStretch(1)
+        self._search_line = QHBoxLayout()
+        self._search_line.setSpacing(12)
+        self._search_line.addWidget(self.search, 1)
+        self._search_line.addWidget(self.level)
+        self._level_line = QHBoxLayout()
+        scope_line = QHBoxLayout()
+        scope_line.addWidget(self.scope)
+        for line in (self._level_line, scope_line):
+            line.addStretch(1)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(_SIDE_PX, 14, _SIDE_PX, 6)
         self._column.setSpacing(10)
-        for line in (self._first, self._second, third):
+        for line in (self._search_line, self._level_line, scope_line):
             self._column.addLayout(line)
         self._pages: QWidget | None = None
 
     def put_pages(self, box: QWidget) -> None:
         """Take in the pages as a field, for a narrow dialog."""
         box.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self._column.insertWidget(0, box)
         self._pages = box
 
     def fit(self, width: int, narrow: bool) -> None:
-        """In a narrow dialog the pages are a field in the place of the search, which goes below."""
+        """In a narrow dialog the pages are a field, and everything is below one another."""
         assert self._pages is not None, "the head has no pages"
         self._pages.setVisible(narrow)
         if narrow:
-            self._first.insertWidget(0, self._pages, 1)
-            self._second.addWidget(self.search, 1)
+            self._level_line.insertWidget(0, self.level)
         else:
-            self._first.insertWidget(0, self.search, 1)
+            self._search_line.addWidget(self.level)
         metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
         all_models = metrics.horizontalAdvance(self.scope.buttons[EVERY_MODEL].text())
         room = max(width - 2 * _SIDE_PX - all_models - _BESIDE_PX, 60)

@@ -28,12 +28,14 @@ class PageStack(QScrollArea):
         self._theme = theme
         self._fields = fields
         self._pages: dict[int, PageView] = {}
+        self._head: QWidget | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._column = QWidget(self)
         self._column.setProperty("kind", "column")
         self.nothing = QLabel(self._column)
+        self.nothing.setText(tr("No setting was found: try another word, or choose another page."))
         self.nothing.setWordWrap(True)
         self.nothing.setProperty("kind", "sub")
         self.setWidget(self._column)
@@ -49,14 +51,15 @@ class PageStack(QScrollArea):
                 page.setVisible(shown)
                 found = found or shown
         self.nothing.setVisible(not found)
-        if typed:
-            self.nothing.setText(tr("No setting is called that."))
-        elif per_model:
-            self.nothing.setText(tr("Everything on this page is the same for all models."))
-        else:
-            self.nothing.setText(tr("All settings of this page are advanced ones."))
         self.arrange()
         self.verticalScrollBar().setValue(0)
+
+    def put_head(self, head: QWidget | None) -> None:
+        """Take in what scrolls away above the pages; None gives it back to whoever asks for it."""
+        self._head = head
+        if head is not None:
+            head.setParent(self._column)
+            head.show()
 
     def page(self, number: int) -> PageView:
         """A page, made where it was not yet."""
@@ -91,6 +94,10 @@ class PageStack(QScrollArea):
         """Lay the shown pages out below one another."""
         width = self.width() - 2 * _SIDE_PX  # the scroll bar stands in the margin
         top = 0
+        if self._head is not None:
+            height = self._head.sizeHint().height()
+            self._head.setGeometry(0, 0, self.width(), height)
+            top = height
         for page in self.pages():
             if not page.isHidden():
                 height = page.fit(width)
@@ -98,8 +105,8 @@ class PageStack(QScrollArea):
                 top += height
         if not self.nothing.isHidden():
             height = self.nothing.heightForWidth(width - 24)
-            self.nothing.setGeometry(_SIDE_PX + 12, 16, width - 24, height)
-            top = height + 32
+            self.nothing.setGeometry(_SIDE_PX + 12, top + 16, width - 24, height)
+            top += height + 32
         self._column.resize(self.viewport().width(), top + 16)
 
     def viewportEvent(self, event: QEvent) -> bool:

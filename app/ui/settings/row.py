@@ -36,7 +36,6 @@ class SettingRow(QWidget):
     def __init__(self, theme: Theme, title: str, help_text: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._words = title
         self._changed = False
         self._in_use_words = ""
         self.title = QLabel(title, self)
@@ -71,14 +70,15 @@ class SettingRow(QWidget):
             changed: Whether Apply would change it.
             usual: Whether there is nothing to reset.
             in_use: What is in use, in words; empty where that is not known.
-            usual_words: What a reset brings back.
+            usual_words: What a reset brings back, empty for nothing.
         """
         self._changed = changed
         self._in_use_words = in_use
         self.in_use.setAccessibleName(tr("In use now: {value}", value=in_use) if in_use else "")
         self.in_use.setToolTip(in_use)
         self.reset_button.setVisible(not usual)
-        self.reset_button.setToolTip(tr("Back to the usual: {value}", value=usual_words))
+        usual_value = tr("Back to the usual: {value}", value=usual_words)
+        self.reset_button.setToolTip(usual_value if usual_words else tr("Back to the usual"))
         self._write_in_use()
         self.update()
 
@@ -102,13 +102,13 @@ class SettingRow(QWidget):
         height = self._place_words(QRect(_SIDE_PX, pad, words_width, 0))
         if self.field.wide:
             height = self._place_words(QRect(_SIDE_PX, pad, right - _SIDE_PX - _GAP_PX, 0))
-            field_height = self.field.sizeHint().height()
+            field_height = self.field.wanted_height()
             self.field.setGeometry(_SIDE_PX, pad + height + 8, right - _SIDE_PX - _GAP_PX, field_height)
             self.in_use.hide()
             self.reset_button.setGeometry(right, pad - 4, _BUTTON_PX, _BUTTON_PX)
             return height + field_height + 8 + 2 * pad
         left = _SIDE_PX + words_width + _GAP_PX
-        field_height = self.field.sizeHint().height()
+        field_height = self.field.wanted_height()
         field_width = min(px(_FIELD_PX), right - in_use_width - 2 * _GAP_PX - left)
         total = max(height + 2 * pad, field_height + 2 * pad, px(self._theme.spaced(_ROW_PX)))
         self._place_words(QRect(_SIDE_PX, (total - height) // 2, words_width, 0))
@@ -140,7 +140,7 @@ class SettingRow(QWidget):
         inner = width - _SIDE_PX - _BUTTON_PX - 8
         height = self._place_words(QRect(_SIDE_PX, pad, inner, 0))
         self.reset_button.setGeometry(width - _BUTTON_PX - 4, pad - 4, _BUTTON_PX, _BUTTON_PX)
-        field_height = self.field.sizeHint().height()
+        field_height = self.field.wanted_height()
         top = pad + height + 8
         self.field.setGeometry(_SIDE_PX, top, width - 2 * _SIDE_PX, field_height)
         top += field_height

@@ -13,7 +13,7 @@ from app.words import tr
 
 
 def value_words(setting: Setting[Any], value: Any) -> str:
-    """What to show for a value in a few words."""
+    """What to show for a value in a few words; empty for an empty text."""
     control = setting.control
     if setting.name == "drafts":
         return draft_name(value) if value else tr("None")
@@ -23,7 +23,7 @@ def value_words(setting: Setting[Any], value: Any) -> str:
         return next((tr(words) for name, words in control.titles if name == value), str(value))
     if isinstance(control, Number):
         return _number_words(control, value)
-    return " ".join(str(value).split()) or tr("Empty")
+    return " ".join(str(value).split())
 
 
 def _number_words(control: Number, value: Any) -> str:
