@@ -68,7 +68,7 @@ def address(default: str, help_text: str, title: str = "", hint: str = "") -> Se
     def read(value: Any) -> str:
         given = _text(value).strip()
         if given and not re.fullmatch(r"https?://[^\s/]+(/\S*)?", given):
-            raise InvalidOption(f"Expected an address like {hint}, not {value!r}.")
+            raise InvalidOption(f"Write a whole address, such as {hint}.")
         return given
 
     return Setting(default, help_text, read, title, Words(hint=hint))

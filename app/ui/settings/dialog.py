@@ -57,6 +57,9 @@ class SettingsDialog(QDialog):
         self._reasons = self._desk.reasons()
         self.pending = PendingSettings(workspace.settings)
         self._said = ""
+        self._not_allowed: dict[
+            str, str
+        ] = {}  # why what stands in a field is not chosen, by the name of its setting
         self.setWindowTitle(tr("Settings"))
         self.setMinimumSize(_LEAST)
         settings = workspace.settings
@@ -114,6 +117,7 @@ class SettingsDialog(QDialog):
     def choose(self, imported: ImportedSettings) -> None:
         """Choose what a file says; Apply brings it into force."""
         self._said = ""
+        self._not_allowed.clear()
         self.pending.choose(imported.values, imported.unknown)
         self._refresh()
 
@@ -183,16 +187,17 @@ class SettingsDialog(QDialog):
     @Slot(str)
     def _edited(self, name: str) -> None:
         self._said = ""
-        row = self.row(name)
+        self._not_allowed.pop(name, None)
         try:
-            self.pending.set(name, row.field.value(), self.scope)
+            self.pending.set(name, self.row(name).field.value(), self.scope)
         except InvalidOption as error:
-            self._said = error.message
+            self._not_allowed[name] = error.message
         self._refresh()
 
     @Slot(str)
     def _reset(self, name: str) -> None:
         self._said = ""
+        self._not_allowed.pop(name, None)
         self.pending.reset(name, self.scope)
         row = self.row(name)
         had_focus = row.reset_button.hasFocus()
@@ -203,6 +208,7 @@ class SettingsDialog(QDialog):
     @Slot()
     def _undo(self) -> None:
         self._said = ""
+        self._not_allowed.clear()
         self.pending.undo()
         self._refresh()
 
@@ -230,7 +236,7 @@ class SettingsDialog(QDialog):
         """Show how one row stands; returns whether its height is another."""
         pending, scope, setting = self.pending, self.scope, Settings.declared()[name]
         value = pending.value(name, scope)
-        if row.field.value() != value:
+        if row.field.value() != value and name not in self._not_allowed:
             row.field.show_value(value)
         row.field.setEnabled(name not in self._reasons)
         told = in_use.get(name) if name in TOLD_BY_ENGINE else pending.applied_value(name, scope)
@@ -239,7 +245,7 @@ class SettingsDialog(QDialog):
         usual = pending.value(name) if scope else setting.default if name != "drafts" else ""
         row.show_state(
             changed=pending.is_changed(name, scope),
-            usual=pending.is_usual(name, scope) or name in self._reasons,
+            usual=(pending.is_usual(name, scope) and name not in self._not_allowed) or name in self._reasons,
             in_use=value_words(setting, told) if known else "",
             usual_words=value_words(setting, usual),
         )
@@ -249,6 +255,8 @@ class SettingsDialog(QDialog):
         """What else there is to say of a row."""
         if name in self._reasons:
             return tr(self._reasons[name])
+        if name in self._not_allowed:
+            return self._not_allowed[name]
         problem = self.offers.problem(name, value)
         own = self.pending.chosen.by_model.get(self.pending.chosen.model, {})
         if not problem and not self.scope and name in own:
