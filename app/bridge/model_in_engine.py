@@ -19,11 +19,9 @@ from engine.messages import (
     Finished,
     Load,
     LoadOptions,
-    ModeChanged,
     ModelLoaded,
     ModelReport,
     ModelUnloaded,
-    PlanChosen,
 )
 
 _LATER = "Loads when the running reply is complete."
@@ -154,8 +152,8 @@ class ModelInEngine(QObject):
             self._state_in_memory = self._named(self.state, asked).after(event)
             self.context = event.report.context
             self.report, self.running_mode = event.report, ""
-        if isinstance(event, (PlanChosen, ModeChanged)):
-            self.running_mode = event.plan.mode if isinstance(event, PlanChosen) else event.mode
+        if isinstance(event, Finished) and event.reply.mode:
+            self.running_mode = event.reply.mode
         chosen = not request_id or (asked is not None and asked.model == self.state.model_ref)
         state = self.state.after(event) if chosen else self.state
         if isinstance(event, EngineReady) and (self._load_id or self._reply_id):
