@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.background_writer import BackgroundWriter
 from app.bridge.hub_access import HubAccess
 from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.network import Network
 from app.chat.settings_in_use import settings_in_use
 from app.settings.exchange import ImportedSettings, export_settings, import_settings
 from app.settings.settings import Settings
@@ -28,6 +29,7 @@ class SettingsDesk(QObject):
         settings: The settings in force.
         model: What is in memory.
         writer: Reads and writes files.
+        network: Where mirror and proxy go.
         data_folder: Where chats and their backups lie.
 
     Attributes:
@@ -42,6 +44,7 @@ class SettingsDesk(QObject):
         settings: Settings,
         model: ModelInEngine,
         writer: BackgroundWriter,
+        network: Network,
         data_folder: Path,
         parent: QObject | None = None,
     ) -> None:
@@ -49,6 +52,7 @@ class SettingsDesk(QObject):
         self._settings = settings
         self._model = model
         self._writer = writer
+        self._network = network
         self._data_folder = data_folder
         self.access = HubAccess(self)
 
@@ -77,6 +81,10 @@ class SettingsDesk(QObject):
         return (
             dict.fromkeys(("vram_budget_bytes", "gpu_layers"), _NO_GPU) if self._model.state.gpu == "" else {}
         )
+
+    def apply_network(self) -> None:
+        """Let what connects from now on take the mirror and the proxy of the settings."""
+        self._network.apply()
 
     def folder(self, name: str) -> Path:
         """The folder of ``models`` or of ``data``; it may not be there yet."""

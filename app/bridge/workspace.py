@@ -116,7 +116,6 @@ class Workspace(Conversations):
     @Slot()
     def settings_applied(self) -> None:
         """Load again what the settings now ask for otherwise than it is in memory, after the running reply."""
-        self._network.apply()
         self._model.bring_in(reply_runs=self._replies.busy)
 
     def mode(self) -> str:
@@ -145,7 +144,9 @@ class Workspace(Conversations):
     def settings_desk(self) -> SettingsDesk:
         """What the dialog of settings needs; made when it is opened first."""
         if self._desk is None:
-            self._desk = SettingsDesk(self.settings, self._model, self._writer, self._data_folder, self)
+            self._desk = SettingsDesk(
+                self.settings, self._model, self._writer, self._network, self._data_folder, self
+            )
         return self._desk
 
     def close(self) -> None:

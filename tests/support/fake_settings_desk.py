@@ -50,6 +50,7 @@ class FakeSettingsDesk(QObject):
         self.loaded_in_ms: float | None = 2_300.0
         self.why: dict[str, str] = {}
         self.folders = {"models": Path("/data/models"), "data": Path("/data")}
+        self.networks: list[tuple[str, str]] = []
         self.files: dict[str, str] = {}
 
     def in_use(self) -> dict[str, Any]:
@@ -63,6 +64,9 @@ class FakeSettingsDesk(QObject):
 
     def reasons(self) -> dict[str, str]:
         return self.why
+
+    def apply_network(self) -> None:
+        self.networks.append((self._settings.hub_mirror, self._settings.proxy))
 
     def folder(self, name: str) -> Path:
         return self.folders[name]

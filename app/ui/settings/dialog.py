@@ -47,7 +47,7 @@ class SettingsDialog(QDialog):
         pending: What was chosen and is not in force yet.
     """
 
-    applied = Signal()  # the settings are others now
+    applied = Signal(bool)  # the settings are others now; whether the model has to be loaded again
 
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -216,8 +216,9 @@ class SettingsDialog(QDialog):
     def apply(self) -> None:
         """Bring what is chosen into force."""
         self._said = ""
+        loads = self._loads()
         self.pending.apply()
-        self.applied.emit()
+        self.applied.emit(loads)
         self._refresh()
 
     def _refresh(self) -> None:
@@ -241,7 +242,8 @@ class SettingsDialog(QDialog):
         row.field.setEnabled(name not in self._reasons)
         told = in_use.get(name) if name in TOLD_BY_ENGINE else pending.applied_value(name, scope)
         known = name in in_use or name not in TOLD_BY_ENGINE
-        row.field.show_in_use(told if known else pending.applied_value(name, scope))
+        mark = told if known else pending.applied_value(name, scope)
+        row.field.show_in_use(None if name in self._reasons else mark)
         usual = pending.value(name) if scope else setting.default if name != "drafts" else ""
         row.show_state(
             changed=pending.is_changed(name, scope),
@@ -265,11 +267,14 @@ class SettingsDialog(QDialog):
             return tr("{model} has a value of its own: {value}.", model=model, value=words)
         return problem
 
+    def _loads(self) -> bool:
+        """Whether the chosen model has to be loaded again for what is chosen."""
+        return not same_in_memory(load_options(self.pending.applied), load_options(self.pending.chosen))
+
     def _consequences(self) -> list[str]:
         """What Apply would cause beside the changes themselves."""
         load_ms = self._desk.load_ms()
-        before, after = load_options(self.pending.applied), load_options(self.pending.chosen)
-        if load_ms is None or same_in_memory(before, after):
+        if load_ms is None or not self._loads():
             return []
         seconds = f"{load_ms / 1000:.1f}"
         return [tr("The model is loaded again, which took {seconds} s the last time.", seconds=seconds)]

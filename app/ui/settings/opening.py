@@ -47,10 +47,12 @@ class SettingsOpening(QObject):
         if self.dialog is not None:
             self.dialog.go(name)
 
-    @Slot()
-    def _apply(self) -> None:
+    @Slot(bool)
+    def _apply(self, loads: bool) -> None:
         apply_appearance(self._theme, self._workspace.settings)
-        self._workspace.settings_applied()
+        self._workspace.settings_desk().apply_network()
+        if loads:  # else a model that was freed while nobody needed it stays out
+            self._workspace.settings_applied()
         self.applied.emit()
 
     @Slot()

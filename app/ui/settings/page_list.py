@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QStandardItem, QStandardItemModel
+from PySide6.QtGui import QFontMetrics, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QVBoxLayout, QWidget
 
 from app.settings.pages import Page
 from app.ui.settings.plain_fields import NamesBox
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
 from app.words import tr
 
-_WIDTH_PX = 188
+_WIDTH_PX = 176
+_BESIDE_PX = 68  # icon, edges and margins
 
 
 class PageList(QFrame):
@@ -71,7 +73,9 @@ class PageList(QFrame):
 
     @Slot()
     def _fit(self) -> None:
-        self.setFixedWidth(self._theme.type.px(_WIDTH_PX))
+        metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
+        words = max(metrics.horizontalAdvance(self.box.itemText(row)) for row in range(self.box.count()))
+        self.setFixedWidth(max(self._theme.type.px(_WIDTH_PX), words + _BESIDE_PX))
 
     @Slot(QModelIndex, QModelIndex)
     def _current_changed(self, now: QModelIndex, before: QModelIndex) -> None:

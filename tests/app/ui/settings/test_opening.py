@@ -36,9 +36,13 @@ def test_it_opens_once_and_its_changes_reach_the_engine(
     window.open_settings()
     assert window.settings.dialog is opened
     change(opened.row("branching"), False)
-    assert ("settings_applied",) not in workspace.calls
+    change(opened.row("hub_mirror"), "https://mirror.example.org")
     opened.foot.apply_button.click()
     assert workspace.settings.branching is False
+    assert workspace.desk.networks == [("https://mirror.example.org", "")]
+    assert ("settings_applied",) not in workspace.calls  # a reply takes it along; nothing has to be loaded
+    change(opened.row("context"), 4096)
+    opened.foot.apply_button.click()
     assert ("settings_applied",) in workspace.calls
     assert opened.isVisible()
     opened.close()
