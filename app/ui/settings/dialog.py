@@ -13,7 +13,7 @@ from app.chat.engine_options import load_options, same_in_memory
 from app.chat.engine_state import EngineState
 from app.chat.settings_in_use import TOLD_BY_ENGINE
 from app.settings.exchange import ImportedSettings
-from app.settings.pages import PAGES
+from app.settings.pages import PAGES, rows
 from app.settings.pending import EVERY_MODEL, PendingSettings
 from app.settings.settings import Settings
 from app.ui.settings.choice_field import ChoiceField
@@ -57,6 +57,7 @@ class SettingsDialog(QDialog):
         self._reasons = self._desk.reasons()
         self.pending = PendingSettings(workspace.settings)
         self._said = ""
+        self._rows = rows()
         self._not_allowed: dict[
             str, str
         ] = {}  # why what stands in a field is not chosen, by the name of its setting
@@ -240,8 +241,9 @@ class SettingsDialog(QDialog):
         if row.field.value() != value and name not in self._not_allowed:
             row.field.show_value(value)
         row.field.setEnabled(name not in self._reasons)
-        told = in_use.get(name) if name in TOLD_BY_ENGINE else pending.applied_value(name, scope)
         known = name in in_use or name not in TOLD_BY_ENGINE
+        model = pending.applied.model if self._rows[name].per_model else EVERY_MODEL
+        told = in_use.get(name) if name in TOLD_BY_ENGINE else pending.applied_value(name, scope or model)
         mark = told if known else pending.applied_value(name, scope)
         row.field.show_in_use(None if name in self._reasons else mark)
         usual = pending.value(name) if scope else setting.default if name != "drafts" else ""

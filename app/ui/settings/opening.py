@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from app.ui.settings.desk_actions import DeskActions
@@ -35,7 +35,6 @@ class SettingsOpening(QObject):
             self.dialog.activateWindow()
             return
         self.dialog = SettingsDialog(self._theme, self._workspace, self._window)
-        self.dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         DeskActions(self.dialog, self._workspace.settings_desk())
         self.dialog.applied.connect(self._apply)
         self.dialog.finished.connect(self._forget)
@@ -57,4 +56,6 @@ class SettingsOpening(QObject):
 
     @Slot()
     def _forget(self) -> None:
-        self.dialog = None
+        if self.dialog is not None:
+            self.dialog.deleteLater()
+            self.dialog = None

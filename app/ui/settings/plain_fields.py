@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRectF, QSignalBlocker, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtCore import QPoint, QPointF, QRectF, QSignalBlocker, Qt
+from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit, QWidget
 
 from app.settings.control import Names, Words
-from app.ui.settings.field import Field
+from app.ui.settings.field import KEYBOARD_REASONS, Field
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -26,10 +26,16 @@ class SwitchBox(QCheckBox):
         super().__init__(parent)
         self._theme = theme
         self._by_keyboard = False
+        self.setProperty("shows-focus", True)
 
-    def hitButton(self, pos: Any) -> bool:
+    def hitButton(self, pos: QPoint) -> bool:
         """All of it is to be clicked on."""
         return self.rect().contains(pos)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """The ring is for those who came by a key."""
+        self._by_keyboard = event.reason() in KEYBOARD_REASONS
+        super().focusInEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the box and its tick: the style's own has an edge that a dark page hides."""
@@ -43,7 +49,7 @@ class SwitchBox(QCheckBox):
         if self.isChecked():
             tick = tinted_pixmap("check", palette.onacc, _ICON_PX, self.devicePixelRatioF())
             painter.drawPixmap(box.center() - QPointF(_ICON_PX, _ICON_PX) / 2, tick)
-        if self.hasFocus():
+        if self.hasFocus() and self._by_keyboard:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(self._theme.color("acc"), 2))
             painter.drawRoundedRect(box.adjusted(-2.5, -2.5, 2.5, 2.5), 6, 6)

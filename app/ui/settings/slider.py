@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtGui import QColor, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
+from app.ui.settings.field import KEYBOARD_REASONS
 from app.ui.theme.theme import Theme
 
 _TRACK_PX = 4
@@ -21,6 +22,7 @@ class Slider(QSlider):
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._theme = theme
         self._in_use: int | None = None
+        self._by_keyboard = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
@@ -41,6 +43,11 @@ class Slider(QSlider):
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the page: a passing pointer changes nothing."""
         event.ignore()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """The ring is for those who came by a key."""
+        self._by_keyboard = event.reason() in KEYBOARD_REASONS
+        super().focusInEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go where the pointer is at once."""
@@ -83,7 +90,7 @@ class Slider(QSlider):
         painter.setBrush(QColor(fill if self.isEnabled() else palette.surf))
         painter.setPen(QPen(accent, 2))
         painter.drawEllipse(knob, _KNOB_PX / 2, _KNOB_PX / 2)
-        if self.hasFocus():
+        if self.hasFocus() and self._by_keyboard:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(knob, _KNOB_PX / 2 + 3, _KNOB_PX / 2 + 3)
 

@@ -366,6 +366,35 @@ def test_everything_has_a_name_and_the_tab_key_reaches_it_in_order(
     assert places == sorted(places)
 
 
+def test_the_focus_is_shown_once_and_to_the_keyboard_alone(qtbot: QtBot, dialog: SettingsDialog) -> None:
+    dialog.go("speed")
+    field = dialog.row("branching").field
+    assert isinstance(field, SwitchField)
+    pictures = []
+    for reason in (Qt.FocusReason.MouseFocusReason, Qt.FocusReason.TabFocusReason):
+        dialog.head.search.setFocus()
+        field.box.setFocus(reason)
+        qtbot.waitUntil(field.box.hasFocus)
+        pictures.append(field.box.grab().toImage())
+        assert not dialog.ring.isVisible()
+    assert pictures[0] != pictures[1]
+    dialog.row("threads").field.controls[-1].setFocus()
+    dialog.foot.undo_button.setEnabled(True)
+    with dialog.ring.move_by_keyboard():
+        dialog.foot.undo_button.setFocus(Qt.FocusReason.TabFocusReason)
+    assert dialog.ring.isVisible()
+
+
+def test_what_a_model_has_of_its_own_is_what_is_in_use(
+    dialog: SettingsDialog, workspace: FakeWorkspace
+) -> None:
+    workspace.settings.set_for_model(MODEL, "temperature", 1.5)
+    dialog.pending.undo()
+    dialog.go("style")
+    row = dialog.row("temperature")
+    assert (row.field.value(), row.in_use.text()) == (None, "1.50")
+
+
 def test_a_reset_hands_the_focus_to_its_field(qtbot: QtBot, dialog: SettingsDialog) -> None:
     dialog.go("speed")
     row = dialog.row("context")

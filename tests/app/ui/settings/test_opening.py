@@ -45,8 +45,17 @@ def test_it_opens_once_and_its_changes_reach_the_engine(
     opened.foot.apply_button.click()
     assert ("settings_applied",) in workspace.calls
     assert opened.isVisible()
-    opened.close()
+
+
+def test_nothing_of_it_is_left_once_it_is_closed(
+    qtbot: QtBot, window: MainWindow, opened: SettingsDialog
+) -> None:
+    assert window.settings.dialog is opened
+    opened.head.search.setText("a")
+    with qtbot.waitSignal(opened.destroyed):
+        opened.close()
     assert window.settings.dialog is None
+    assert window.findChildren(SettingsDialog) == []
 
 
 def test_the_appearance_changes_at_once(
