@@ -16,10 +16,11 @@ from app.chat.settings_in_use import settings_in_use
 from app.settings.exchange import ImportedSettings, export_settings, import_settings
 from app.settings.settings import Settings
 from app.storage.text_file import read_import, write_export
+from app.words import mark
 from engine.hub.installed import models_folder
 from engine.planning.probes.processor import usable_cores
 
-_NO_GPU = "There is no GPU that Tenon can use here."
+_NO_GPU = mark("There is no GPU that Tenon can use here.")
 
 
 class SettingsDesk(QObject):

@@ -114,7 +114,7 @@ QListView[kind="pages"] { background: transparent; border: 0; }
 QListView[kind="pages"]::item { border-radius: 8px; padding: 0 8px; height: ${nav}px; color: $text; }
 QListView[kind="pages"]::item:hover { background: $hover; }
 QListView[kind="pages"]::item:selected { background: $accs; color: $text; }
-QListView[kind="pages"]:focus::item:selected { border: 2px solid $acc; padding: 0 6px; }
+QListView[kind="pages"]::item:focus { border: 2px solid $acc; padding: 0 6px; }
 
 QListView[kind="conversations"] { background: transparent; border: 0; }
 QListView[kind="choices"] { background: $raised; border: 0; }
