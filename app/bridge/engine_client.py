@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
@@ -20,6 +21,7 @@ class EngineClient(QObject):
     Args:
         serve: ``module:function`` that the child process runs.
         in_process: Host it in this process; None asks the environment variable TENON_ENGINE (``thread``).
+        log_folder: Where a child process writes its log; None for nowhere.
 
     Attributes:
         cancel_timeout_ms: How long an engine may take to stop a request before it is killed.
@@ -32,10 +34,15 @@ class EngineClient(QObject):
     _exit = Signal(int, str)
 
     def __init__(
-        self, serve: str = SERVE, in_process: bool | None = None, parent: QObject | None = None
+        self,
+        serve: str = SERVE,
+        in_process: bool | None = None,
+        parent: QObject | None = None,
+        log_folder: Path | None = None,
     ) -> None:
         super().__init__(parent)
         self._serve = serve
+        self._log_folder = log_folder
         self._in_process = os.environ.get("TENON_ENGINE") == "thread" if in_process is None else in_process
         self._host: EngineProcess | EngineThread | None = None
         self._start_number = 0  # tells news of this engine from news of one before
@@ -43,7 +50,7 @@ class EngineClient(QObject):
         self._closed = False
         self._ready = False
         self._cancelled = ""
-        self._killed_on_purpose = False
+        self._last_words: str | None = None  # what an engine that is killed has to say
         self._cancel_timer = QTimer(self)
         self._cancel_timer.setSingleShot(True)
         self._cancel_timer.timeout.connect(self._give_up_waiting)
@@ -67,7 +74,7 @@ class EngineClient(QObject):
             return
         self._start_number += 1
         self._ready = False
-        self._killed_on_purpose = False
+        self._last_words = None
         number = self._start_number
 
         def on_event(event: Event) -> None:
@@ -80,7 +87,7 @@ class EngineClient(QObject):
             self._host = EngineThread(on_event, on_exit)
             return
         try:
-            self._host = EngineProcess(self._serve, on_event, on_exit)
+            self._host = EngineProcess(self._serve, on_event, on_exit, self._log_folder)
         except OSError as error:
             self._exit.emit(
                 number, f"The engine could not be started ({error.strerror}): close other programs."
@@ -97,6 +104,12 @@ class EngineClient(QObject):
         self._cancelled = request_id
         if self._ready:  # else it is importing its libraries, and a new one would have to do the same again
             self._cancel_timer.start(self.cancel_timeout_ms)
+
+    def kill(self, sentence: str) -> None:
+        """End an engine that does not answer, and let `stopped` say this."""
+        if isinstance(self._host, EngineProcess):
+            self._last_words = sentence
+            self._host.kill()
 
     def close(self) -> None:
         """End the engine, its process and its threads. May be called twice."""
@@ -127,13 +140,11 @@ class EngineClient(QObject):
         self._host = None
         self._cancelled = ""
         self._cancel_timer.stop()
-        self.stopped.emit("" if self._killed_on_purpose else sentence)
+        self.stopped.emit(sentence if self._last_words is None else self._last_words)
 
     @Slot()
     def _give_up_waiting(self) -> None:
-        if isinstance(self._host, EngineProcess):
-            self._killed_on_purpose = True
-            self._host.kill()
+        self.kill("")
 
 
 def _exit_sentence(code: int | None) -> str:

@@ -42,7 +42,7 @@ def reply_after(reply: Message, event: Event, context_limit: int = 0) -> Message
     if isinstance(event, Failed):
         if reply.state is MessageState.STOPPED or event.error.kind == "Cancelled":
             return replace(reply, state=MessageState.STOPPED)
-        return replace(reply, state=MessageState.FAILED, error=event.error.message)
+        return replace(reply, state=MessageState.FAILED, error=event.error.message, trouble=event.error)
     return reply
 
 
