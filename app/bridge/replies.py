@@ -237,9 +237,7 @@ class Replies(QObject):
         self._sent = ""
         if reply is not None and reply.state.unfinished:
             trouble = ErrorReport(EngineStopped.__name__, sentence) if sentence else None
-            self._change(
-                replace(reply, state=MessageState.INTERRUPTED, error=sentence, trouble=trouble)
-            )
+            self._change(replace(reply, state=MessageState.INTERRUPTED, error=sentence, trouble=trouble))
         self._queue.halt()
         if not sentence:  # killed because it did not stop: the others need not wait for the next message
             self._queue.resume()

@@ -16,9 +16,11 @@ from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
+from app.bridge.upkeep import Upkeep
 from app.chat.choices import GUIDE_REF, ModeChoice, ModelChoice, mode_choices, model_choices
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
+from app.diagnostics.log_files import log_folder
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
 from app.storage.location import data_folder as usual_data_folder
@@ -39,6 +41,7 @@ class Workspace(Conversations):
     Attributes:
         settings: Assigning to one of them saves it.
         drafts: The drafts of the chosen model.
+        upkeep: What goes on beside the chats.
     """
 
     message_changed = Signal(object)  # Message: state, statistics, notices, error; its content too
@@ -47,6 +50,7 @@ class Workspace(Conversations):
     unconfirmed_changed = Signal(int, int, str)  # conversation id, message id, text
     prefill_progress = Signal(int, int, float)  # conversation id, message id, fraction
     engine_changed = Signal(object)  # EngineState
+    trouble = Signal(object)  # ErrorReport, beside any reply
 
     def __init__(
         self,
@@ -66,8 +70,8 @@ class Workspace(Conversations):
         self._database = self._opened(data_folder or usual_data_folder())
         self._library = Library(self._database.reader.conversations(), self._read_messages)
         self._journal = Journal(self._database.writer, self._library, self._writer, self)
-        self._journal.problem.connect(self.notice)
-        self._client = client or EngineClient(parent=self)
+        self._journal.trouble.connect(self.trouble)
+        self._client = client or EngineClient(parent=self, log_folder=log_folder())
         self._model = ModelInEngine(self.settings, self._client, self)
         self._model.changed.connect(self.engine_changed)
         self.drafts = Drafts(self.settings, self._client, self)
@@ -78,6 +82,15 @@ class Workspace(Conversations):
         self._replies.reply_text_added.connect(self.reply_text_added)
         self._replies.unconfirmed_changed.connect(self.unconfirmed_changed)
         self._replies.prefill_progress.connect(self.prefill_progress)
+        self.upkeep = Upkeep(
+            data_folder or usual_data_folder(),
+            self.settings,
+            self._client,
+            self._model,
+            self._replies,
+            self._writer,
+            self,
+        )
         self._inspection: Inspection | None = None
         self._keep_conversations()
         self._closed = False
@@ -144,6 +157,7 @@ class Workspace(Conversations):
         self._saved.close()
         self._client.close()  # the writer works meanwhile
         self._stop_timers()
+        self.upkeep.close()
         self._journal.close()
         self._database.reader.close()
         if self._database.presence is not None:

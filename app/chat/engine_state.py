@@ -6,7 +6,16 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from engine.errors import EngineStopped
-from engine.messages import EngineReady, ErrorReport, Event, Failed, Finished, LoadProgress, ModelLoaded, ModelUnloaded
+from engine.messages import (
+    EngineReady,
+    ErrorReport,
+    Event,
+    Failed,
+    Finished,
+    LoadProgress,
+    ModelLoaded,
+    ModelUnloaded,
+)
 
 
 class EnginePhase(str, Enum):

@@ -111,6 +111,12 @@ class Settings:
     drafted_shown = switch(
         False, "Whether text that came from accepted drafts is coloured in finished replies."
     )
+    idle_unload_minutes = whole_number(
+        30, 0, 10_000, "Minutes without a reply after which the model leaves the memory; 0 is never."
+    )
+    notify_when_done = switch(True, "Whether the system tells when a long reply is done in the background.")
+    last_chat = whole_number(0, 0, (1 << 63) - 1, "The chat that was open last; 0 for a blank one.")
+    inspector_shown = switch(False, "Whether the inspector was open last.")
     font_scale = whole_number(100, 50, 300, "Size of text in percent.")
 
     def __init__(self) -> None:

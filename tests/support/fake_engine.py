@@ -7,6 +7,7 @@ The last line of the last message is the script, ``word`` or ``word number``:
     fail        two tokens, then Failed
     deaf        tokens for ever, whatever is asked
     die         two tokens, then kill -9 of itself
+    hang        two tokens, then nothing, and no answer to anything
     read        prefill progress for ever, until cancelled
     echo        the roles and contents it was given
     guess       unconfirmed text where it is wanted, then what came of it and the rule of verification
@@ -56,6 +57,7 @@ from engine.messages import (
     TextDrafted,
     Timings,
     TokensAdded,
+    Unload,
 )
 
 SERVE = "tests.support.fake_engine:serve"
@@ -120,6 +122,9 @@ class FakeEngine:
         self.loaded: tuple[object, ...] | None = None
 
     def answer(self, command: Command) -> None:
+        if isinstance(command, Unload) and self.model:
+            self.model, self.loaded = "", None
+            self.emit(ModelUnloaded())
         if not isinstance(command, (Load, Generate, CheckDrafts)):
             return
         try:
@@ -214,9 +219,11 @@ class FakeEngine:
             self.emit(ContextTrimmed(request_id, 4))
             self.emit(Notice(request_id, "A notice."))
             yield "trimmed"
-        elif word in ("fail", "die"):
+        elif word in ("fail", "die", "hang"):
             yield "one "
             yield "two "
+            while word == "hang":
+                time.sleep(1.0)
             time.sleep(0.1)
             if word == "die":
                 os.kill(os.getpid(), signal.SIGKILL)
