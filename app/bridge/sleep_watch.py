@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QTimer, Slot
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.replies import Replies
+from app.words import mark, tr
 
 _log = logging.getLogger(__name__)
 
@@ -20,7 +21,7 @@ _JUMP_S = 30.0
 # How long a reply may say nothing after that, with an engine that does not compute either.
 _PATIENCE_MS = 60_000
 _LEAST_CPU_S = 0.5
-_SENTENCE = (
+_SENTENCE = mark(
     "The engine did not go on after the computer slept, so it was ended. "
     "Your chats are safe; it starts again with your next message."
 )
@@ -82,7 +83,7 @@ class SleepWatch(QObject):
         if self._engine_cpu_s() - self._cpu_s >= _LEAST_CPU_S:
             self._expect_news()
         else:
-            self._client.kill(_SENTENCE)
+            self._client.kill(tr(_SENTENCE))
 
     def _engine_cpu_s(self) -> float:
         number = self._client.process_id

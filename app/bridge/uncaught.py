@@ -13,12 +13,15 @@ from typing import Any
 from PySide6.QtCore import QMessageLogContext, QObject, Qt, QtMsgType, Signal, Slot, qInstallMessageHandler
 
 from app.diagnostics.traces import trace_of
+from app.words import mark, tr
 from engine.messages import ErrorReport
 
 _log = logging.getLogger(__name__)
 _qt_log = logging.getLogger("app.qt")
 
-_SENTENCE = "Tenon made a mistake and goes on: restart it if something looks wrong, and report the details."
+_SENTENCE = mark(
+    "Tenon made a mistake and goes on: restart it if something looks wrong, and report the details."
+)
 # The log is told of one place this often: what fails in every paint event would fill it.
 _MOST_OFTEN = 3
 _LEVELS = {
@@ -87,7 +90,7 @@ class UncaughtErrors(QObject):
         if times <= _MOST_OFTEN:
             _log.error("Nobody caught this:\n%s", trace)
         if times == 1:
-            self._seen_elsewhere.emit(ErrorReport("InternalError", _SENTENCE, trace))
+            self._seen_elsewhere.emit(ErrorReport("InternalError", tr(_SENTENCE), trace))
 
     @Slot(object)
     def _tell(self, report: ErrorReport) -> None:

@@ -10,6 +10,9 @@ from engine.errors import TenonError
 from engine.messages import ErrorReport
 
 INTERNAL = "InternalError"
+# A reply of an earlier session, of which only the sentence was kept.
+CUT_OFF = "CutOff"
+BAD_END = "BadEnd"
 # Below this a smaller context holds no conversation.
 LEAST_CONTEXT = 512
 
@@ -26,6 +29,7 @@ class Remedy(Enum):
     OTHER_FILE = mark("Choose another file")
     DATA_FOLDER = mark("Open the data folder")
     WRITE = mark("Write a message")
+    DETAILS = mark("Show details")
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,8 @@ class Trouble:
 # By the names of the classes in engine/errors.py.
 TROUBLES: dict[str, Trouble] = {
     INTERNAL: Trouble(mark("Tenon made a mistake"), Remedy.TRY_AGAIN),
+    CUT_OFF: Trouble(mark("The reply was cut off"), Remedy.TRY_AGAIN),
+    BAD_END: Trouble(mark("Tenon did not end as it should last time"), Remedy.DETAILS),
     "TenonError": Trouble(mark("Something went wrong"), Remedy.TRY_AGAIN),
     "UsageError": Trouble(mark("This cannot be done"), Remedy.SETTINGS),
     "EmptyPrompt": Trouble(mark("There is nothing to answer"), Remedy.WRITE),

@@ -25,6 +25,7 @@ from app.ui.theme.focus_ring import FocusRing
 from app.ui.theme.icons import app_icon
 from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
+from app.ui.trouble.desk import TroubleDesk
 from app.ui.view_commands import ViewCommands
 from app.words import tr
 
@@ -57,6 +58,7 @@ class MainWindow(QMainWindow):
         self.view = ViewCommands(theme, workspace, self.shell, self.page, self.inspector)
         self.commands = Commands(theme, self)
         self._add_commands()
+        self.trouble = TroubleDesk(theme, workspace, self.page, self.toast, self.commands)
         self._register_places()
         self.menu = AppMenu(self.commands, self)
         self.ring = FocusRing(self, theme)

@@ -4,7 +4,17 @@ import inspect
 
 import pytest
 
-from app.chat.troubles import INTERNAL, TROUBLES, Remedy, remedy_of, report_of, smaller_context, title_of
+from app.chat.troubles import (
+    BAD_END,
+    CUT_OFF,
+    INTERNAL,
+    TROUBLES,
+    Remedy,
+    remedy_of,
+    report_of,
+    smaller_context,
+    title_of,
+)
 from engine import errors
 from engine.messages import ErrorReport
 
@@ -16,7 +26,7 @@ KINDS = {
 
 
 def test_every_error_has_a_title_and_a_remedy() -> None:
-    assert set(TROUBLES) == KINDS | {INTERNAL}
+    assert set(TROUBLES) == KINDS | {INTERNAL, CUT_OFF, BAD_END}
 
 
 def test_titles_are_short_labels_of_their_own() -> None:
