@@ -43,7 +43,7 @@ def components() -> list[Component]:
 def _licence(about: metadata.PackageMetadata) -> str:
     """The short name of a licence; some packages put its whole text where the name belongs."""
     for field in ("License-Expression", "License"):
-        lines = str(about[field] if field in about else "").strip().splitlines()
+        lines = "".join(about.get_all(field) or []).strip().splitlines()
         if len(lines) == 1 and len(lines[0]) <= _LONGEST:
             return lines[0]
     named = [line for line in about.get_all("Classifier") or [] if line.startswith("License ::")]

@@ -56,15 +56,15 @@ class Toast(QFrame):
         self._below.setSpacing(4)
         self._below.addWidget(self._details)
         self._below.addStretch(1)
-        words = QVBoxLayout()
-        words.setSpacing(4)
-        words.addWidget(self._title)
-        words.addWidget(self._label)
-        words.addLayout(self._below)
+        self._words = QVBoxLayout()
+        self._words.setSpacing(4)
+        self._words.addWidget(self._title)
+        self._words.addWidget(self._label)
+        self._words.addLayout(self._below)
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(16, 10, 8, 10)
         self._row.setSpacing(12)
-        self._row.addLayout(words, 1)
+        self._row.addLayout(self._words, 1)
         self._row.addWidget(self._action)
         self._row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         self._timer = QTimer(self, singleShot=True, interval=STAY_MS)
@@ -148,10 +148,13 @@ class Toast(QFrame):
         width = width if self._title.text() else min(width, max(needed, 200))
         layout = self.layout()
         assert layout is not None
-        # The layout knows nothing of the frame's border, nor of the style sheet's font before that is applied.
+        # The layout knows nothing of the frame's border, nor of the style sheet's font before that is applied, nor
+        # while it is hidden of what has come into it.
         self.ensurePolished()
-        for label in (self._title, self._label):
-            label.ensurePolished()
+        for part in (self._title, self._label, self._action, self._details):
+            part.ensurePolished()
+        for inner in (self._below, self._words, layout):
+            inner.invalidate()
         border = self.contentsMargins().left() + self.contentsMargins().right()
         height = border + max(layout.heightForWidth(width - border), layout.minimumSize().height())
         self.setGeometry(

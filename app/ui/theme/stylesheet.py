@@ -65,7 +65,7 @@ QPushButton[kind="primary"]:pressed, QToolButton[kind="primary"]:pressed {
   background: $acc_press; border-color: $acc_press; }
 QPushButton[kind="primary"]:disabled, QToolButton[kind="primary"]:disabled {
   background: $surf; border-color: $line; color: $mute; }
-QPushButton[kind="link"] { background: transparent; border-color: transparent; color: $acc; }
+QPushButton[kind="link"] { background: transparent; border-color: transparent; color: $acc; padding: 0 6px; }
 QPushButton[kind="link"]:hover { background: transparent; border-color: $acc; }
 QPushButton[kind="new"] { text-align: left; font-weight: $medium; padding: 0 11px; }
 QPushButton[kind="example"] { color: $sub; text-align: left; font-weight: 400; padding: 0 14px; }

@@ -88,8 +88,9 @@ class ErrorNotice(QFrame):
         self._kept.setText(
             tr("What was written so far is kept.") if has_text else tr("Your message is kept.")
         )
-        self.remedy_button.setText(tr(self._remedy.value))
         icon = _ICONS.get(self._remedy)
+        # Qt leaves too little between an icon and its words.
+        self.remedy_button.setText((" " if icon else "") + tr(self._remedy.value))
         self.remedy_button.setIcon(themed_icon(self.theme, icon, "onacc") if icon else QIcon())
         self.remedy_button.setAccessibleName(tr(self._remedy.value))
         self.remedy_button.setVisible(can_act)

@@ -63,7 +63,8 @@ class AboutDialog(QDialog):
         head.addWidget(icon, 0, Qt.AlignmentFlag.AlignTop)
         head.addLayout(words, 1)
         self.installation = self._text(diagnostics.installation(), tr("This installation"))
-        lines = (f"{one.name} {one.version}".strip() + f": {one.licence}" for one in components())
+        stated = tr("stated in its own files")
+        lines = (f"{one.name} {one.version}".strip() + f": {one.licence or stated}" for one in components())
         self.licences = self._text("\n".join(lines), tr("Licences"))
         body = QVBoxLayout()
         body.setContentsMargins(_SIDE_PX, 16, _SIDE_PX, 16)
@@ -104,7 +105,7 @@ class AboutDialog(QDialog):
     def _make_foot(self) -> QFrame:
         foot = QFrame(self)
         foot.setProperty("kind", "dialog-foot")
-        self.copy_button = QPushButton(tr("Copy details"), foot)
+        self.copy_button = QPushButton(" " + tr("Copy details"), foot)
         self.copy_button.setIcon(themed_icon(self._theme, "copy"))
         self.copy_button.setIconSize(QSize(16, 16))
         self.copy_button.setAutoDefault(False)
@@ -123,4 +124,4 @@ class AboutDialog(QDialog):
     @Slot()
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self.installation.toPlainText())
-        self.copy_button.setText(tr("Copied"))
+        self.copy_button.setText(" " + tr("Copied"))

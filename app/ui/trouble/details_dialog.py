@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QPlainTextEdit,
     QPushButton,
+    QSizePolicy,
     QToolButton,
     QVBoxLayout,
     QWidget,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _WIDTH_PX = 592
 _SIDE_PX = 20
 _MOST_LINES = 12
+_LEAST_TEXT_PX = 72
 _COPIED_MS = 1_600
 
 
@@ -88,13 +90,15 @@ class DetailsDialog(QDialog):
         width = min(self._theme.type.px(_WIDTH_PX), room.width())
         layout = self.layout()
         assert layout is not None
-        return QSize(width, max(280, min(layout.totalHeightForWidth(width), room.height())))
+        wanted = layout.totalHeightForWidth(width) - self.text.sizeHint().height() + self._text_height
+        return QSize(width, min(wanted, room.height()))
 
     def _make_card(self) -> QFrame:
         card = QFrame(self)
         card.setProperty("kind", "card")
         head = QFrame(card)
         head.setProperty("kind", "card-head")
+        head.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         name, privacy = QLabel(tr("Technical details"), head), QLabel(tr("no chat text included"), head)
         for label in (name, privacy):
             label.setProperty("kind", "meter")
@@ -111,8 +115,8 @@ class DetailsDialog(QDialog):
         self.text.setAccessibleName(tr("Technical details"))
         self.text.setTabChangesFocus(True)
         lines = min(_MOST_LINES, self.text.document().lineCount() + 3)
-        self.text.setMinimumHeight(self._theme.type.px(48))
-        self.text.setFixedHeight(lines * self.text.fontMetrics().lineSpacing() + 16)
+        self.text.setMinimumHeight(self._theme.type.px(_LEAST_TEXT_PX))
+        self._text_height = lines * self.text.fontMetrics().lineSpacing() + 16
         column = QVBoxLayout(card)
         column.setContentsMargins(1, 1, 1, 1)
         column.setSpacing(0)
@@ -123,7 +127,7 @@ class DetailsDialog(QDialog):
     def _make_foot(self) -> QFrame:
         foot = QFrame(self)
         foot.setProperty("kind", "dialog-foot")
-        self.copy_button = QPushButton(tr("Copy details"), foot)
+        self.copy_button = QPushButton(" " + tr("Copy details"), foot)
         self.copy_button.setIcon(themed_icon(self._theme, "copy"))
         self.copy_button.setIconSize(QSize(16, 16))
         self.copy_button.setAutoDefault(False)
@@ -149,12 +153,12 @@ class DetailsDialog(QDialog):
     @Slot()
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(self._diagnostics.whole(self._report))
-        self.copy_button.setText(tr("Copied"))
+        self.copy_button.setText(" " + tr("Copied"))
         QTimer.singleShot(_COPIED_MS, self, self._name_copy_again)
 
     @Slot()
     def _name_copy_again(self) -> None:
-        self.copy_button.setText(tr("Copy details"))
+        self.copy_button.setText(" " + tr("Copy details"))
 
     @Slot()
     def _open_folder(self) -> None:
