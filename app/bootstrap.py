@@ -86,6 +86,7 @@ class Application:
 
     def _begin(self) -> None:
         self.workspace.start()
+        self.window.last_place.open_inspector()
         self.opener.take(self._paths)
         if self._record.ended_badly:
             self.window.trouble.tell_bad_end(self._record.crash_trace)
