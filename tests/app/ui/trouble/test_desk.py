@@ -49,16 +49,15 @@ def details_of(window: MainWindow) -> list[DetailsDialog]:
     return [dialog for dialog in window.findChildren(DetailsDialog) if dialog.isVisible()]
 
 
-@pytest.mark.parametrize("kind", sorted(TROUBLES))
-def test_every_kind_has_its_words_in_the_transcript(
-    window: MainWindow, workspace: FakeWorkspace, kind: str
-) -> None:
-    failed(window, workspace, ErrorReport(kind, "One sentence."))
-    notice = notice_of(window)
-    assert notice.words == (TROUBLES[kind].title, "One sentence.")
-    assert notice.remedy_button.isVisible()
-    assert notice.remedy_button.text() != ""
-    assert notice.details_button.isVisible()
+def test_every_kind_has_its_words_in_the_transcript(window: MainWindow, workspace: FakeWorkspace) -> None:
+    chat = failed(window, workspace, SHORT)
+    for kind, trouble in TROUBLES.items():
+        workspace.fail(chat, "One sentence.", ErrorReport(kind, "One sentence."))
+        notice = notice_of(window)
+        assert notice.words == (trouble.title, "One sentence.")
+        assert notice.remedy_button.isVisible()
+        assert notice.remedy_button.text().strip() != ""
+        assert notice.details_button.isVisible()
 
 
 def test_a_smaller_context_is_half_of_it_and_the_reply_is_tried_again(
