@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 from pathlib import Path
@@ -11,6 +12,8 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 from app.bridge.engine_process import EngineProcess
 from app.bridge.engine_thread import EngineThread
 from engine.messages import Cancel, Command, EngineReady, Event, Failed, Finished
+
+_log = logging.getLogger(__name__)
 
 SERVE = "engine.process:serve"
 
@@ -126,17 +129,23 @@ class EngineClient(QObject):
             return
         if isinstance(event, EngineReady):
             self._ready = True
+            _log.info("Engine %s takes commands as process %d", event.version, event.process_id)
             if self._cancelled:
                 self._cancel_timer.start(self.cancel_timeout_ms)
         if isinstance(event, (Finished, Failed)) and event.request_id == self._cancelled:
             self._cancelled = ""
             self._cancel_timer.stop()
+        if isinstance(event, Failed) and event.error.kind != "Cancelled":
+            _log.warning("%s: %s\n%s", event.error.kind, event.error.message, event.error.details)
         self.event_received.emit(event)
 
     @Slot(int, str)
     def _notice_exit(self, number: int, sentence: str) -> None:
         if number != self._start_number:
             return
+        _log.warning(
+            "%s", sentence if self._last_words is None else self._last_words or "Ended: it did not stop"
+        )
         self._host = None
         self._cancelled = ""
         self._cancel_timer.stop()

@@ -171,10 +171,13 @@ def test_what_is_copied_of_a_dead_engine_holds_its_log_and_no_chat(desk: Desk) -
     assert "one two" not in whole
 
 
-def test_a_failure_carries_its_kind_and_details(desk: Desk) -> None:
+def test_a_failure_carries_its_kind_and_details(desk: Desk, caplog: pytest.LogCaptureFixture) -> None:
     workspace = desk.open()
-    chat = workspace.send(None, "fail")
+    chat = workspace.send(None, "A private question\nfail")
     reply = desk.wait_for_state(workspace, chat, MessageState.FAILED)
+    assert "InternalError: Tenon made a mistake." in caplog.text
+    assert "private" not in caplog.text
+    assert "one two" not in caplog.text
     assert reply.trouble == ErrorReport("InternalError", "Tenon made a mistake.")
     workspace.choose_model("/models/broken")
     desk.wait(lambda: workspace.engine_state().trouble is not None)
