@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from importlib import metadata
 
 import psutil
 
@@ -13,6 +12,8 @@ _PACKAGES = ("torch", "transformers", "tokenizers", "PySide6-Essentials", "numpy
 
 def version_of(package: str) -> str:
     """A package's version; empty where it is not installed."""
+    from importlib import metadata  # tens of milliseconds, which a start does without
+
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

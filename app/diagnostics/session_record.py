@@ -6,7 +6,6 @@ import logging
 from pathlib import Path
 
 from app.diagnostics.crash_record import RunMark, crash_trace, watch_hard_crashes
-from app.diagnostics.installation import version_of
 from app.diagnostics.log_files import WINDOW, start_log, stop_log
 
 _log = logging.getLogger(__name__)
@@ -29,7 +28,7 @@ class SessionRecord:
         self.ended_badly = self._mark.left_behind
         self._handler = start_log(folder, WINDOW)
         watch_hard_crashes(folder, WINDOW)
-        _log.info("Tenon %s starts", version_of("tenon") or "from source")
+        _log.info("Tenon starts")
         if self.ended_badly:
             _log.warning("The run before did not end as it should:\n%s", self.crash_trace or "no trace")
 

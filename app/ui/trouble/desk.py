@@ -12,8 +12,6 @@ from app.ui.chat_page import ChatPage
 from app.ui.commands import Commands, Section
 from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
-from app.ui.trouble.about_dialog import AboutDialog
-from app.ui.trouble.details_dialog import DetailsDialog
 from app.ui.trouble.folders import show_folder
 from app.words import tr
 from engine.messages import ErrorReport
@@ -93,6 +91,9 @@ class TroubleDesk(QObject):
 
     def show_details(self, report: ErrorReport) -> None:
         """Open the dialog with everything that is known."""
+        # Here and not above: a window without trouble starts without it.
+        from app.ui.trouble.details_dialog import DetailsDialog
+
         dialog = DetailsDialog(self._theme, report, self._diagnostics, self._page.window())
         dialog.finished.connect(self._closed)
         self._open = True
@@ -154,4 +155,6 @@ class TroubleDesk(QObject):
 
     @Slot()
     def _show_about(self) -> None:
+        from app.ui.trouble.about_dialog import AboutDialog
+
         AboutDialog(self._theme, self._diagnostics, self._page.window()).open()
