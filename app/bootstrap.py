@@ -85,11 +85,11 @@ class Application:
             self.errors.remove()
 
     def _begin(self) -> None:
-        self.workspace.start()
-        self.window.last_place.open_inspector()
-        self.opener.take(self._paths)
         if self._record.ended_badly:
             self.window.trouble.tell_bad_end(self._record.crash_trace)
+        self.workspace.start()  # what that has to tell of the chats matters more
+        self.window.last_place.open_inspector()
+        self.opener.take(self._paths)
 
 
 def run(paths: Sequence[str] = ()) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from app.chat.engine_state import EngineState
@@ -46,4 +47,4 @@ class Diagnostics:
         if report.kind != EngineStopped.__name__ or report.details:
             return report
         crash = crash_trace(self.log_folder, ENGINE)
-        return ErrorReport(report.kind, report.message, crash, report.exit_code)
+        return replace(report, details=crash)

@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from app.diagnostics.crash_record import watch_hard_crashes
-from app.diagnostics.log_files import ENGINE, start_log
+from app.diagnostics.log_files import ENGINE, log_uncaught, start_log
 
 
 def run(connection: Connection, serve: str, log_folder: Path | None) -> None:
@@ -26,6 +26,7 @@ def run(connection: Connection, serve: str, log_folder: Path | None) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if log_folder is not None:
         start_log(log_folder, ENGINE)
+        log_uncaught()
         watch_hard_crashes(log_folder, ENGINE)
     threading.Thread(target=_end_with_parent, name="tenon-parent-watch", daemon=True).start()
     module, _, function = serve.partition(":")

@@ -28,13 +28,14 @@ class EngineClient(QObject):
 
     Attributes:
         cancel_timeout_ms: How long an engine may take to stop a request before it is killed.
+        ran_out_of_memory: Whether the last engine that ended most likely did so for want of memory.
     """
 
     event_received = Signal(object)  # Event
     stopped = Signal(str)  # the engine ended: a sentence, empty when it was killed because it did not stop
 
     _event = Signal(int, object)
-    _exit = Signal(int, str)
+    _exit = Signal(int, object, str)
 
     def __init__(
         self,
@@ -50,6 +51,7 @@ class EngineClient(QObject):
         self._host: EngineProcess | EngineThread | None = None
         self._start_number = 0  # tells news of this engine from news of one before
         self.cancel_timeout_ms = 2000
+        self.ran_out_of_memory = False
         self._closed = False
         self._ready = False
         self._cancelled = ""
@@ -84,7 +86,7 @@ class EngineClient(QObject):
             self._event.emit(number, event)
 
         def on_exit(code: int | None) -> None:
-            self._exit.emit(number, _exit_sentence(code))
+            self._exit.emit(number, code, _exit_sentence(code))
 
         if self._in_process:
             self._host = EngineThread(on_event, on_exit)
@@ -93,7 +95,7 @@ class EngineClient(QObject):
             self._host = EngineProcess(self._serve, on_event, on_exit, self._log_folder)
         except OSError as error:
             self._exit.emit(
-                number, f"The engine could not be started ({error.strerror}): close other programs."
+                number, None, f"The engine could not be started ({error.strerror}): close other programs."
             )
 
     def send(self, command: Command) -> None:
@@ -139,13 +141,14 @@ class EngineClient(QObject):
             _log.warning("%s: %s\n%s", event.error.kind, event.error.message, event.error.details)
         self.event_received.emit(event)
 
-    @Slot(int, str)
-    def _notice_exit(self, number: int, sentence: str) -> None:
+    @Slot(int, object, str)
+    def _notice_exit(self, number: int, code: int | None, sentence: str) -> None:
         if number != self._start_number:
             return
         _log.warning(
             "%s", sentence if self._last_words is None else self._last_words or "Ended: it did not stop"
         )
+        self.ran_out_of_memory = self._last_words is None and _is_kill(code)
         self._host = None
         self._cancelled = ""
         self._cancel_timer.stop()
@@ -156,11 +159,16 @@ class EngineClient(QObject):
         self.kill("")
 
 
+def _is_kill(code: int | None) -> bool:
+    """Whether the system ended it, which it does where memory runs out."""
+    return code is not None and code < 0 and -code == getattr(signal, "SIGKILL", None)
+
+
 def _exit_sentence(code: int | None) -> str:
     how = f"exit code {code}"
     if code is not None and code < 0:
         how = f"signal {-code}"
-        if -code == getattr(signal, "SIGKILL", None):
+        if _is_kill(code):
             how += ", most likely because memory ran out"
     return (
         f"The engine stopped unexpectedly ({how}). "

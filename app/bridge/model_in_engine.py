@@ -169,6 +169,7 @@ class ModelInEngine(QObject):
     @Slot(str)
     def _engine_stopped(self, sentence: str) -> None:
         self._load_id = self._reply_id = ""
+        self._resting = False
         self._in_memory = self.report = None
         self._show(self.state.stopped(sentence))
 

@@ -236,7 +236,8 @@ class Replies(QObject):
         self._save_timer.stop()
         self._sent = ""
         if reply is not None and reply.state.unfinished:
-            trouble = ErrorReport(EngineStopped.__name__, sentence) if sentence else None
+            context = self._model.context if self._client.ran_out_of_memory else 0
+            trouble = ErrorReport(EngineStopped.__name__, sentence, context=context) if sentence else None
             self._change(replace(reply, state=MessageState.INTERRUPTED, error=sentence, trouble=trouble))
         self._queue.halt()
         if not sentence:  # killed because it did not stop: the others need not wait for the next message

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import hashlib
 import json
 import os
@@ -23,9 +22,12 @@ _TOKENS = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")
 
 
 def instance_name(data_folder: Path) -> str:
-    """The same for all starts of one person with one data folder."""
-    key = f"{getpass.getuser()}\n{data_folder.resolve()}"
-    return f"tenon-{hashlib.sha256(key.encode()).hexdigest()[:24]}"
+    """The same for all starts of one person with one data folder: a path, or a name where sockets lie by default."""
+    person = str(os.getuid()) if hasattr(os, "getuid") else os.environ.get("USERNAME", "")
+    digest = hashlib.sha256(f"{person}\n{data_folder.resolve()}".encode()).hexdigest()
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "")  # of this person alone, and the same whatever TMPDIR is
+    usable = bool(runtime) and os.access(runtime, os.W_OK)
+    return str(Path(runtime if usable else "", f"tenon-{digest[:24]}"))
 
 
 class SingleInstance(QObject):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -20,11 +21,13 @@ from app.bridge.upkeep import Upkeep
 from app.chat.choices import GUIDE_REF, ModeChoice, ModelChoice, mode_choices, model_choices
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
+from app.chat.troubles import report_of
 from app.diagnostics.log_files import log_folder
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
 from app.storage.location import data_folder as usual_data_folder
 from engine.errors import StorageError
+from engine.messages import ErrorReport
 
 
 class Workspace(Conversations):
@@ -62,6 +65,7 @@ class Workspace(Conversations):
         super().__init__(parent)
         self._garbage = GarbageInWindowThread(self)
         self._notices: list[str] = []
+        self._troubles: list[ErrorReport] = []
         self._writer = BackgroundWriter(self)
         self._saved = SavedSettings(config_folder or usual_config_folder(), self._writer, self)
         self._saved.problem.connect(self.notice)
@@ -100,7 +104,10 @@ class Workspace(Conversations):
         """Start the engine and tell what opening the files brought up. Called once the window is shown."""
         for sentence in self._notices:
             self.notice.emit(sentence)
+        for report in self._troubles:
+            self.trouble.emit(report)
         self._notices.clear()
+        self._troubles.clear()
         self._archive.backup_timer.start()
         self._model.load_in_background()
 
@@ -170,7 +177,8 @@ class Workspace(Conversations):
         try:
             database = open_database(folder)
         except StorageError as error:
-            self._notices.append(f"{error.message} Nothing of this session is saved.")
+            sentence = f"{error.message} Nothing of this session is saved."
+            self._troubles.append(replace(report_of(error), message=sentence))
             return open_in_memory(folder)
         self._notices += database.notices
         return database

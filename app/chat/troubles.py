@@ -90,9 +90,11 @@ def title_of(report: ErrorReport) -> str:
 def remedy_of(report: ErrorReport) -> Remedy:
     """The one thing to do about an error."""
     remedy = TROUBLES.get(report.kind, TROUBLES["TenonError"]).remedy
-    if remedy is Remedy.SMALLER_CONTEXT and smaller_context(report.context) == 0:
-        return Remedy.OTHER_MODEL
-    return remedy
+    if (
+        smaller_context(report.context) > 0
+    ):  # where memory was short, also for an engine that the system ended
+        return Remedy.SMALLER_CONTEXT
+    return Remedy.OTHER_MODEL if remedy is Remedy.SMALLER_CONTEXT else remedy
 
 
 def smaller_context(context: int) -> int:

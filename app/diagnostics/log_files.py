@@ -5,12 +5,16 @@ from __future__ import annotations
 import logging
 import os
 import sys
+import threading
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from types import TracebackType
 
 import platformdirs
 
 from app.diagnostics.traces import trace_of
+
+_log = logging.getLogger(__name__)
 
 WINDOW = "window"
 ENGINE = "engine"
@@ -85,6 +89,20 @@ def start_log(folder: Path, name: str) -> logging.Handler | None:
         console.setFormatter(PrivateFormatter())
         root.addHandler(console)
     return handler
+
+
+def log_uncaught() -> None:
+    """Write exceptions that end a thread or the process to the log, in a process without a window."""
+
+    def log_exception(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        _log.error("Nobody caught this:\n%s", trace_of(error))
+
+    def log_thread(problem: threading.ExceptHookArgs) -> None:
+        if problem.exc_value is not None:
+            log_exception(problem.exc_type, problem.exc_value, problem.exc_traceback)
+
+    sys.excepthook = log_exception
+    threading.excepthook = log_thread
 
 
 def stop_log(handler: logging.Handler | None) -> None:

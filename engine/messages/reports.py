@@ -237,8 +237,8 @@ class ErrorReport:
         message: One sentence: what is wrong and what to do.
         details: For a developer; never chat text.
         exit_code: What the command line returns.
-        context: Where memory was short: the tokens of context that were asked for or in use; 0 where it was already
-            cut to what fits.
+        context: Where memory was short, or the system ended the engine for it: the tokens of context that were
+            asked for or in use; 0 where it was already cut to what fits, and for other errors.
         memory: Where memory was short: who holds it.
     """
 

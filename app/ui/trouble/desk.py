@@ -142,7 +142,8 @@ class TroubleDesk(QObject):
 
     @Slot(str)
     def _remark(self, sentence: str) -> None:
-        self._toast.say(sentence)
+        if self._toast.fades or not self._toast.isVisible():  # an error that is told matters more
+            self._toast.say(sentence)
 
     @Slot()
     def _open_logs(self) -> None:

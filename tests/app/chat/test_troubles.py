@@ -43,6 +43,11 @@ def test_a_smaller_context_is_offered_where_one_is_left(context: int, remedy: Re
     assert remedy_of(ErrorReport("OutOfMemory", "Too large.", context=context)) is remedy
 
 
+def test_an_engine_that_was_ended_for_want_of_memory_is_given_a_smaller_context() -> None:
+    assert remedy_of(ErrorReport("EngineStopped", "It stopped.")) is Remedy.TRY_AGAIN
+    assert remedy_of(ErrorReport("EngineStopped", "It stopped.", context=4096)) is Remedy.SMALLER_CONTEXT
+
+
 def test_half_of_a_context_or_none() -> None:
     assert [smaller_context(tokens) for tokens in (8192, 1024, 1023, 0)] == [4096, 512, 0, 0]
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import logging
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 from app.diagnostics import log_files
 from app.diagnostics.log_files import log_folder, log_tail, start_log, stop_log
 
+ROOT = Path(__file__).resolve().parents[3]
 SECRET = "my diary of Tuesday"
 
 
@@ -90,3 +93,27 @@ def test_logs_go_along_with_the_data_folder(tmp_path: Path, monkeypatch: pytest.
     assert log_folder() == tmp_path / "logs"
     monkeypatch.setenv("TENON_LOG_DIR", str(tmp_path / "elsewhere"))
     assert log_folder() == tmp_path / "elsewhere"
+
+
+def test_a_process_without_a_window_logs_what_nobody_caught(tmp_path: Path) -> None:
+    code = (
+        "import sys, threading; from pathlib import Path\n"
+        "from app.diagnostics.log_files import log_uncaught, start_log\n"
+        "start_log(Path(sys.argv[1]), 'engine'); log_uncaught()\n"
+        "def fail_in_thread(): int(sys.argv[2])\n"
+        "thread = threading.Thread(target=fail_in_thread); thread.start(); thread.join()\n"
+        "raise KeyError(sys.argv[2])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path), SECRET],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    text = (tmp_path / "engine.log").read_text(encoding="utf-8")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "in fail_in_thread" in text
+    assert text.count("Nobody caught this") == 2
+    assert SECRET not in text

@@ -165,6 +165,9 @@ def test_remarks_go_by_themselves(window: MainWindow, workspace: FakeWorkspace) 
     workspace.upkeep.remark.emit("Running on battery: replies may be slower.")
     assert window.toast.text == "Running on battery: replies may be slower."
     assert window.toast.fades
+    workspace.trouble.emit(ErrorReport("StorageError", "The disk is full."))
+    workspace.upkeep.remark.emit("Running on battery: replies may be slower.")
+    assert window.toast.text == "The disk is full."
 
 
 def test_details_hold_everything_but_the_chat(

@@ -96,6 +96,7 @@ def test_the_engine_dies_in_mid_reply(desktop: Desktop) -> None:
     assert not desktop.window.toast.isVisible()
     notice.remedy_button.click()
     desktop.wait(MessageState.STREAMING)
+    assert desktop.workspace.settings.context == 2048  # killed by a signal: memory ran out, most likely
     desktop.window.page.stop()
     desktop.wait(MessageState.STOPPED)
     desktop.still_works()
