@@ -6,7 +6,16 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEasingCurve, QEvent, QPoint, QPropertyAnimation, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QEnterEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme, animation_ms
@@ -52,9 +61,11 @@ class Toast(QFrame):
         self._details.setProperty("kind", "link")
         self._details.clicked.connect(self._show_details)
         self._details.hide()
-        self._below = QHBoxLayout()  # the buttons of a toast with a title stand here
+        self._below = QBoxLayout(
+            QBoxLayout.Direction.LeftToRight
+        )  # the buttons of a toast with a title stand here
         self._below.setSpacing(4)
-        self._below.addWidget(self._details)
+        self._below.addWidget(self._details, 0, Qt.AlignmentFlag.AlignLeft)
         self._below.addStretch(1)
         self._words = QVBoxLayout()
         self._words.setSpacing(4)
@@ -113,7 +124,7 @@ class Toast(QFrame):
         self._label.setProperty("kind", "sub" if title else "")
         self._label.style().polish(self._label)
         if title:
-            self._below.insertWidget(0, self._action)
+            self._below.insertWidget(0, self._action, 0, Qt.AlignmentFlag.AlignLeft)
         else:
             self._row.insertWidget(1, self._action)
         self._details.setVisible(on_details is not None)
@@ -142,7 +153,7 @@ class Toast(QFrame):
         """Stand at the lower right of the window, this far above its edge."""
         self._bottom_px = bottom_px
         window = self._window
-        width = min(_LARGEST_PX, window.width() - 2 * _MARGIN_PX)
+        width = min(self._theme.type.px(_LARGEST_PX), window.width() - 2 * _MARGIN_PX)
         needed = self._label.fontMetrics().horizontalAdvance(self._label.text()) + 92
         needed += self._action.sizeHint().width() + 12 if self._action.text() else 0
         width = width if self._title.text() else min(width, max(needed, 200))
@@ -153,6 +164,10 @@ class Toast(QFrame):
         self.ensurePolished()
         for part in (self._title, self._label, self._action, self._details):
             part.ensurePolished()
+        beside = self._action.sizeHint().width() + self._details.sizeHint().width() + 4
+        narrow = beside > width - 24 - self._row.spacing() - self._close.width()
+        direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        self._below.setDirection(direction)
         for inner in (self._below, self._words, layout):
             inner.invalidate()
         border = self.contentsMargins().left() + self.contentsMargins().right()

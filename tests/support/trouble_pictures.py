@@ -72,6 +72,7 @@ def main() -> int:
     theme.set_dark(False)
     theme.set_scale(1.5)
     picture(theme, folder, "150", wide)
+    picture(theme, folder, "150-narrow", narrow)
     theme.set_scale(1.0)
     resting = FakeWorkspace(LLAMA.__class__(EnginePhase.IDLE, "/m", LLAMA.model_name, resting=True))
     window = open_window(theme, resting, wide)

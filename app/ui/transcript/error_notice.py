@@ -55,17 +55,19 @@ class ErrorNotice(QFrame):
         words.addWidget(self._sentence)
         words.addWidget(self._kept)
         self._buttons = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._buttons.setContentsMargins(0, 8, 0, 0)
         self._buttons.setSpacing(8)
         for button in self._shown_buttons(every=True):
             self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
         self._buttons.addStretch(1)
-        words.addLayout(self._buttons)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(_SIDE_PX, 14, _SIDE_PX, 14)
+        row = QHBoxLayout()
         row.setSpacing(_GAP_PX)
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(words, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(_SIDE_PX, 14, _SIDE_PX, 14)
+        column.setSpacing(0)
+        column.addLayout(row)
+        column.addLayout(self._buttons)
         self.restyle()
 
     @property
@@ -88,10 +90,7 @@ class ErrorNotice(QFrame):
         self._kept.setText(
             tr("What was written so far is kept.") if has_text else tr("Your message is kept.")
         )
-        icon = _ICONS.get(self._remedy)
-        # Qt leaves too little between an icon and its words.
-        self.remedy_button.setText((" " if icon else "") + tr(self._remedy.value))
-        self.remedy_button.setIcon(themed_icon(self.theme, icon, "onacc") if icon else QIcon())
+        self._name_remedy()
         self.remedy_button.setAccessibleName(tr(self._remedy.value))
         self.remedy_button.setVisible(can_act)
         self.retry_button.setVisible(can_act and not again)
@@ -102,18 +101,34 @@ class ErrorNotice(QFrame):
         layout = self.layout()
         assert layout is not None
         buttons = self._shown_buttons()
+        self._name_remedy()
         needed = sum(button.sizeHint().width() for button in buttons) + 8 * (len(buttons) - 1)
-        narrow = needed > width - 2 * _SIDE_PX - _ICON_PX - _GAP_PX
+        room, inset = width - 2 * _SIDE_PX - 2, _ICON_PX + _GAP_PX
+        narrow = needed > room - inset
+        widest = max(button.sizeHint().width() for button in buttons)
+        if widest > room - inset:  # even one below the other
+            inset = 0
+            self._name_remedy(with_icon=widest <= room)
+        self._buttons.setContentsMargins(inset, 12, 0, 0)
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._buttons.setDirection(direction)
         layout.activate()
-        return max(layout.heightForWidth(width), layout.minimumSize().height())
+        border = (
+            self.contentsMargins().left() + self.contentsMargins().right()
+        )  # of which the layout knows nothing
+        return max(layout.heightForWidth(width - border), layout.minimumSize().height()) + border
 
     def restyle(self) -> None:
         """Take the theme's colours again."""
         self._icon.setPixmap(
             tinted_pixmap("circle-alert", self.theme.palette.red, _ICON_PX, self.devicePixelRatioF())
         )
+
+    def _name_remedy(self, with_icon: bool = True) -> None:
+        icon = _ICONS.get(self._remedy) if with_icon else None
+        # Qt leaves too little between an icon and its words.
+        self.remedy_button.setText((" " if icon else "") + tr(self._remedy.value))
+        self.remedy_button.setIcon(themed_icon(self.theme, icon, "onacc") if icon else QIcon())
 
     def _shown_buttons(self, every: bool = False) -> list[QPushButton]:
         buttons = [self.remedy_button, self.retry_button, self.details_button]
