@@ -100,6 +100,11 @@ class Settings:
         places=4,
     )
     draft_ahead = switch(True, "LLMCad: the draft goes on while the model's weights are read.", "Draft ahead")
+    draft_beyond = switch(
+        True,
+        "LLMCad: the draft goes on below the threshold while a guess is worth its time.",
+        "Draft below the threshold",
+    )
     unconfirmed_shown = switch(True, "Whether guesses are shown in grey while they are unconfirmed.")
     max_tokens = whole_number(0, 0, 1 << 24, "Longest reply in tokens; 0 is until the context is full.")
     temperature = optional_number(0.0, 5.0, "Randomness, 0 is none; nothing takes the model's own.")

@@ -201,7 +201,8 @@ def test_techniques_of_llmcad_can_be_switched_off(
     arguments += ["--draft", str(llama_folder), "--vram-budget", "0"]
     assert main([*arguments, "--mode", "plain"]) == 0
     plain = json.loads(capsys.readouterr().out)
-    off = ["--no-branching", "--no-adaptive-fallback", "--no-draft-ahead", "--draft-depth", "3"]
+    off = ["--no-branching", "--no-adaptive-fallback", "--no-draft-ahead", "--no-draft-beyond"]
+    off += ["--draft-depth", "3"]
     assert main([*arguments, "--mode", "llmcad", *off]) == 0
     reply = json.loads(capsys.readouterr().out)
     assert (reply["mode"], reply["token_ids"]) == ("llmcad", plain["token_ids"])

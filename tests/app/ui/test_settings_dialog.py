@@ -29,6 +29,7 @@ OTHER: dict[str, Any] = {
     "adaptive_fallback": False,
     "fallback_threshold": 0.5,
     "draft_ahead": False,
+    "draft_beyond": False,
 }
 
 
