@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
 from importlib import import_module
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
+
+from engine.gpu_addon.activation import activate
+
+_log = logging.getLogger(__name__)
 
 
 def run(connection: Connection, serve: str) -> None:
@@ -20,6 +25,9 @@ def run(connection: Connection, serve: str) -> None:
     # Ctrl+C in a terminal reaches the whole group; the window decides what becomes of the engine.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, name="tenon-parent-watch", daemon=True).start()
+    problem = activate()
+    if problem is not None:
+        _log.warning(problem)
     module, _, function = serve.partition(":")
     getattr(import_module(module), function)(connection)
 
