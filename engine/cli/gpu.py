@@ -105,14 +105,11 @@ def _install(options: argparse.Namespace) -> int:
 
 
 def _plan(options: argparse.Namespace, make_plan: Any) -> AddonPlan:
-    from engine.gpu_addon.addon import choose, known_addons
-    from engine.gpu_addon.bundled_torch import bundled_torch
-    from engine.gpu_addon.installed_addon import gpu_folder
-    from engine.planning.probes.graphics_cards import read_graphics_cards
+    from engine.gpu_addon.addon import known_addons
+    from engine.gpu_addon.status import look_for_addons
 
-    torch = bundled_torch(gpu_folder())
+    choice, torch = look_for_addons()
     if options.addon is None:
-        choice = choose(read_graphics_cards(), torch)
         if not choice.addons:
             raise AddonUnusable(choice.sentence)
         addons = choice.addons

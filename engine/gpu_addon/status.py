@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.gpu_addon.addon import Choice, choose
-from engine.gpu_addon.bundled_torch import bundled_torch
+from engine.gpu_addon.bundled_torch import BundledTorch, bundled_torch
 from engine.gpu_addon.check import checked
 from engine.gpu_addon.installed_addon import (
     InstalledAddon,
@@ -41,6 +41,16 @@ class GpuStatus:
     def works(self) -> bool:
         """Whether an add-on is installed and in use from the next start on."""
         return self.outcome is not None and self.outcome.problem is None
+
+
+def look_for_addons() -> tuple[Choice, BundledTorch]:
+    """What could be fetched for this machine, and the torch that it would stand in front of.
+
+    Raises:
+        AddonUnusable: it is not known which torch Tenon runs on.
+    """
+    torch = bundled_torch(gpu_folder())
+    return choose(read_graphics_cards(), torch), torch
 
 
 def read_status() -> GpuStatus:

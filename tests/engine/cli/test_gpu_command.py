@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 
 from engine.cli import main
-from engine.gpu_addon import addon, bundled_torch
+from engine.gpu_addon import addon
 from engine.gpu_addon.bundled_torch import BundledTorch
 from engine.gpu_addon.installed_addon import find_installed, gpu_folder
-from engine.planning.probes import graphics_cards
 from engine.planning.probes.graphics_cards import GraphicsCard
 from tests.support.hub_faults import stall
 from tests.support.wheel_server import TORCH, WheelServer, put_addon
@@ -34,10 +33,8 @@ def server() -> Iterator[WheelServer]:
 @pytest.fixture(autouse=True)
 def machine(monkeypatch: pytest.MonkeyPatch, server: WheelServer) -> None:
     """One NVIDIA card, a torch for processors, and the index in the place of PyTorch's."""
-    monkeypatch.setattr(graphics_cards, "read_graphics_cards", lambda: (CARD,))
     monkeypatch.setattr("engine.gpu_addon.status.read_graphics_cards", lambda: (CARD,))
     torch = BundledTorch(TORCH, None, frozenset({"filelock"}))
-    monkeypatch.setattr(bundled_torch, "bundled_torch", lambda folder: torch)
     monkeypatch.setattr("engine.gpu_addon.status.bundled_torch", lambda folder: torch)
     monkeypatch.setitem(addon._data(), "index", f"{server.address}/whl")
 
@@ -149,7 +146,7 @@ def test_other_names_and_indexes(server: WheelServer, capsys: pytest.CaptureFixt
 def test_a_machine_without_a_card(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(graphics_cards, "read_graphics_cards", lambda: ())
+    monkeypatch.setattr("engine.gpu_addon.status.read_graphics_cards", lambda: ())
     assert main(["gpu", "install", "--yes"]) == 1
     assert "No graphics card was found" in capsys.readouterr().err
 
@@ -157,9 +154,9 @@ def test_a_machine_without_a_card(
 _PROGRAM = """
 import sys
 from engine.cli import main
-from engine.gpu_addon import bundled_torch
+from engine.gpu_addon import status
 from engine.gpu_addon.bundled_torch import BundledTorch
-bundled_torch.bundled_torch = lambda folder: BundledTorch("9.8.7", None, frozenset({"filelock"}))
+status.bundled_torch = lambda folder: BundledTorch("9.8.7", None, frozenset({"filelock"}))
 sys.exit(main(sys.argv[1:]))
 """
 
