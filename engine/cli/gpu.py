@@ -88,7 +88,11 @@ def _install(options: argparse.Namespace) -> int:
     result: dict[str, Any] = {"state": "offered", **_planned(plan)}
     if not options.json:
         print(_offered(plan))
-    if not options.dry_run and _agreed(options):
+    if _is_here(plan):
+        result["state"] = "installed"
+        if not options.json:
+            print("It is installed already.")
+    elif not options.dry_run and _agreed(options):
         stop = StopSignal()
         outcome = _fetch(Installation(plan, stop, _progress(plan, options.json)), stop)
         if outcome is None:
@@ -122,6 +126,16 @@ def _plan(options: argparse.Namespace, make_plan: Any) -> AddonPlan:
             raise InvalidOption(f"There is no GPU support {options.addon!r}: choose one of {names}.")
     plan: AddonPlan = make_plan(addons, torch, options.index)
     return plan
+
+
+def _is_here(plan: AddonPlan) -> bool:
+    """Whether the very same wheels are installed, and work."""
+    from engine.gpu_addon.check import checked
+    from engine.gpu_addon.installed_addon import find_installed
+
+    installed = find_installed()
+    wheels = {wheel.file_name: wheel.sha256 for wheel in plan.wheels}
+    return installed is not None and installed.wheels == wheels and checked(installed).problem is None
 
 
 def _agreed(options: argparse.Namespace) -> bool:

@@ -65,6 +65,11 @@ def test_from_nothing_to_installed_to_nothing(
     assert "GPU support (CUDA 13.0) is installed and works with Test GPU 0 and Test GPU 1." in printed
     assert "`tenon gpu remove` frees" in printed
 
+    before = len(server.fetched())
+    assert main(["gpu", "install", "--yes"]) == 0
+    assert capsys.readouterr().out.endswith("It is installed already.\n")
+    assert len(server.fetched()) == before
+
     assert main(["gpu", "remove", "--dry-run"]) == 0
     assert "would be freed" in capsys.readouterr().out
     assert find_installed() is not None
