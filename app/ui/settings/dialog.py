@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QResizeEvent
+from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QMessageBox, QVBoxLayout, QWidget
 
 from app.chat.engine_options import load_options, same_in_memory
@@ -146,6 +146,7 @@ class SettingsDialog(QDialog):
         self._workspace.engine_changed.connect(self._engine_changed)
         self._theme.changed.connect(self._restyle)
         self.offers.changed.connect(self._offers_changed)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._search)
         self.finished.connect(self.offers.stop)
 
     # --- pages ------------------------------------------------------------------------------------------------
@@ -162,6 +163,11 @@ class SettingsDialog(QDialog):
         self._refresh()
         self.stack.show_page(self.page_list.current, self._typed, advanced, self.scope != EVERY_MODEL)
         self._order_tabs()
+
+    @Slot()
+    def _search(self) -> None:
+        self.head.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.head.search.selectAll()
 
     @Slot(object)
     def _page_made(self, page: PageView) -> None:

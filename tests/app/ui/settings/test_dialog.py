@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.settings.control import Names, Number, Switch
 from app.settings.pages import PAGES, rows
 from app.settings.settings import Settings
+from app.ui.settings.action_rows import ActionRow
 from app.ui.settings.choice_field import ChoiceField
 from app.ui.settings.dialog import SettingsDialog
 from app.ui.settings.number_field import NumberField
@@ -140,6 +141,15 @@ def test_a_search_finds_titles_and_helps_on_all_pages(qtbot: QtBot, dialog: Sett
     dialog.go("style")
     assert dialog.head.search.text() == ""
     assert shown_rows(dialog) == ["temperature"]
+
+
+def test_the_search_has_a_key(qtbot: QtBot, dialog: SettingsDialog) -> None:
+    qtbot.waitUntil(dialog.isActiveWindow)
+    dialog.head.search.setText("draft")
+    dialog.page_list.list.setFocus()
+    qtbot.keyClick(dialog, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert dialog.head.search.hasFocus()
+    assert dialog.head.search.selectedText() == "draft"
 
 
 def test_values_of_one_model(dialog: SettingsDialog, workspace: FakeWorkspace) -> None:
@@ -334,13 +344,14 @@ def test_words_are_whole_and_nothing_overlaps_at_any_width(
         qtbot.wait(1)
         for view in dialog.stack.page(PAGES.index(page)).item_views():
             assert view.width() <= dialog.width()
-            assert _overlaps(view) == []
+            for part in (view, view.side) if isinstance(view, ActionRow) else (view,):
+                assert _overlaps(part) == []
             for label in view.findChildren(QLabel):
                 if label.isVisible() and label.wordWrap():
                     assert label.height() >= label.heightForWidth(label.width())
-            for part in view.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            for part in view.findChildren(QWidget):
                 if part.isVisible():
-                    assert view.rect().contains(part.geometry()), part
+                    assert part.parentWidget().rect().contains(part.geometry()), part
 
 
 def test_everything_has_a_name_and_the_tab_key_reaches_it_in_order(
