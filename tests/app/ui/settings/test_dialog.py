@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.chat.engine_state import EnginePhase
 from app.settings.control import Names, Number, Switch
 from app.settings.pages import PAGES, rows
 from app.settings.settings import Settings
@@ -272,6 +274,15 @@ def test_what_is_in_use_follows_the_engine(dialog: SettingsDialog, workspace: Fa
     assert dialog.row("context").in_use.text() == ""
 
 
+def test_what_becomes_of_a_load_is_said(dialog: SettingsDialog, workspace: FakeWorkspace) -> None:
+    workspace.set_engine(READY.loading())
+    assert dialog.foot.words.text() == "The model is being loaded."
+    workspace.set_engine(replace(READY, phase=EnginePhase.IDLE, sentence="It needs more memory."))
+    assert dialog.foot.words.text() == "It needs more memory."
+    workspace.set_engine(READY)
+    assert dialog.foot.words.text() == ""
+
+
 def test_a_value_that_is_not_allowed_stays_to_be_mended_and_is_not_chosen(dialog: SettingsDialog) -> None:
     row = dialog.row("proxy")
     change(row, "nonsense")
@@ -292,7 +303,7 @@ def test_closing_asks_what_becomes_of_changes(dialog: SettingsDialog, workspace:
     assert dialog.isVisible()
     question = dialog.findChild(QMessageBox)
     assert question is not None
-    next(button for button in question.buttons() if button.text() == "Apply").click()
+    next(button for button in question.buttons() if button.text() == "Apply changes").click()
     assert not dialog.isVisible()
     assert workspace.settings.threads == 4
 
@@ -301,7 +312,7 @@ def test_closing_can_discard_and_go_on(
     qtbot: QtBot, dialog: SettingsDialog, workspace: FakeWorkspace
 ) -> None:
     change(dialog.row("threads"), 4)
-    for words, visible in (("Go on editing", True), ("Discard", False)):
+    for words, visible in (("Go on editing", True), ("Discard changes", False)):
         qtbot.keyClick(dialog, Qt.Key.Key_Escape)
         question = next(box for box in dialog.findChildren(QMessageBox) if box.isVisible())
         next(button for button in question.buttons() if button.text() == words).click()
