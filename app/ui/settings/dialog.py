@@ -9,13 +9,13 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.chat.engine_options import load_options, same_in_memory
-from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.engine_state import EngineState
 from app.settings.exchange import ImportedSettings
 from app.settings.pages import PAGES
 from app.settings.pending import EVERY_MODEL, PendingSettings
 from app.ui.settings.choice_field import ChoiceField
 from app.ui.settings.closing_question import ClosingQuestion
+from app.ui.settings.consequences import Consequences
 from app.ui.settings.fields import Fields
 from app.ui.settings.foot import Foot
 from app.ui.settings.head import Head
@@ -62,6 +62,7 @@ class SettingsDialog(QDialog):
         self.head.level.choose(settings.settings_level)
         self.page_list = PageList(theme, PAGES, self)
         self.offers = Offers(workspace, self)
+        self._consequences = Consequences(workspace, self.pending)
         self._states = RowStates(workspace, self.pending, self.offers)
         fields = Fields(theme, self._desk.limits(), self.offers.by_name())
         self.stack = PageStack(theme, fields, self)
@@ -218,7 +219,7 @@ class SettingsDialog(QDialog):
     def apply(self) -> None:
         """Bring what is chosen into force."""
         self._said = ""
-        loads = self._loads()
+        loads = self._consequences.loads
         self.pending.apply()
         self.applied.emit(loads)
         self._refresh()
@@ -227,7 +228,7 @@ class SettingsDialog(QDialog):
         """Show how everything stands."""
         self._refresh_rows(dict(self.stack.rows()))
         changes = self.pending.changes()
-        said = [*self._consequences(), self._said, self._engine_words()]
+        said = [self._consequences.of_apply(), self._said, self._consequences.of_last_apply()]
         self.foot.show_changes(len(changes), [sentence for sentence in said if sentence])
 
     def _refresh_rows(self, rows: dict[str, SettingRow]) -> None:
@@ -235,23 +236,6 @@ class SettingsDialog(QDialog):
         grown = [name for name, row in rows.items() if self._states.show(name, row, self.scope, in_use)]
         if grown and self.isVisible():
             self.stack.arrange()
-
-    def _loads(self) -> bool:
-        """Whether the chosen model has to be loaded again for what is chosen."""
-        return not same_in_memory(load_options(self.pending.applied), load_options(self.pending.chosen))
-
-    def _consequences(self) -> list[str]:
-        """What Apply would cause beside the changes themselves."""
-        load_ms = self._desk.load_ms()
-        if load_ms is None or not self._loads():
-            return []
-        seconds = f"{load_ms / 1000:.1f}"
-        return [tr("The model is loaded again, which took {seconds} s the last time.", seconds=seconds)]
-
-    def _engine_words(self) -> str:
-        """What becomes of what was applied: it is being loaded, waits, or could not be."""
-        state = self._workspace.engine_state()
-        return tr("The model is being loaded.") if state.phase is EnginePhase.LOADING else state.sentence
 
     # --- what happens around it -------------------------------------------------------------------------------
 
