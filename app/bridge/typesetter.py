@@ -79,10 +79,7 @@ class Typesetter(QObject):
                 continue
             if formula is None or self._closed:
                 break
-            shape = self._shape(formula)
-            if self._closed:
-                break
-            self._typeset.emit(formula, shape)
+            self._typeset.emit(formula, self._shape(formula))
         self._end_child()
 
     def _shape(self, formula: Formula) -> FormulaShape | None:
@@ -115,7 +112,9 @@ class Typesetter(QObject):
             self._child = (process, connection)
             self._usable = bool(connection.poll(_START_S)) and connection.recv() == READY
             if not self._usable:
-                _log.warning("Formulas are shown as their source: the library that typesets them does not start")
+                _log.warning(
+                    "Formulas are shown as their source: the library that typesets them does not start"
+                )
                 self._end_child()
         return None if self._child is None else self._child[1]
 

@@ -30,7 +30,8 @@ def load() -> ModuleType:
         import ziamath
     ziamath.config.svg2 = False
     ziamath.config.precision = 1
-    return ziamath
+    library: ModuleType = ziamath
+    return library
 
 
 def typeset(library: ModuleType, formula: Formula) -> FormulaShape | None:

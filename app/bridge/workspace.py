@@ -16,6 +16,7 @@ from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
+from app.bridge.typesetter import Typesetter
 from app.chat.choices import GUIDE_REF, ModeChoice, ModelChoice, mode_choices, model_choices
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
@@ -39,6 +40,7 @@ class Workspace(Conversations):
     Attributes:
         settings: Assigning to one of them saves it.
         drafts: The drafts of the chosen model.
+        typesetter: Typesets formulas.
     """
 
     message_changed = Signal(object)  # Message: state, statistics, notices, error; its content too
@@ -79,6 +81,7 @@ class Workspace(Conversations):
         self._replies.unconfirmed_changed.connect(self.unconfirmed_changed)
         self._replies.prefill_progress.connect(self.prefill_progress)
         self._inspection: Inspection | None = None
+        self.typesetter = Typesetter(self)
         self._keep_conversations()
         self._closed = False
 
@@ -141,6 +144,7 @@ class Workspace(Conversations):
             return
         self._closed = True
         self._replies.close()
+        self.typesetter.close()
         self._saved.close()
         self._client.close()  # the writer works meanwhile
         self._stop_timers()

@@ -50,6 +50,7 @@ class ChatPage(QWidget):
         self.setProperty("kind", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAcceptDrops(True)
+        theme.formulas.use(workspace.typesetter)
         engine = workspace.engine_state()
         self.header = Header(theme, engine, self)
         self.transcript = Transcript(theme, engine, self._alternatives)

@@ -28,6 +28,7 @@ from app.settings.settings import Settings
 from app.storage.text_file import read_attachment
 from engine.errors import TenonError
 from engine.messages import Event, ModelReport
+from tests.support.instant_typesetter import InstantTypesetter
 
 DAY_S = 86_400.0
 READY = EngineState(EnginePhase.READY, "guide", "Tenon guide", "fp32")
@@ -112,6 +113,7 @@ class FakeWorkspace(QObject):
         self.settings = Settings()
         self.drafts = FakeDrafts(self.settings)
         self.drafts.refused.connect(self.notice)
+        self.typesetter = InstantTypesetter(self)
         self.talk = FakeEngineTalk(self)
         self.inspections: list[Inspection] = []
         self.calls: list[tuple[object, ...]] = []

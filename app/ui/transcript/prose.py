@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from PySide6.QtCore import QRect, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QMimeData, QRect, QSize, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import (
     QFont,
     QFontMetricsF,
@@ -21,10 +21,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
+from app.chat.formula import Formula
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.drafted_marks import mark
 from app.ui.transcript.drafted_text import Stretch, rendered_stretches
+from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown
 
 _HEADINGS = {1: TextStyle.HEADING_1, 2: TextStyle.HEADING_2, 3: TextStyle.HEADING_3}
 _ITEM_INDENT_PX = 24
@@ -86,6 +88,12 @@ class FittedBrowser(QTextBrowser):
         """Anything: the transcript gives the size."""
         return QSize(0, 0)
 
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """What is copied: plain text, with the source of formulas."""
+        data = QMimeData()
+        data.setText(selected_text(self.textCursor()))
+        return data
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the transcript."""
         event.ignore()
@@ -93,6 +101,8 @@ class FittedBrowser(QTextBrowser):
 
 class ProseBlock(FittedBrowser):
     """Markdown in reading type, with an optional caret at its end."""
+
+    height_changed = Signal()
 
     def __init__(
         self, theme: Theme, text: str, quote: bool = False, muted: bool = False, parent: QWidget | None = None
@@ -103,6 +113,8 @@ class ProseBlock(FittedBrowser):
         self._text = text
         self._caret = False
         self._drafted: list[Stretch] = []
+        self._awaited: frozenset[Formula] = frozenset()
+        theme.formulas.changed.connect(self._formulas_came)
         self._render()
 
     @property
@@ -172,10 +184,17 @@ class ProseBlock(FittedBrowser):
         option = document.defaultTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         document.setDefaultTextOption(option)
-        document.setMarkdown(self._text, NO_HTML_MARKDOWN)
+        formulas = set_markdown(document, self._text, NO_HTML_MARKDOWN)
         style_markdown(document, self.theme, base, self._muted or self._quote)
+        self._awaited = place_formulas(document, formulas, self.theme)
         self._show_drafted()
         self.content_changed()
+
+    @Slot(object)
+    def _formulas_came(self, formulas: frozenset[Formula]) -> None:
+        if not self._awaited.isdisjoint(formulas):
+            self._render()
+            self.height_changed.emit()
 
     def _show_drafted(self) -> None:
         shown = rendered_stretches(self._text, self.document().toPlainText(), self._drafted)

@@ -19,7 +19,9 @@ from app.ui.transcript.block_widgets import (
 from app.ui.transcript.blocks import Block, BlockKind, BlockSplitter
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.drafted_text import Stretch, stretches_of_blocks
+from app.ui.transcript.formula_block import FormulaBlock
 from app.ui.transcript.prose import ProseBlock
+from app.ui.transcript.table import TableBlock
 from app.ui.transcript.thought import ThoughtBlock
 from app.ui.transcript.unconfirmed_text import UnconfirmedText
 
@@ -212,11 +214,10 @@ class ReplyBlocks(QWidget):
 
     def _make(self, block: Block) -> BlockWidget:
         widget = make_block_widget(self.theme, block, self)
-        if isinstance(widget, ProseBlock):
+        if isinstance(widget, (ProseBlock, ThoughtBlock)):
             widget.link_activated.connect(self.link_activated)
-        elif isinstance(widget, ThoughtBlock):
+        if isinstance(widget, (ProseBlock, ThoughtBlock, TableBlock, FormulaBlock)):
             widget.height_changed.connect(self._forget_height)
-            widget.link_activated.connect(self.link_activated)
         if self._complete:
             show_in_place(widget, block, True)
         widget.show()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAction,
     QColor,
@@ -14,17 +14,20 @@ from PySide6.QtGui import (
     QPainterPath,
     QPaintEvent,
     QResizeEvent,
+    QTextCursor,
     QTextDocument,
     QTextOption,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 
+from app.chat.formula import Formula
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.blocks import split_cells
 from app.ui.transcript.drafted_marks import cursors, drafted_format
 from app.ui.transcript.drafted_text import Stretch, rendered_stretches, stretches_of_blocks
+from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown
 from app.ui.transcript.prose import NO_HTML_MARKDOWN, leading_px, style_markdown
 
 _PAD_X_PX = 12
@@ -46,10 +49,18 @@ class TableCell:
         option = QTextOption(alignment)
         option.setWrapMode(QTextOption.WrapMode.WordWrap)
         self.document.setDefaultTextOption(option)
-        self.document.setMarkdown(markdown, NO_HTML_MARKDOWN)
+        formulas = set_markdown(self.document, markdown, NO_HTML_MARKDOWN)
         style_markdown(self.document, theme, font, line_height=theme.type.line_height(TextStyle.TABLE))
+        self.awaited = place_formulas(self.document, formulas, theme)
         self.document.setTextWidth(-1)
         self.natural_width = self.document.idealWidth() + 1
+
+    @property
+    def text(self) -> str:
+        """What it says, with the source of formulas."""
+        cursor = QTextCursor(self.document)
+        cursor.select(QTextCursor.SelectionType.Document)
+        return selected_text(cursor)
 
     def mark(self, theme: Theme, stretches: list[Stretch]) -> None:
         """Mark parts of its Markdown that came from accepted drafts; it lasts as long as the cell."""
@@ -116,9 +127,13 @@ class TableGrid(QWidget):
         self._heights[0] += 2
         return QSize(round(sum(self._widths)), round(sum(self._heights)))
 
+    def awaits(self, formulas: frozenset[Formula]) -> bool:
+        """Whether one of these formulas stands here as its source."""
+        return any(not cell.awaited.isdisjoint(formulas) for row in self._rows for cell in row)
+
     def text(self) -> str:
         """The table as tab-separated lines."""
-        return "\n".join("\t".join(cell.document.toPlainText() for cell in row) for row in self._rows)
+        return "\n".join("\t".join(cell.text for cell in row) for row in self._rows)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint head, rules and the rows that are visible."""
@@ -157,6 +172,8 @@ class TableGrid(QWidget):
 class TableBlock(QFrame):
     """The frame around a table: round corners, sideways scrolling, copy."""
 
+    height_changed = Signal()
+
     def __init__(self, theme: Theme, markdown: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
@@ -172,6 +189,7 @@ class TableBlock(QFrame):
         self._scroll.viewport().setAutoFillBackground(False)
         self._grid.setAutoFillBackground(False)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        theme.formulas.changed.connect(self._formulas_came)
         self.setAccessibleName("Table")
         self.setAccessibleDescription(self._grid.text())
 
@@ -202,6 +220,12 @@ class TableBlock(QFrame):
         """Take the theme's colours and sizes again."""
         self._fitted = None
         self._grid.mark(self._markdown, self._drafted)
+
+    @Slot(object)
+    def _formulas_came(self, formulas: frozenset[Formula]) -> None:
+        if self._grid.awaits(formulas):
+            self.restyle()
+            self.height_changed.emit()
 
     def copy(self) -> None:
         """Copy the table as tab-separated text, which spreadsheets take."""

@@ -79,6 +79,7 @@ class ThoughtBlock(QWidget):
         if shown and self._body is None:
             self._body = ProseBlock(self.theme, self._text, muted=True, parent=self)
             self._body.link_activated.connect(self.link_activated)
+            self._body.height_changed.connect(self.height_changed)
             self._body.set_drafted(self._drafted)
         if self._body is not None:
             self._body.setVisible(shown)

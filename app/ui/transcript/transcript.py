@@ -296,7 +296,7 @@ class Transcript(QScrollArea):
     @Slot(object)
     def _height_changed(self, view: MessageView) -> None:
         if not self._arranging and view in self._views.all:
-            self._arrange()
+            self._arrange(keep=self._top_view())
 
     def _arrange(self, keep: tuple[MessageView, int] | None = None) -> None:
         """Place every view; then follow the end, or hold ``keep`` (a view and its distance from the top) still."""
