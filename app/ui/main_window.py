@@ -13,12 +13,15 @@ from app.ui.app_menu import AppMenu
 from app.ui.chat_files import ChatFiles
 from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
+from app.ui.command_palette import CommandPalette
 from app.ui.commands import Commands, Section
 from app.ui.inspector.dock import InspectorDock
+from app.ui.message_commands import MessageCommands
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MACHINE, MODELS, Places
 from app.ui.settings_dialog import SettingsDialog
 from app.ui.shell import Shell
+from app.ui.shortcut_table import ShortcutTable
 from app.ui.sidebar.places_nav import SETTINGS
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.focus_ring import FocusRing
@@ -55,7 +58,9 @@ class MainWindow(QMainWindow):
         self.files = ChatFiles(workspace, self)
         self.shelf = ChatShelf(workspace, self.sidebar, self.page, self.toast, self.files)
         self.view = ViewCommands(theme, workspace, self.shell, self.page, self.inspector)
+        self.messages = MessageCommands(workspace, self.page, self.sidebar, self.shelf)
         self.commands = Commands(theme, self)
+        self.palette_box = CommandPalette(theme, self.commands, self)
         self._add_commands()
         self._register_places()
         self.menu = AppMenu(self.commands, self)
@@ -73,11 +78,17 @@ class MainWindow(QMainWindow):
         self.shelf.add_commands(commands)
         commands.add("write", tr("Write a message"), self._focus_composer, chats, ("Ctrl+L",))
         commands.add("quit", tr("Close Tenon"), self.close, chats, ("Ctrl+Q",))
+        self.messages.add_commands(commands)
         self.view.add_commands(commands)
         speed = Section.MODEL
         commands.add("models", tr("Models"), self._show_models, speed, ("Ctrl+Shift+M",), "package")
         commands.add("machine", tr("This machine"), self._show_machine, speed, ("Ctrl+Shift+H",), "gauge")
         commands.add("settings", tr("Settings..."), self.open_settings, speed, ("Ctrl+,",), "settings")
+        commands.add(
+            "palette", tr("All commands"), self.palette_box.open, Section.HELP, ("Ctrl+Shift+P",), "command"
+        )
+        commands.add("shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, Section.HELP, ("F1", "Ctrl+/"),
+                     "keyboard")  # fmt: skip
 
     def _register_places(self) -> None:
         """Say how the pages beside the chat are made."""
@@ -171,6 +182,11 @@ class MainWindow(QMainWindow):
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.accepted.connect(self._workspace.settings_applied)
         dialog.open()
+
+    @Slot()
+    def show_shortcuts(self) -> None:
+        """Show what can be done by keys."""
+        ShortcutTable(self._theme, self.commands, self).open()
 
     # --- window -----------------------------------------------------------------------------------------------
 

@@ -38,6 +38,9 @@ QLabel[kind="meter"] { font-size: ${small}px; color: $sub; }
 QLabel[kind="notice"] { font-size: ${small}px; color: $sub; }
 QLabel[kind="file"] { font-size: ${small}px; font-weight: 600; color: $sub; }
 QLabel[kind="strong"] { font-weight: 600; }
+QLabel[kind="key"] {
+  background: $surf; border: 1px solid $line; border-radius: 6px; padding: 2px 7px; font-size: ${small}px;
+  color: $sub; }
 QLabel[kind="label"] { font-weight: $medium; }
 
 QToolButton { background: transparent; border: 0; border-radius: 8px; color: $text; padding: 0; }

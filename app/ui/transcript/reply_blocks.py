@@ -65,6 +65,11 @@ class ReplyBlocks(QWidget):
         """The Markdown so far."""
         return self._text
 
+    @property
+    def codes(self) -> list[str]:
+        """The code of each code block."""
+        return [block.text for block in self._blocks if block.kind is BlockKind.CODE]
+
     def append_text(self, text: str) -> None:
         """More has come: shown at once when the last time is long enough ago."""
         self._text += text
