@@ -75,6 +75,10 @@ class MessageViews(QObject):
 
     def make(self, message: Message) -> MessageView:
         """A message's widget; its place in `all` is the caller's to give."""
+        kept = self._by_id.get(message.id)
+        if kept is not None and kept not in self.all:
+            kept.show()
+            return kept
         view: MessageView
         if message.role == "assistant":
             view = ReplyView(self._theme, message, self._engine, self._column)
@@ -97,22 +101,50 @@ class MessageViews(QObject):
         view.set_message(message)
         view.set_alternatives(self._alternatives(message.id))
 
-    def drop(self, first: int) -> None:
-        """Take away the widgets from one on; what the keyboard was in goes to the transcript."""
+    def drop(self, first: int, keep_unfinished: bool = False) -> list[Message]:
+        """Take away the widgets from one on, and return their messages.
+
+        Args:
+            first: The first to go.
+            keep_unfinished: Whether that of a reply which is being written lives on unseen, to take its text; `make`
+                brings it back.
+        """
+        gone, self.all = self.all[first:], self.all[:first]
+        self._discard(gone, keep_unfinished)
+        return [view.message for view in gone]
+
+    def clear(self) -> None:
+        """Take away every widget, those that live on unseen too."""
+        views, self.all = list(self._by_id.values()), []
+        self._discard(views, keep_unfinished=False)
+
+    def drop_first(self, count: int) -> list[Message]:
+        """Take away the first widgets, and return their messages."""
+        gone, self.all = self.all[:count], self.all[count:]
+        self._discard(gone, keep_unfinished=True)
+        return [view.message for view in gone]
+
+    def _discard(self, views: Sequence[MessageView], keep_unfinished: bool) -> None:
+        """Hide and delete; what the keyboard was in goes to the transcript."""
         focus = QApplication.focusWidget()
-        if focus is not None and any(view.isAncestorOf(focus) for view in self.all[first:]):
+        if focus is not None and any(view.isAncestorOf(focus) for view in views):
             self._parent.setFocus(Qt.FocusReason.OtherFocusReason)
-        for view in self.all[first:]:
+        for view in views:
             view.hide()
+            if keep_unfinished and view.message.state.unfinished:
+                continue
             view.deleteLater()
             if self._by_id.get(view.message.id) is view:
                 del self._by_id[view.message.id]
-        del self.all[first:]
 
-    def mark_last(self) -> None:
-        """The last one has more to offer than the others, and may have a caret that blinks."""
+    def mark_last(self, end_built: bool = True) -> None:
+        """The last one has more to offer than the others, and may have a caret that blinks.
+
+        Args:
+            end_built: Whether the conversation's last message is a widget.
+        """
         for view in self._replies():
-            view.set_last(view is self.all[-1])
+            view.set_last(end_built and view is self.all[-1])
         self.choose_blinking()
 
     def set_drafted_shown(self, shown: bool) -> None:

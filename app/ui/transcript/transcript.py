@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import takewhile
 from time import perf_counter
 
 from PySide6.QtCore import QEvent, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
 
 from app.chat.conversation import Message
 from app.chat.engine_state import EngineState
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.jump_button import JumpButton
+from app.ui.transcript.message_span import MessageSpan
 from app.ui.transcript.message_views import MessageView, MessageViews
 
 COLUMN_PX = 744
@@ -23,13 +23,19 @@ _TOP_PX = 24
 _BOTTOM_PX = 14
 _GAP_PX = 14
 _SLICE_MS = 8.0
+# In heights of the view: what is built ahead of the reader, and what stays built behind.
+_AHEAD = 1.5
+_ENOUGH = 2.0
+_KEPT = 8.0
+_TRIM_MS = 400
 
 
 class Transcript(QScrollArea):
     """Messages, oldest on top.
 
-    Only the messages near the end become widgets at once; older ones follow in short slices when the person scrolls
-    up to them. The view follows the end while it is within one line of it.
+    Only the messages near the end become widgets at once; others follow in short slices when the person scrolls
+    to them, and those that were left far behind are given up. The view follows the
+    end while it is within one line of it.
 
     Args:
         theme: Colours and sizes.
@@ -52,7 +58,6 @@ class Transcript(QScrollArea):
     ) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._older: list[Message] = []
         self._follow = True
         self._arranging = False
         self.setFrameShape(QFrame.Shape.NoFrame)
@@ -69,11 +74,14 @@ class Transcript(QScrollArea):
         self._views.edited.connect(self.edited)
         self._views.inspect_requested.connect(self.inspect_requested)
         self._views.link_activated.connect(self.link_activated)
+        self._span = MessageSpan(self._views)
         self._jump = JumpButton(theme, self)
         self._jump.clicked.connect(self.jump_to_latest)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
         self._builder = QTimer(self, interval=0)
         self._builder.timeout.connect(self._build_slice)
+        self._trimmer = QTimer(self, singleShot=True, interval=_TRIM_MS)
+        self._trimmer.timeout.connect(self._trim)
         theme.changed.connect(self._restyle)
 
     @property
@@ -82,9 +90,14 @@ class Transcript(QScrollArea):
         return self._views.all
 
     @property
+    def messages(self) -> list[Message]:
+        """All messages, widgets or not, oldest first."""
+        return self._span.messages
+
+    @property
     def unbuilt(self) -> int:
-        """How many older messages are not widgets yet."""
-        return len(self._older)
+        """How many messages are not widgets now."""
+        return len(self._span.older) + len(self._span.newer)
 
     @property
     def follows(self) -> bool:
@@ -93,6 +106,8 @@ class Transcript(QScrollArea):
 
     def is_last(self, message_id: int) -> bool:
         """Whether a message is the last one."""
+        if self._span.newer:
+            return self._span.newer[-1].id == message_id
         return bool(self._views.all) and self._views.all[-1].message.id == message_id
 
     # --- messages ---------------------------------------------------------------------------------------------
@@ -100,14 +115,10 @@ class Transcript(QScrollArea):
     def show_messages(self, messages: list[Message]) -> None:
         """Replace everything by these messages and go to the end."""
         self._builder.stop()
-        self._views.drop(0)
-        self._older = list(messages)
+        self._span.reset(list(messages))
         self._follow = True
-        width = self._column_width()
-        height = 0
-        while self._older and height < 2 * max(self.viewport().height(), 200):
-            height += self._build_oldest().fit(width) + _GAP_PX
-        self._views.mark_last()
+        self._build_above(_ENOUGH)
+        self._mark_last()
         self._arrange()
 
     def replace_messages(self, messages: list[Message]) -> None:
@@ -116,28 +127,32 @@ class Transcript(QScrollArea):
         A reply that begins is followed. Else the buttons under the first other message stay where they were, so that
         an arrow can be pressed again, and the keyboard goes on from the same button.
         """
-        shown = [*self._older, *(view.message for view in self._views.all)]
-        shared = sum(1 for _ in takewhile(_is_same, zip(shown, messages, strict=False)))
-        if shared < len(self._older):
+        span = self._span
+        shared = span.shared_with(messages)
+        starts = len(messages) > shared and messages[-1].state.unfinished
+        if shared < len(span.older) or (starts and span.newer):
             self.show_messages(messages)
             return
-        starts = len(messages) > shared and messages[-1].state.unfinished
-        at = shared - len(self._older)
+        at = min(shared - len(span.older), len(self._views.all))
         before = self._views.all[at] if at < len(self._views.all) else None
         focused = before.buttons.focused() if before is not None else None
         top = self.verticalScrollBar().value()
         place = (before.y() - top, before.y() + before.buttons.y() - top) if before is not None else (0, 0)
         keep = self._top_view()
         self._arranging = True
-        self._older = messages[: len(self._older)]
-        for view, message in zip(self._views.all[:at], messages[len(self._older) :], strict=False):
+        rest = messages[len(span.older) + at :]
+        span.older = messages[: len(span.older)]
+        for view, message in zip(self._views.all[:at], messages[len(span.older) :], strict=False):
             self._views.set_message(view, message)
-        fresh = [self._views.make(message) for message in messages[shared:]]
+        fresh: list[MessageView] = []
+        if before is not None or not span.newer:
+            fresh = self._made(rest, everything=starts)
         if focused is not None and fresh:
             fresh[0].buttons.focus(focused)
         self._views.drop(at)
         self._views.all += fresh
-        self._views.mark_last()
+        span.newer = rest[len(fresh) :]
+        self._mark_last()
         if before is not None and fresh:
             swapped = before.message.role == fresh[0].message.role
             fresh[0].fit(self._column_width())
@@ -150,8 +165,15 @@ class Transcript(QScrollArea):
 
     def show_message(self, message_id: int) -> None:
         """Scroll to a message."""
-        while self._older and message_id not in self._views:
-            self._build_oldest()
+        if not any(view.message.id == message_id for view in self._views.all):
+            messages = self._span.messages
+            at = next((at for at, message in enumerate(messages) if message.id == message_id), None)
+            if at is None:
+                return
+            self._span.reset(messages, at, keep_unfinished=True)
+            self._build_below(_ENOUGH)
+            self._build_above(1.0)
+            self._mark_last()
         view = self._views.of(message_id)
         if view is not None:
             self._follow = False
@@ -163,11 +185,19 @@ class Transcript(QScrollArea):
         if message.id in self._views:
             self.change_message(message)
             return
+        if self._span.newer:
+            self._span.newer.append(message)
+            if message.role == "user":
+                self.show_messages(self._span.messages)
+            else:
+                self._views.make(message).hide()  # takes the text until it comes into view
+            return
         if message.role == "user":
             self._follow = True
         self._views.all.append(self._views.make(message))
-        self._views.mark_last()
+        self._mark_last()
         self._arrange()
+        self._trimmer.start()
 
     def change_message(self, message: Message) -> None:
         """A message's state, figures, notices or text changed."""
@@ -175,8 +205,7 @@ class Transcript(QScrollArea):
         if reply is not None:
             reply.set_message(message)
             self._views.choose_blinking()
-        elif message.id not in self._views:
-            self._older = [message if old.id == message.id else old for old in self._older]
+        self._span.change(message)
 
     def append_text(self, message_id: int, text: str) -> None:
         """More of a reply has come."""
@@ -209,6 +238,14 @@ class Transcript(QScrollArea):
     @Slot()
     def jump_to_latest(self) -> None:
         """Go to the end and follow it."""
+        if self._span.newer:
+            messages = self._span.messages
+            self._span.reset(messages, keep_unfinished=True)
+            self._build_above(_ENOUGH)
+            self._mark_last()
+            self._follow = True
+            self._arrange()
+            return
         self._follow = True
         self._to_end()
 
@@ -219,9 +256,10 @@ class Transcript(QScrollArea):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Home and End besides what a scroll area knows."""
-        bar = self.verticalScrollBar()
         if event.key() == Qt.Key.Key_Home:
-            bar.setValue(0)
+            if self._span.older:
+                self.show_message(self._span.older[0].id)
+            self.verticalScrollBar().setValue(0)
         elif event.key() == Qt.Key.Key_End:
             self.jump_to_latest()
         elif event.key() == Qt.Key.Key_Space:
@@ -246,10 +284,11 @@ class Transcript(QScrollArea):
             return
         bar = self.verticalScrollBar()
         line = self._theme.type.line_height(TextStyle.READING)
-        self._follow = bar.maximum() - value <= line
+        self._follow = bar.maximum() - value <= line and not self._span.newer
         self._place_jump()
-        if self._older and value < 1.5 * self.viewport().height():
+        if self._wanting_above(_AHEAD) or self._wanting_below(_AHEAD):
             self._builder.start()
+        self._trimmer.start()
 
     def _to_end(self) -> None:
         self._arranging = True
@@ -270,22 +309,75 @@ class Transcript(QScrollArea):
 
     # --- building ---------------------------------------------------------------------------------------------
 
-    def _build_oldest(self) -> MessageView:
-        view = self._views.make(self._older.pop())
-        self._views.all.insert(0, view)
-        return view
+    def _mark_last(self) -> None:
+        self._views.mark_last(end_built=not self._span.newer)
+
+    def _build_above(self, heights: float) -> None:
+        """Build older messages for so many heights of the view."""
+        width, height = self._column_width(), 0
+        while self._span.older and height < heights * self._view_height():
+            height += self._span.build_older().fit(width) + _GAP_PX
+
+    def _build_below(self, heights: float) -> None:
+        width, height = self._column_width(), 0
+        while self._span.newer and height < heights * self._view_height():
+            height += self._span.build_newer().fit(width) + _GAP_PX
+
+    def _made(self, messages: list[Message], everything: bool) -> list[MessageView]:
+        """Widgets of the first of these messages: enough to go on reading, or all."""
+        width, height, made = self._column_width(), 0, []
+        for message in messages:
+            if height > _ENOUGH * self._view_height() and not everything:
+                break
+            made.append(self._views.make(message))
+            height += made[-1].fit(width) + _GAP_PX
+        return made
+
+    def _view_height(self) -> int:
+        return max(self.viewport().height(), 200)
+
+    def _wanting_above(self, heights: float) -> bool:
+        return bool(self._span.older) and self.verticalScrollBar().value() < heights * self._view_height()
+
+    def _wanting_below(self, heights: float) -> bool:
+        bar = self.verticalScrollBar()
+        return bool(self._span.newer) and bar.maximum() - bar.value() < heights * self._view_height()
 
     @Slot()
     def _build_slice(self) -> None:
         keep = self._top_view()
         begun = perf_counter()
+        above = self._wanting_above(_ENOUGH)
+        left = self._span.older if above else self._span.newer
         self._arranging = True
-        while self._older and (perf_counter() - begun) * 1000 < _SLICE_MS:
-            self._build_oldest().fit(self._column_width())
+        while left and (perf_counter() - begun) * 1000 < _SLICE_MS:
+            view = self._span.build_older() if above else self._span.build_newer()
+            view.fit(self._column_width())
+        self._mark_last()
         self._arranging = False
         self._arrange(keep)
-        if not self._older or self.verticalScrollBar().value() > 2 * self.viewport().height():
+        if not self._wanting_above(_ENOUGH) and not self._wanting_below(_ENOUGH):
             self._builder.stop()
+            self._trimmer.start()
+
+    @Slot()
+    def _trim(self) -> None:
+        """Give up the widgets that are far from what is read, but none that has the keyboard."""
+        if self._builder.isActive():
+            return
+        keep, top = self._top_view(), self.verticalScrollBar().value()
+        room = _KEPT * self._view_height()
+        views, focus = self._views.all, QApplication.focusWidget()
+        used = [at for at, view in enumerate(views) if focus is not None and view.isAncestorOf(focus)]
+        first = next((at for at, view in enumerate(views) if view.y() + view.height() > top - room), 0)
+        last = next((at for at, view in enumerate(views) if view.y() > top + room), len(views))
+        first, last = min([first, *used]), max([last, *(at + 1 for at in used)])
+        if first == 0 and last == len(views):
+            return
+        self._span.drop_below(last)
+        self._span.drop_above(first)
+        self._mark_last()
+        self._arrange(keep)
 
     # --- layout -----------------------------------------------------------------------------------------------
 
@@ -327,9 +419,3 @@ class Transcript(QScrollArea):
             view.restyle()
         self._arranging = False
         self._arrange(keep)
-
-
-def _is_same(pair: tuple[Message, Message]) -> bool:
-    """Whether a view of the first message can show the second: not where a finished reply goes on."""
-    before, after = pair
-    return before.id == after.id and (before.state.unfinished or not after.state.unfinished)
