@@ -15,6 +15,7 @@ from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
 from app.ui.command_palette import CommandPalette
 from app.ui.commands import Commands, Section
+from app.ui.find_in_chat import FindInChat
 from app.ui.inspector.dock import InspectorDock
 from app.ui.message_commands import MessageCommands
 from app.ui.place_page import PlacePage
@@ -59,6 +60,7 @@ class MainWindow(QMainWindow):
         self.shelf = ChatShelf(workspace, self.sidebar, self.page, self.toast, self.files)
         self.view = ViewCommands(theme, workspace, self.shell, self.page, self.inspector)
         self.messages = MessageCommands(workspace, self.page, self.sidebar, self.shelf)
+        self.find_in_chat = FindInChat(theme, self.page, self.sidebar, self.shelf)
         self.commands = Commands(theme, self)
         self.palette_box = CommandPalette(theme, self.commands, self)
         self._add_commands()
@@ -79,6 +81,7 @@ class MainWindow(QMainWindow):
         commands.add("write", tr("Write a message"), self._focus_composer, chats, ("Ctrl+L",))
         commands.add("quit", tr("Close Tenon"), self.close, chats, ("Ctrl+Q",))
         self.messages.add_commands(commands)
+        self.find_in_chat.add_commands(commands)
         self.view.add_commands(commands)
         speed = Section.MODEL
         commands.add("models", tr("Models"), self._show_models, speed, ("Ctrl+Shift+M",), "package")

@@ -22,6 +22,7 @@ QToolButton[kind="nav"]:checked { background: $accs; color: $acct; }
 QWidget[kind="inspector"] { background: $side; border-left: 1px solid $line; }
 QWidget[kind="inspector"] QScrollArea, QWidget[kind="inspector"] QGraphicsView {
   background: transparent; border: 0; }
+QFrame[kind="find"] { background: $surf; border: 0; border-bottom: 1px solid $line; }
 QWidget[kind="header"] { background: $bg; border-bottom: 1px solid $line; }
 QScrollArea, QScrollArea > QWidget > QWidget[kind="column"] { background: $bg; border: 0; }
 QToolTip { background: $raised; color: $text; border: 1px solid $line; padding: 4px 6px; }

@@ -34,6 +34,7 @@ class RuleBlock(QWidget):
         QPainter(self).fillRect(0, 4, self.width(), 1, self.theme.color("line"))
 
 
+SearchedWidget = ProseBlock | CodeBlock | TableBlock | ThoughtBlock
 _PROSE = (BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.LIST, BlockKind.QUOTE)
 BlockWidget = ProseBlock | CodeBlock | FormulaBlock | TableBlock | ThoughtBlock | RuleBlock
 

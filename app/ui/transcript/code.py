@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QRect, Qt, QTimer, Slot
 from PySide6.QtGui import (
     QFontMetricsF,
@@ -19,9 +21,9 @@ from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.blocks import Block
-from app.ui.transcript.drafted_marks import mark
 from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.highlighting import CodeHighlighter, language_title
+from app.ui.transcript.text_marks import TextMarks
 
 _HEAD_PX = 32
 _PADDING_X_PX = 14
@@ -36,6 +38,7 @@ class CodeText(QTextEdit):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
+        self.marks = TextMarks(self, theme)
         self._caret = False
         self._code = ""
         self.setReadOnly(True)
@@ -69,6 +72,7 @@ class CodeText(QTextEdit):
             cursor.insertText(code)
             self.moveCursor(QTextCursor.MoveOperation.Start)
         cursor.endEditBlock()
+        self.marks.refresh()
 
     def restyle(self) -> None:
         """Take the theme's font again."""
@@ -173,7 +177,25 @@ class CodeBlock(QFrame):
         """Mark the parts of the code that came from accepted drafts."""
         if stretches != self._drafted:
             self._drafted = stretches
-            mark(self._text, self.theme, stretches)
+            self._text.marks.show_drafted(stretches)
+
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return self._text.marks.found
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self._text.marks.search(pattern)
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one, scroll sideways to it, and return where it is."""
+        place = self._text.marks.choose(number)
+        if not place.isEmpty():
+            bar = self._text.horizontalScrollBar()
+            if place.left() < 0 or place.right() > self._text.viewport().width():
+                bar.setValue(bar.value() + place.left() - self._text.viewport().width() // 3)
+        return place.translated(self._text.pos())
 
     def set_caret(self, lit: bool) -> None:
         """Caret at the end of the code."""
@@ -185,7 +207,7 @@ class CodeBlock(QFrame):
         self._text.set_code("")
         self._text.set_code(self._code)
         self._highlighter.rehighlight()
-        mark(self._text, self.theme, self._drafted)
+        self._text.marks.show_drafted(self._drafted)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Place head and code."""

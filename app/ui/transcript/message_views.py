@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal, Slot
@@ -56,6 +57,7 @@ class MessageViews(QObject):
         self.all: list[MessageView] = []
         self._by_id: dict[int, MessageView] = {}
         self._drafted_shown = False
+        self._pattern: re.Pattern[str] | None = None
         self._lit = True
         self._blinker = QTimer(self, interval=_BLINK_MS)
         self._blinker.timeout.connect(self._blink)
@@ -93,6 +95,8 @@ class MessageViews(QObject):
         view.action_requested.connect(self.action_requested)
         view.alternative_chosen.connect(self.alternative_chosen)
         self._by_id[message.id] = view
+        if self._pattern is not None:
+            view.search(self._pattern)
         view.show()
         return view
 
@@ -146,6 +150,14 @@ class MessageViews(QObject):
         for view in self._replies():
             view.set_last(end_built and view is self.all[-1])
         self.choose_blinking()
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds in every message; None ends it."""
+        if pattern is self._pattern:
+            return
+        self._pattern = pattern
+        for view in self._by_id.values():
+            view.search(pattern)
 
     def set_drafted_shown(self, shown: bool) -> None:
         """Colour what came from accepted drafts in finished replies."""

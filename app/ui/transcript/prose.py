@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import ceil
 
 from PySide6.QtCore import QMimeData, QRect, QSize, Qt, QUrl, Signal, Slot
@@ -24,9 +25,9 @@ from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 from app.chat.formula import Formula
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.drafted_marks import mark
 from app.ui.transcript.drafted_text import Stretch, rendered_stretches
 from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown
+from app.ui.transcript.text_marks import TextMarks
 
 _HEADINGS = {1: TextStyle.HEADING_1, 2: TextStyle.HEADING_2, 3: TextStyle.HEADING_3}
 _ITEM_INDENT_PX = 24
@@ -45,6 +46,7 @@ class FittedBrowser(QTextBrowser):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
+        self.marks = TextMarks(self, theme)
         self._fitted: tuple[int, int] | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -145,6 +147,19 @@ class ProseBlock(FittedBrowser):
             self._drafted = stretches
             self._show_drafted()
 
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return self.marks.found
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self.marks.search(pattern)
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one; return where it is."""
+        return self.marks.choose(number)
+
     def last_line(self) -> QRect:
         """The last line from the left edge of its text to where the next character stands, behind the caret's place."""
         block = self.document().lastBlock()
@@ -188,6 +203,7 @@ class ProseBlock(FittedBrowser):
         style_markdown(document, self.theme, base, self._muted or self._quote)
         self._awaited = place_formulas(document, formulas, self.theme)
         self._show_drafted()
+        self.marks.refresh()
         self.content_changed()
 
     @Slot(object)
@@ -197,8 +213,8 @@ class ProseBlock(FittedBrowser):
             self.height_changed.emit()
 
     def _show_drafted(self) -> None:
-        shown = rendered_stretches(self._text, self.document().toPlainText(), self._drafted)
-        mark(self, self.theme, shown)
+        text = self.document().toPlainText() if self._drafted else ""
+        self.marks.show_drafted(rendered_stretches(self._text, text, self._drafted))
 
 
 def style_markdown(

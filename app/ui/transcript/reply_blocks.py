@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from time import perf_counter
 
@@ -12,6 +13,7 @@ from app.ui.theme.theme import Theme
 from app.ui.transcript.block_widgets import (
     BlockWidget,
     RuleBlock,
+    SearchedWidget,
     gap_px,
     make_block_widget,
     show_in_place,
@@ -54,6 +56,7 @@ class ReplyBlocks(QWidget):
         self._refreshed_at = 0.0
         self._cost_ms = 0.0
         self._drafted = False
+        self._pattern: re.Pattern[str] | None = None
         self._unconfirmed: UnconfirmedText | None = None
         self._guessed_at = 0  # length of the text that the guess goes on from
         self._least_height = 0  # while guesses come and go, so that what is below stays where it is
@@ -145,6 +148,31 @@ class ReplyBlocks(QWidget):
                 widget.set_drafted(part)
         self._forget_height()
 
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return sum(widget.found for widget in self._searched())
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds, now and in text that follows; None ends it."""
+        self._pattern = pattern
+        for widget in self._searched():
+            widget.search(pattern)
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one; return where it is."""
+        chosen = QRect()
+        for widget in self._searched():
+            inside = number is not None and 0 <= number < widget.found
+            place = widget.choose_found(number if inside else None)
+            if inside:
+                chosen = place.translated(widget.pos())
+            number = None if number is None else number - widget.found
+        return chosen
+
+    def _searched(self) -> list[SearchedWidget]:
+        return [widget for widget in self.widgets if isinstance(widget, SearchedWidget)]
+
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         for widget in self.widgets:
@@ -223,6 +251,8 @@ class ReplyBlocks(QWidget):
             widget.link_activated.connect(self.link_activated)
         if isinstance(widget, (ProseBlock, ThoughtBlock, TableBlock, FormulaBlock)):
             widget.height_changed.connect(self._forget_height)
+        if self._pattern is not None and isinstance(widget, SearchedWidget):
+            widget.search(self._pattern)
         if self._complete:
             show_in_place(widget, block, True)
         widget.show()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
     QAction,
     QColor,
     QContextMenuEvent,
@@ -21,14 +24,15 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 
+from app.chat.find import places
 from app.chat.formula import Formula
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.blocks import split_cells
-from app.ui.transcript.drafted_marks import cursors, drafted_format
 from app.ui.transcript.drafted_text import Stretch, rendered_stretches, stretches_of_blocks
 from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown
 from app.ui.transcript.prose import NO_HTML_MARKDOWN, leading_px, style_markdown
+from app.ui.transcript.text_marks import cursors, drafted_format, found_format
 
 _PAD_X_PX = 12
 _PAD_Y_PX = 4
@@ -40,6 +44,7 @@ class TableCell:
 
     def __init__(self, theme: Theme, markdown: str, alignment: Qt.AlignmentFlag, head: bool) -> None:
         self.markdown = markdown
+        self.places: list[Stretch] = []
         font = theme.font(TextStyle.TABLE)
         if head:
             font.setWeight(font.Weight.DemiBold)
@@ -54,6 +59,23 @@ class TableCell:
         self.awaited = place_formulas(self.document, formulas, theme)
         self.document.setTextWidth(-1)
         self.natural_width = self.document.idealWidth() + 1
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """See where a pattern is; None ends the search."""
+        self.places = [] if pattern is None else places(pattern, self.document.toPlainText())
+
+    def paint(self, painter: QPainter, theme: Theme, current: int | None) -> None:
+        """Paint it from the upper left, with what was found."""
+        context = QAbstractTextDocumentLayout.PaintContext()
+        context.palette = QGuiApplication.palette()
+        selections = []
+        for number, cursor in enumerate(cursors(self.document, self.places)):
+            selection = QAbstractTextDocumentLayout.Selection()
+            selection.cursor = cursor
+            selection.format = found_format(theme, number == current)
+            selections.append(selection)
+        context.selections = selections
+        self.document.documentLayout().draw(painter, context)
 
     @property
     def text(self) -> str:
@@ -84,6 +106,8 @@ class TableGrid(QWidget):
         self._cache: dict[tuple[str, int, bool], TableCell] = {}
         self._widths: list[float] = []
         self._heights: list[float] = []
+        self._pattern: re.Pattern[str] | None = None
+        self._current: int | None = None
         self.set_markdown(markdown)
 
     def set_markdown(self, markdown: str, keep: bool = True) -> None:
@@ -104,12 +128,12 @@ class TableGrid(QWidget):
                 self._cache.setdefault(key, cell)
                 row.append(cell)
             self._rows.append(row)
-        self.update()
+        self.search(self._pattern)
 
     def mark(self, markdown: str, stretches: list[Stretch]) -> None:
         """Mark the parts of the table's Markdown that came from accepted drafts, and no others."""
         self.set_markdown(markdown, keep=False)
-        cells = [cell for row in self._rows for cell in row]
+        cells = self._cells()
         parts = stretches_of_blocks(markdown, [cell.markdown for cell in cells], stretches)
         for cell, part in zip(cells, parts, strict=True):
             cell.mark(self._theme, part)
@@ -127,9 +151,40 @@ class TableGrid(QWidget):
         self._heights[0] += 2
         return QSize(round(sum(self._widths)), round(sum(self._heights)))
 
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self._pattern = pattern
+        self._current = None
+        for cell in self._cells():
+            cell.search(pattern)
+        self.update()
+
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return sum(len(cell.places) for cell in self._cells())
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one; return its cell's place."""
+        self._current = number
+        self.update()
+        before, top = 0, 0.0
+        for row, height in zip(self._rows, self._heights, strict=False):
+            left = 0.0
+            for cell, width in zip(row, self._widths, strict=True):
+                before += len(cell.places)
+                if number is not None and number < before:
+                    return QRectF(left, top, width, height).toRect()
+                left += width
+            top += height
+        return QRect()
+
+    def _cells(self) -> list[TableCell]:
+        return [cell for row in self._rows for cell in row]
+
     def awaits(self, formulas: frozenset[Formula]) -> bool:
         """Whether one of these formulas stands here as its source."""
-        return any(not cell.awaited.isdisjoint(formulas) for row in self._rows for cell in row)
+        return any(not cell.awaited.isdisjoint(formulas) for cell in self._cells())
 
     def text(self) -> str:
         """The table as tab-separated lines."""
@@ -164,9 +219,17 @@ class TableGrid(QWidget):
         for cell, width in zip(row, self._widths, strict=True):
             painter.save()
             painter.translate(QPointF(left + _PAD_X_PX, top + _PAD_Y_PX + extra))
-            cell.document.drawContents(painter)
+            cell.paint(painter, self._theme, self._current_in(cell))
             painter.restore()
             left += width
+
+    def _current_in(self, cell: TableCell) -> int | None:
+        """Which of a cell's places is the current one."""
+        if self._current is None or not cell.places:
+            return None
+        cells = self._cells()
+        at = next(number for number, one in enumerate(cells) if one is cell)
+        return self._current - sum(len(one.places) for one in cells[:at])
 
 
 class TableBlock(QFrame):
@@ -207,6 +270,22 @@ class TableBlock(QFrame):
             self._drafted = stretches
             self._fitted = None
             self._grid.mark(self._markdown, stretches)
+
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return self._grid.found
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self._grid.search(pattern)
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one, scroll sideways to it, and return where it is."""
+        place = self._grid.choose_found(number)
+        if not place.isEmpty():
+            self._scroll.ensureVisible(place.center().x(), place.center().y(), place.width() // 2, 0)
+        return place.translated(self._grid.pos())
 
     def fit(self, width: int) -> int:
         """Height at a width, in px."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QUrl, Signal, Slot
+import re
+
+from PySide6.QtCore import QRect, QSize, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
@@ -28,6 +30,7 @@ class ThoughtBlock(QWidget):
         self._text = block.text
         self._body: ProseBlock | None = None
         self._drafted: list[Stretch] = []
+        self._pattern: re.Pattern[str] | None = None
         self._button = QToolButton(self)
         self._button.setProperty("kind", "thought")
         self._button.setCheckable(True)
@@ -50,6 +53,21 @@ class ThoughtBlock(QWidget):
         self._drafted = stretches
         if self._body is not None:
             self._body.set_drafted(stretches)
+
+    @property
+    def found(self) -> int:
+        """How many places a search found in thoughts that are unfolded."""
+        return self._body.found if self._body is not None and self._button.isChecked() else 0
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self._pattern = pattern
+        if self._body is not None:
+            self._body.search(pattern)
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one; return where it is."""
+        return QRect() if self._body is None else self._body.choose_found(number).translated(self._body.pos())
 
     def fit(self, width: int) -> int:
         """Height at a width, in px."""
@@ -81,6 +99,7 @@ class ThoughtBlock(QWidget):
             self._body.link_activated.connect(self.link_activated)
             self._body.height_changed.connect(self.height_changed)
             self._body.set_drafted(self._drafted)
+            self._body.search(self._pattern)
         if self._body is not None:
             self._body.setVisible(shown)
             self.height_changed.emit()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from time import perf_counter
 
-from PySide6.QtCore import QEvent, Qt, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QTextEdit, QWidget
 
 from app.chat.conversation import Message
 from app.chat.engine_state import EngineState
@@ -28,6 +29,7 @@ _AHEAD = 1.5
 _ENOUGH = 2.0
 _KEPT = 8.0
 _TRIM_MS = 400
+_LONGEST_PHRASE = 80
 
 
 class Transcript(QScrollArea):
@@ -48,6 +50,7 @@ class Transcript(QScrollArea):
     edited = Signal(int, str)  # message id, the other wording
     inspect_requested = Signal(int)  # a reply's id
     link_activated = Signal(QUrl)
+    messages_changed = Signal()
 
     def __init__(
         self,
@@ -120,6 +123,7 @@ class Transcript(QScrollArea):
         self._build_above(_ENOUGH)
         self._mark_last()
         self._arrange()
+        self.messages_changed.emit()
 
     def replace_messages(self, messages: list[Message]) -> None:
         """Show another path: what it shares with the shown one stays, and stays where it is.
@@ -162,6 +166,7 @@ class Transcript(QScrollArea):
         self._arrange(keep)
         if not starts:
             self._scrolled(self.verticalScrollBar().value())
+        self.messages_changed.emit()
 
     def show_message(self, message_id: int) -> None:
         """Scroll to a message."""
@@ -198,6 +203,7 @@ class Transcript(QScrollArea):
         self._mark_last()
         self._arrange()
         self._trimmer.start()
+        self.messages_changed.emit()
 
     def change_message(self, message: Message) -> None:
         """A message's state, figures, notices or text changed."""
@@ -206,6 +212,7 @@ class Transcript(QScrollArea):
             reply.set_message(message)
             self._views.choose_blinking()
         self._span.change(message)
+        self.messages_changed.emit()
 
     def append_text(self, message_id: int, text: str) -> None:
         """More of a reply has come."""
@@ -224,6 +231,37 @@ class Transcript(QScrollArea):
         reply = self._views.reply(message_id)
         if reply is not None:
             reply.set_prefill(fraction)
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self._views.search(pattern)
+
+    def view_of(self, message_id: int) -> MessageView | None:
+        """A message's widget; None where it is none now."""
+        view = self._views.of(message_id)
+        return None if view is None or view.isHidden() else view
+
+    def selected_phrase(self) -> str:
+        """What is selected in a message, where it is short and on one line."""
+        focus = QApplication.focusWidget()
+        inside = isinstance(focus, QTextEdit) and self.isAncestorOf(focus)
+        selected = focus.textCursor().selectedText() if inside and isinstance(focus, QTextEdit) else ""
+        return selected if selected.isprintable() and len(selected) <= _LONGEST_PHRASE else ""
+
+    def reading(self) -> int:
+        """Which message is at the top of the view, counted from the first one."""
+        top = self._top_view()
+        return len(self._span.older) + (self._views.all.index(top[0]) if top is not None else 0)
+
+    def reveal(self, view: MessageView, place: QRect) -> None:
+        """Scroll to a place of a message's widget unless it is in view."""
+        bar = self.verticalScrollBar()
+        top = view.y() + place.top()
+        if (
+            top < bar.value() + _TOP_PX
+            or top + place.height() > bar.value() + self.viewport().height() - _TOP_PX
+        ):
+            bar.setValue(top - self.viewport().height() // 3)
 
     def set_drafted_shown(self, shown: bool) -> None:
         """Colour what came from accepted drafts in finished replies."""
