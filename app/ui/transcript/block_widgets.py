@@ -10,6 +10,7 @@ from app.ui.transcript.blocks import Block, BlockKind
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.formula_block import FormulaBlock
 from app.ui.transcript.prose import ProseBlock
+from app.ui.transcript.selectable import Selectable
 from app.ui.transcript.table import TableBlock
 from app.ui.transcript.thought import ThoughtBlock
 
@@ -24,6 +25,10 @@ class RuleBlock(QWidget):
     def fit(self, width: int) -> int:
         """Height at a width, in px."""
         return 9
+
+    def selectables(self) -> list[Selectable]:
+        """Nothing of it can be selected."""
+        return []
 
     def restyle(self) -> None:
         """Paint in the theme's colours."""

@@ -83,6 +83,11 @@ class OwnMessage(QWidget):
             self.height_changed.emit()
 
     @property
+    def body(self) -> FittedBrowser:
+        """The text, which a selection can reach."""
+        return self._text
+
+    @property
     def found(self) -> int:
         """How many places a search found."""
         return self._text.marks.found

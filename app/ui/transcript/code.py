@@ -20,9 +20,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QTextEdit, QToolButto
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.blocks import Block
+from app.ui.transcript.blocks import Block, BlockKind
 from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.highlighting import CodeHighlighter, language_title
+from app.ui.transcript.selectable import Selectable, SelectableText
 from app.ui.transcript.text_marks import TextMarks
 
 _HEAD_PX = 32
@@ -32,12 +33,13 @@ _CARET_WIDTH_PX = 8
 _COPIED_MS = 1_500
 
 
-class CodeText(QTextEdit):
+class CodeText(SelectableText, QTextEdit):
     """Read-only code without wrapping. Lines are 20 px high, which QPlainTextEdit cannot do."""
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, language: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._language = language
         self.marks = TextMarks(self, theme)
         self._caret = False
         self._code = ""
@@ -54,6 +56,10 @@ class CodeText(QTextEdit):
         self.document().setDocumentMargin(0)
         self.viewport().setAutoFillBackground(False)
         self.setAccessibleName("Code")
+
+    def whole_source(self) -> str:
+        """The code in its fence."""
+        return Block(BlockKind.CODE, self._code, self._language).source
 
     def set_code(self, code: str) -> None:
         """Show other code; what only grew is appended."""
@@ -132,7 +138,7 @@ class CodeBlock(QFrame):
         row.addWidget(label)
         row.addStretch()
         row.addWidget(self._copy)
-        self._text = CodeText(theme, self)
+        self._text = CodeText(theme, block.language, self)
         self._text.restyle()
         self._highlighter = CodeHighlighter(self._text.document(), theme, block.language)
         self._timer = QTimer(self, singleShot=True, interval=_COPIED_MS)
@@ -178,6 +184,10 @@ class CodeBlock(QFrame):
         if stretches != self._drafted:
             self._drafted = stretches
             self._text.marks.show_drafted(stretches)
+
+    def selectables(self) -> list[Selectable]:
+        """What of it a selection can reach."""
+        return [self._text]
 
     @property
     def found(self) -> int:

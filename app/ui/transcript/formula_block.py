@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QWheelEvent
+from PySide6.QtGui import (
+    QGuiApplication,
+    QKeyEvent,
+    QKeySequence,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QWheelEvent,
+)
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
 
 from app.chat.formula import Formula, FormulaShape
@@ -12,6 +20,7 @@ from app.ui.theme.typography import TextStyle
 from app.ui.transcript.blocks import Block
 from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.formula_text import FORMULA_SCALE
+from app.ui.transcript.selectable import Selectable, SelectableWhole
 
 _PADDING_Y_PX = 6
 _SMALLEST = 0.75  # of the text's size; what is wider still is scrolled
@@ -47,7 +56,7 @@ class FormulaPicture(QWidget):
         )
 
 
-class FormulaBlock(QFrame):
+class FormulaBlock(SelectableWhole):
     """The formula, or its source where it is not closed, not yet set or cannot be read."""
 
     height_changed = Signal()
@@ -67,15 +76,18 @@ class FormulaBlock(QFrame):
         self._source = QLabel(self)
         self._source.setTextFormat(Qt.TextFormat.PlainText)
         self._source.setWordWrap(True)
-        self._source.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         theme.formulas.changed.connect(self._formulas_came)
+        self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setAccessibleName("Formula")
         self._show()
 
-    @property
-    def source(self) -> str:
+    def whole_source(self) -> str:
         """The formula with its marks."""
         return self._block.source
+
+    def selectables(self) -> list[Selectable]:
+        """What of it a selection can reach."""
+        return [self]
 
     @property
     def typeset(self) -> bool:
@@ -112,6 +124,18 @@ class FormulaBlock(QFrame):
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the transcript."""
         event.ignore()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Copy by the usual keys."""
+        if not event.matches(QKeySequence.StandardKey.Copy):
+            super().keyPressEvent(event)
+        elif not self.copy_selection():
+            QGuiApplication.clipboard().setText(self.whole_source())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Show whether a selection reaches over it."""
+        if self.selected:
+            QPainter(self).fillRect(self.rect(), self.theme.color("accs"))
 
     def _formula(self) -> Formula:
         return Formula(self._block.text, display=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from math import ceil
 
-from PySide6.QtCore import QMimeData, QRect, QSize, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QRect, QSize, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import (
     QFont,
     QFontMetricsF,
@@ -26,7 +26,8 @@ from app.chat.formula import Formula
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.drafted_text import Stretch, rendered_stretches
-from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown
+from app.ui.transcript.formula_text import place_formulas, set_markdown
+from app.ui.transcript.selectable import Selectable, SelectableText
 from app.ui.transcript.text_marks import TextMarks
 
 _HEADINGS = {1: TextStyle.HEADING_1, 2: TextStyle.HEADING_2, 3: TextStyle.HEADING_3}
@@ -38,7 +39,7 @@ NO_HTML_MARKDOWN = (
 )
 
 
-class FittedBrowser(QTextBrowser):
+class FittedBrowser(SelectableText, QTextBrowser):
     """A text browser without a frame or scroll bars that says how tall it is at a width."""
 
     link_activated = Signal(QUrl)
@@ -90,12 +91,6 @@ class FittedBrowser(QTextBrowser):
         """Anything: the transcript gives the size."""
         return QSize(0, 0)
 
-    def createMimeDataFromSelection(self) -> QMimeData:
-        """What is copied: plain text, with the source of formulas."""
-        data = QMimeData()
-        data.setText(selected_text(self.textCursor()))
-        return data
-
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the transcript."""
         event.ignore()
@@ -146,6 +141,14 @@ class ProseBlock(FittedBrowser):
         if stretches != self._drafted:
             self._drafted = stretches
             self._show_drafted()
+
+    def whole_source(self) -> str:
+        """Its Markdown."""
+        return self._text
+
+    def selectables(self) -> list[Selectable]:
+        """What of it a selection can reach."""
+        return [self]
 
     @property
     def found(self) -> int:

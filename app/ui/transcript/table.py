@@ -32,6 +32,7 @@ from app.ui.transcript.blocks import split_cells
 from app.ui.transcript.drafted_text import Stretch, rendered_stretches, stretches_of_blocks
 from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown
 from app.ui.transcript.prose import NO_HTML_MARKDOWN, leading_px, style_markdown
+from app.ui.transcript.selectable import Selectable, SelectableWhole
 from app.ui.transcript.text_marks import cursors, drafted_format, found_format
 
 _PAD_X_PX = 12
@@ -108,6 +109,7 @@ class TableGrid(QWidget):
         self._heights: list[float] = []
         self._pattern: re.Pattern[str] | None = None
         self._current: int | None = None
+        self._selected = False
         self.set_markdown(markdown)
 
     def set_markdown(self, markdown: str, keep: bool = True) -> None:
@@ -182,6 +184,12 @@ class TableGrid(QWidget):
     def _cells(self) -> list[TableCell]:
         return [cell for row in self._rows for cell in row]
 
+    def set_selected(self, selected: bool) -> None:
+        """Show whether a selection reaches over it."""
+        if selected != self._selected:
+            self._selected = selected
+            self.update()
+
     def awaits(self, formulas: frozenset[Formula]) -> bool:
         """Whether one of these formulas stands here as its source."""
         return any(not cell.awaited.isdisjoint(formulas) for cell in self._cells())
@@ -198,9 +206,11 @@ class TableGrid(QWidget):
         path.addRoundedRect(QRectF(self._frame()), 7, 7)
         painter.setClipPath(path)
         line = self._theme.color("line")
+        if self._selected:
+            painter.fillRect(self.rect(), self._theme.color("accs"))
         top = 0.0
         for number, (row, height) in enumerate(zip(self._rows, self._heights, strict=True)):
-            if number == 0:
+            if number == 0 and not self._selected:
                 painter.fillRect(QRectF(0, 0, self.width(), height), self._theme.color("surf"))
             if top + height >= event.rect().top() and top <= event.rect().bottom():
                 self._paint_row(painter, row, top)
@@ -232,7 +242,7 @@ class TableGrid(QWidget):
         return self._current - sum(len(one.places) for one in cells[:at])
 
 
-class TableBlock(QFrame):
+class TableBlock(SelectableWhole):
     """The frame around a table: round corners, sideways scrolling, copy."""
 
     height_changed = Signal()
@@ -270,6 +280,14 @@ class TableBlock(QFrame):
             self._drafted = stretches
             self._fitted = None
             self._grid.mark(self._markdown, stretches)
+
+    def whole_source(self) -> str:
+        """Its Markdown."""
+        return self._markdown
+
+    def selectables(self) -> list[Selectable]:
+        """What of it a selection can reach."""
+        return [self]
 
     @property
     def found(self) -> int:
@@ -310,6 +328,10 @@ class TableBlock(QFrame):
         """Copy the table as tab-separated text, which spreadsheets take."""
         QGuiApplication.clipboard().setText(self._grid.text())
 
+    def _select(self, selected: bool) -> None:
+        super()._select(selected)
+        self._grid.set_selected(selected)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Place the scrolled part inside the frame's edge."""
         self._scroll.setGeometry(1, 1, self.width() - 2, self.height() - 2)
@@ -331,7 +353,8 @@ class TableBlock(QFrame):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy by the usual keys."""
         if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy()
+            if not self.copy_selection():
+                self.copy()
         else:
             super().keyPressEvent(event)
 

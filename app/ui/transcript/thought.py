@@ -13,6 +13,7 @@ from app.ui.theme.theme import Theme
 from app.ui.transcript.blocks import Block
 from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.prose import ProseBlock
+from app.ui.transcript.selectable import Selectable
 
 _INDENT_PX = 16
 _GAP_PX = 6
@@ -53,6 +54,10 @@ class ThoughtBlock(QWidget):
         self._drafted = stretches
         if self._body is not None:
             self._body.set_drafted(stretches)
+
+    def selectables(self) -> list[Selectable]:
+        """What of it a selection can reach: the thoughts, where they are unfolded."""
+        return [] if self._body is None else [self._body]
 
     @property
     def found(self) -> int:

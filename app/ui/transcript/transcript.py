@@ -17,6 +17,7 @@ from app.ui.theme.typography import TextStyle
 from app.ui.transcript.jump_button import JumpButton
 from app.ui.transcript.message_span import MessageSpan
 from app.ui.transcript.message_views import MessageView, MessageViews
+from app.ui.transcript.selection import TranscriptSelection
 
 COLUMN_PX = 744
 NARROW_PX = 720
@@ -85,6 +86,7 @@ class Transcript(QScrollArea):
         self._builder.timeout.connect(self._build_slice)
         self._trimmer = QTimer(self, singleShot=True, interval=_TRIM_MS)
         self._trimmer.timeout.connect(self._trim)
+        self.selection = TranscriptSelection(self, self._views)
         theme.changed.connect(self._restyle)
 
     @property
@@ -401,7 +403,7 @@ class Transcript(QScrollArea):
     @Slot()
     def _trim(self) -> None:
         """Give up the widgets that are far from what is read, but none that has the keyboard."""
-        if self._builder.isActive():
+        if self._builder.isActive() or self.selection.active:
             return
         keep, top = self._top_view(), self.verticalScrollBar().value()
         room = _KEPT * self._view_height()
