@@ -93,6 +93,8 @@ class Typesetter(QObject):
                 return shape if isinstance(shape, FormulaShape) else None
         except (EOFError, OSError):
             pass
+        except Exception:  # whatever comes of one formula, the others are still to be answered
+            _log.exception("A formula could not be typeset")
         self._end_child()  # the next formula gets another one
         return None
 

@@ -60,7 +60,7 @@ def typeset(library: ModuleType, formula: Formula) -> FormulaShape | None:
 def serve(connection: Connection) -> None:
     """Typeset what comes in until the pipe ends; what a load of the library costs is paid here."""
     if hasattr(os, "nice"):
-        os.nice(5)  # replies are computed first
+        os.nice(10)  # replies are computed first
     try:
         library = load()
     except ImportError:

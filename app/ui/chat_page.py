@@ -18,7 +18,8 @@ from app.ui.empty_state import EmptyState
 from app.ui.header import Header
 from app.ui.link_question import ask_to_open
 from app.ui.theme.theme import Theme
-from app.ui.transcript.transcript import COLUMN_PX, NARROW_PX, Transcript
+from app.ui.transcript.message_column import COLUMN_PX, NARROW_PX
+from app.ui.transcript.transcript import Transcript
 from app.ui.turn_requests import TurnRequests
 from engine.errors import TenonError
 

@@ -21,6 +21,7 @@ from app.ui.transcript.blocks import Block
 from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.formula_text import FORMULA_SCALE
 from app.ui.transcript.selectable import Selectable, SelectableWhole
+from app.words import tr
 
 _PADDING_Y_PX = 6
 _SMALLEST = 0.75  # of the text's size; what is wider still is scrolled
@@ -78,7 +79,7 @@ class FormulaBlock(SelectableWhole):
         self._source.setWordWrap(True)
         theme.formulas.changed.connect(self._formulas_came)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.setAccessibleName("Formula")
+        self.setAccessibleName(tr("Formula"))
         self._show()
 
     def whole_source(self) -> str:

@@ -26,16 +26,16 @@ class MessageSpan:
         """Every message, oldest first."""
         return [*self.older, *(view.message for view in self._views.all), *self.newer]
 
-    def reset(self, messages: list[Message], at: int | None = None, keep_unfinished: bool = False) -> None:
-        """Take all widgets away, but perhaps that of a reply which is being written.
+    def reset(self, messages: list[Message], at: int | None = None, keep_used: bool = False) -> None:
+        """Take all widgets away, but perhaps those in use.
 
         Args:
             messages: Every message.
             at: Widgets are built up from here, and down from here; the end by default.
-            keep_unfinished: See `MessageViews.drop`.
+            keep_used: See `MessageViews.drop`.
         """
-        if keep_unfinished:
-            self._views.drop(0, keep_unfinished)
+        if keep_used:
+            self._views.drop(0, keep_used)
         else:
             self._views.clear()
         at = len(messages) if at is None else at
@@ -59,7 +59,7 @@ class MessageSpan:
 
     def drop_below(self, first: int) -> None:
         """Take away the widgets from one on; the last one stays alive while its reply is written."""
-        self.newer[:0] = self._views.drop(first, keep_unfinished=True)
+        self.newer[:0] = self._views.drop(first, keep_used=True)
 
     def shared_with(self, messages: list[Message]) -> int:
         """How many messages from the first on can stay as they are."""

@@ -105,37 +105,37 @@ class MessageViews(QObject):
         view.set_message(message)
         view.set_alternatives(self._alternatives(message.id))
 
-    def drop(self, first: int, keep_unfinished: bool = False) -> list[Message]:
+    def drop(self, first: int, keep_used: bool = False) -> list[Message]:
         """Take away the widgets from one on, and return their messages.
 
         Args:
             first: The first to go.
-            keep_unfinished: Whether that of a reply which is being written lives on unseen, to take its text; `make`
-                brings it back.
+            keep_used: Whether that of a reply which is being written lives on unseen, to take its text, and one in
+                which a message is worded anew; `make` brings them back.
         """
         gone, self.all = self.all[first:], self.all[:first]
-        self._discard(gone, keep_unfinished)
+        self._discard(gone, keep_used)
         return [view.message for view in gone]
 
     def clear(self) -> None:
         """Take away every widget, those that live on unseen too."""
         views, self.all = list(self._by_id.values()), []
-        self._discard(views, keep_unfinished=False)
+        self._discard(views, keep_used=False)
 
     def drop_first(self, count: int) -> list[Message]:
         """Take away the first widgets, and return their messages."""
         gone, self.all = self.all[:count], self.all[count:]
-        self._discard(gone, keep_unfinished=True)
+        self._discard(gone, keep_used=True)
         return [view.message for view in gone]
 
-    def _discard(self, views: Sequence[MessageView], keep_unfinished: bool) -> None:
+    def _discard(self, views: Sequence[MessageView], keep_used: bool) -> None:
         """Hide and delete; what the keyboard was in goes to the transcript."""
         focus = QApplication.focusWidget()
         if focus is not None and any(view.isAncestorOf(focus) for view in views):
             self._parent.setFocus(Qt.FocusReason.OtherFocusReason)
         for view in views:
             view.hide()
-            if keep_unfinished and view.message.state.unfinished:
+            if keep_used and _is_used(view):
                 continue
             view.deleteLater()
             if self._by_id.get(view.message.id) is view:
@@ -195,3 +195,8 @@ class MessageViews(QObject):
         self._lit = not self._lit
         if self.all and isinstance(self.all[-1], ReplyView):
             self.all[-1].set_caret_lit(self._lit)
+
+
+def _is_used(view: MessageView) -> bool:
+    """Whether something would be lost with a widget."""
+    return view.editor is not None if isinstance(view, OwnMessage) else view.message.state.unfinished

@@ -5,6 +5,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
+from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.transcript import Transcript
 from tests.support.fake_workspace import FakeWorkspace
 
@@ -137,3 +138,16 @@ def test_another_version_far_up_keeps_the_widgets_few(window: MainWindow, worksp
     assert len(transcript.views) < 80
     transcript.jump_to_latest()
     assert transcript.views[-1].message.id == ids[-1]
+
+
+def test_a_message_that_is_worded_anew_is_not_lost(window: MainWindow, workspace: FakeWorkspace) -> None:
+    transcript, ids = open_long(window, workspace)
+    view = transcript.view_of(ids[-2])
+    assert isinstance(view, OwnMessage)
+    view.edit()
+
+    transcript.show_message(ids[10])
+    transcript.jump_to_latest()
+
+    assert transcript.view_of(ids[-2]) is view
+    assert view.editor is not None
