@@ -20,7 +20,7 @@ from app.ui.inspector.dock import InspectorDock
 from app.ui.message_commands import MessageCommands
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MACHINE, MODELS, Places
-from app.ui.settings_dialog import SettingsDialog
+from app.ui.settings.opening import SettingsOpening
 from app.ui.shell import Shell
 from app.ui.shortcut_table import ShortcutTable
 from app.ui.sidebar.places_nav import SETTINGS
@@ -61,6 +61,7 @@ class MainWindow(QMainWindow):
         self.view = ViewCommands(theme, workspace, self.shell, self.page, self.inspector)
         self.messages = MessageCommands(workspace, self.page, self.sidebar, self.shelf)
         self.find_in_chat = FindInChat(theme, self.page, self.sidebar, self.shelf)
+        self.settings = SettingsOpening(theme, workspace, self)
         self.commands = Commands(theme, self)
         self.palette_box = CommandPalette(theme, self.commands, self)
         self._add_commands()
@@ -108,6 +109,8 @@ class MainWindow(QMainWindow):
         self.shelf.chat_wanted.connect(self._show_chat)
         self.shelf.sidebar_wanted.connect(self.shell.show_sidebar)
         self.files.said.connect(self._say)
+        self.settings.applied.connect(self.view.take_settings)
+        self.settings.applied.connect(page.show_mode)
         page.said.connect(self._say)
         page.header.sidebar_toggled.connect(self.shell.toggle)
         page.header.new_requested.connect(self.shelf.new_chat)
@@ -177,14 +180,8 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def open_settings(self) -> None:
-        """Show how fast and with how much memory replies are made, to be changed."""
-        gpu = self._workspace.engine_state().gpu
-        about_gpu = () if gpu != "" else ("vram_budget_bytes", "gpu_layers")
-        reasons = dict.fromkeys(about_gpu, "There is no GPU that Tenon can use here.")
-        dialog = SettingsDialog(self._theme, self._workspace.settings, reasons, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.accepted.connect(self._workspace.settings_applied)
-        dialog.open()
+        """Show what can be set."""
+        self.settings.open()
 
     @Slot()
     def show_shortcuts(self) -> None:

@@ -28,6 +28,7 @@ from app.settings.settings import Settings
 from app.storage.text_file import read_attachment
 from engine.errors import TenonError
 from engine.messages import Event, ModelReport
+from tests.support.fake_settings_desk import FakeSettingsDesk
 from tests.support.instant_typesetter import InstantTypesetter
 
 DAY_S = 86_400.0
@@ -114,6 +115,7 @@ class FakeWorkspace(QObject):
         self.drafts = FakeDrafts(self.settings)
         self.drafts.refused.connect(self.notice)
         self.typesetter = InstantTypesetter(self)
+        self.desk = FakeSettingsDesk(self.settings, self)
         self.talk = FakeEngineTalk(self)
         self.inspections: list[Inspection] = []
         self.calls: list[tuple[object, ...]] = []
@@ -318,6 +320,9 @@ class FakeWorkspace(QObject):
 
     def settings_applied(self) -> None:
         self.calls.append(("settings_applied",))
+
+    def settings_desk(self) -> FakeSettingsDesk:
+        return self.desk
 
     def mode(self) -> str:
         return self._mode

@@ -206,12 +206,12 @@ class MessageColumn(QScrollArea):
         """Build older messages for so many heights of the view."""
         width, height = self._column_width(), 0
         while self._span.older and height < heights * self._view_height():
-            height += self._span.build_older().fit(width) + _GAP_PX
+            height += self._span.build_older().fit(width) + self._gap()
 
     def _build_below(self, heights: float) -> None:
         width, height = self._column_width(), 0
         while self._span.newer and height < heights * self._view_height():
-            height += self._span.build_newer().fit(width) + _GAP_PX
+            height += self._span.build_newer().fit(width) + self._gap()
 
     def _made(self, messages: list[Message], everything: bool) -> list[MessageView]:
         """Widgets of the first of these messages: enough to go on reading, or all."""
@@ -220,7 +220,7 @@ class MessageColumn(QScrollArea):
             if height > ENOUGH * self._view_height() and not everything:
                 break
             made.append(self._views.make(message))
-            height += made[-1].fit(width) + _GAP_PX
+            height += made[-1].fit(width) + self._gap()
         return made
 
     def _view_height(self) -> int:
@@ -271,6 +271,9 @@ class MessageColumn(QScrollArea):
 
     # --- layout -----------------------------------------------------------------------------------------------
 
+    def _gap(self) -> int:
+        return round(self._theme.spaced(_GAP_PX))
+
     def _column_width(self) -> int:
         margin = 16 if self.width() < NARROW_PX else 32
         return max(160, min(self._theme.type.px(COLUMN_PX), self.width() - 2 * margin))
@@ -291,8 +294,8 @@ class MessageColumn(QScrollArea):
         for view in self._views.all:
             height = view.fit(width)
             view.setGeometry(left, top, width, height)
-            top += height + _GAP_PX
-        self._column.resize(self.viewport().width(), max(top - _GAP_PX + _BOTTOM_PX, 0))
+            top += height + self._gap()
+        self._column.resize(self.viewport().width(), max(top - self._gap() + _BOTTOM_PX, 0))
         bar = self.verticalScrollBar()
         if self._follow:
             bar.setValue(bar.maximum())
