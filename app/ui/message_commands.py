@@ -58,15 +58,17 @@ class MessageCommands(QObject):
         commands.add("choose-model", tr("Choose a model"), self._choose_model, models, ("Ctrl+M",))
         commands.add("choose-mode", tr("Choose a mode"), self._choose_mode, models, ("Ctrl+J",))
         self._page.conversation_shown.connect(self.refresh)
+        self._page.conversation_shown.connect(self.refresh_chats)
         self._workspace.message_added.connect(self.refresh)
         self._workspace.message_changed.connect(self.refresh)
         self._workspace.conversation_replaced.connect(self.refresh)
-        self._workspace.conversations_changed.connect(self.refresh)
+        self._workspace.conversations_changed.connect(self.refresh_chats)
         self.refresh()
+        self.refresh_chats()
 
     @Slot()
     def refresh(self) -> None:
-        """See which commands are possible now."""
+        """See what can be done with the messages now; often while a reply is written."""
         reply, own = self._reply(), self._own()
         shown = frozenset() if reply is None else reply.buttons.shown
         unfinished = reply is not None and reply.message.state.unfinished
@@ -80,11 +82,15 @@ class MessageCommands(QObject):
             "copy-code": reply is not None and bool(reply.blocks.codes),
             "previous-version": reply is not None and reply.buttons.can_press(Action.PREVIOUS),
             "next-version": reply is not None and reply.buttons.can_press(Action.NEXT),
-            "next-chat": self._beside(1) is not None,
-            "previous-chat": self._beside(-1) is not None,
         }
         for name, enabled in possible.items():
             self._commands[name].setEnabled(enabled)
+
+    @Slot()
+    def refresh_chats(self) -> None:
+        """See whether there are chats to step to."""
+        self._commands["next-chat"].setEnabled(self._beside(1) is not None)
+        self._commands["previous-chat"].setEnabled(self._beside(-1) is not None)
 
     # --- messages ---------------------------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ _LATEX = QTextFormat.Property.UserProperty.value + 1
 _DISPLAY = _LATEX + 1
 _SOURCE = _LATEX + 2
 _SIDE_EM = 0.06  # beside a formula; its shape ends where its ink does
+_OVERHANG_EM = 0.12  # so far an index may reach below the line before it moves the line
 FORMULA_SCALE = 1.1  # formulas' letters are smaller than most interface fonts' of the same size
 
 
@@ -141,7 +142,8 @@ def _place(cursor: QTextCursor, source: str, formula: Formula, theme: Theme) -> 
         kind.setFont(code)
         cursor.insertText(source, kind)
         return
-    deep = shape.descent * FORMULA_SCALE * kind.font().pixelSize() > QFontMetrics(kind.font()).descent()
+    below = (shape.descent - _OVERHANG_EM) * FORMULA_SCALE * kind.font().pixelSize()
+    deep = below > QFontMetrics(kind.font()).descent()
     alignments = QTextCharFormat.VerticalAlignment
     kind.setVerticalAlignment(alignments.AlignMiddle if deep else alignments.AlignBaseline)
     kind.setObjectType(_KIND)
