@@ -15,6 +15,7 @@ GROUPS = (
     ("larger-text", "smaller-text", "usual-text"),
     ("models", "machine", "settings"),
     ("palette", "shortcuts"),
+    ("log-folder", "copy-installation", "about"),
 )
 
 

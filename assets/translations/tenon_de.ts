@@ -9,6 +9,11 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>A file of the model is damaged</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>A file with all that was changed, for another computer or to keep.</source>
    <translation type="unfinished" />
@@ -24,13 +29,33 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/ui/done_notice.py" />
+   <source>A reply could not be completed.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/done_notice.py" />
+   <source>A reply is done.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>A server that searches and downloads go through; empty takes the system's.</source>
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>A setting does not work here</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>A small model that guesses words ahead for the large one; each model has its own.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>About Tenon</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -69,6 +94,11 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Answer without the draft</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>Appearance</source>
    <translation type="unfinished" />
@@ -81,6 +111,11 @@
   <message>
    <location filename="app/settings/settings.py" />
    <source>As the system</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Asking how large it is...</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -154,6 +189,16 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Choose another file</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Choose another model</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Chooses among the likeliest tokens that together are this probable; 1 takes all.</source>
    <translation type="unfinished" />
@@ -224,6 +269,21 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>Copied</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>Copy details</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>Copy details of this installation</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/message_commands.py" />
    <source>Copy the last code block</source>
    <translation type="unfinished" />
@@ -285,12 +345,22 @@
   </message>
   <message>
    <location filename="app/settings/settings.py" />
+   <source>Draft below the threshold</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
    <source>Draft model</source>
    <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/message_commands.py" />
    <source>Edit the last message</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/transcript/error_notice.py" />
+   <source>Error: {sentence}</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -321,6 +391,26 @@
   <message>
    <location filename="app/settings/settings.py" />
    <source>Fallback threshold</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Fetch {size}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Fetching GPU support</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Fetching, {done} of {total}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Fetching...</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -371,6 +461,16 @@
   <message>
    <location filename="app/settings/settings.py" />
    <source>GPU memory budget</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>GPU support</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Go on</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -494,6 +594,11 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>It is PyTorch for this graphics card, in a folder of its own, and can be removed again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/view_commands.py" />
    <source>Jump to the latest message</source>
    <translation type="unfinished" />
@@ -511,6 +616,11 @@
   <message>
    <location filename="app/settings/settings.py" />
    <source>LLMCad: drafts are trees of guesses and not single lines.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>LLMCad: the draft goes on below the threshold while a guess is worth its time.</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -559,6 +669,11 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>Licences</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Light</source>
    <translation type="unfinished" />
@@ -571,6 +686,26 @@
   <message>
    <location filename="app/settings/settings.py" />
    <source>Longest reply in tokens.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Look again</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Look up its size</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Looking at the graphics card...</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Looking whether it works here...</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -596,6 +731,11 @@
   <message>
    <location filename="app/settings/settings.py" />
    <source>Memory budget</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/shortage_bar.py" />
+   <source>Memory: {parts}</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -729,6 +869,11 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Nothing was asked for a while, so its memory is free; the next message loads it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Number format of the weights in memory; fewer bits are smaller and faster, and less exact.</source>
    <translation type="unfinished" />
@@ -759,13 +904,48 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>Open log folder</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Open models</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Open settings</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/field_keys.py" />
    <source>Open the chat or the message</source>
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Open the data folder</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/settings/page_list.py" />
    <source>Pages of settings</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Part of the model is missing</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Pause</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Paused. What has come stays on the disk.</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -814,6 +994,21 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Reload with a smaller context</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Remove, frees {size}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Removing...</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>Rename chat</source>
    <translation type="unfinished" />
@@ -846,6 +1041,16 @@
   <message>
    <location filename="app/settings/settings.py" />
    <source>Room between rows and between messages.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/bridge/power_watch.py" />
+   <source>Running on battery: replies may be slower.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>Runs language models on this computer. Nothing you write leaves it.</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -914,6 +1119,11 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Show details</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Show guesses while they are unconfirmed</source>
    <translation type="unfinished" />
@@ -954,6 +1164,16 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/bridge/gpu_addon.py" />
+   <source>Something unexpected went wrong with GPU support: try again, or look into the log.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Something went wrong</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Spacing</source>
    <translation type="unfinished" />
@@ -984,6 +1204,11 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/ui/trouble/details_dialog.py" />
+   <source>Technical details</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Tell when a reply is done</source>
    <translation type="unfinished" />
@@ -994,8 +1219,83 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Tenon cannot run this model</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Tenon did not end as it should last time</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Tenon made a mistake</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/bridge/uncaught.py" />
+   <source>Tenon made a mistake and goes on: restart it if something looks wrong, and report the details.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/opener.py" />
+   <source>Tenon opens model folders, GGUF files and exported chats, not {name}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/shortage_bar.py" />
+   <source>Tenon {size} GB</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>Tenon {version}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The access token cannot be kept</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/message_commands.py" />
    <source>The code is copied.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/bridge/power_watch.py" />
+   <source>The computer is hot: replies may be slower until it has cooled down.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>The context has {tokens} tokens from now on.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>The details of this installation are copied.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The download is not what it should be</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The draft does not fit the model</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/bridge/sleep_watch.py" />
+   <source>The engine did not go on after the computer slept, so it was ended. Your chats are safe; it starts again with your next message.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The engine stopped</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -1004,8 +1304,88 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The file was not imported</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The hub cannot be reached</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The hub did not give what was asked for</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The hub does not have it</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The hub gives no access</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The hub is busy</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The message is longer than the context</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model cannot be read</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model cannot be used</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model could not be read from the disk</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model does not match its description</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/settings/dialog.py" />
    <source>The model is loaded again, which took {seconds} s the last time.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model is not there</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model's tokenizer cannot be read</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/reply.py" />
+   <source>The reply failed.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The reply was cut off</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The reply was stopped</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -1016,6 +1396,11 @@
   <message>
    <location filename="app/ui/settings/desk_actions.py" />
    <source>The settings in force are saved as {file}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/folders.py" />
+   <source>The system could not open it. The folder is {folder}</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -1044,6 +1429,31 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>There is not enough memory</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>There is not enough room on the disk</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>There is nothing to answer</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>This cannot be done</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>This installation</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/main_window.py" />
    <source>This machine</source>
    <translation type="unfinished" />
@@ -1051,6 +1461,11 @@
   <message>
    <location filename="app/ui/settings/desk_actions.py" />
    <source>This system does not show folders: {folder}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>This takes effect when Tenon is opened again.</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -1069,6 +1484,16 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Try again</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/transcript/error_notice.py" />
+   <source>Try again as it was</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Typical acceptance (lossy)</source>
    <translation type="unfinished" />
@@ -1081,6 +1506,11 @@
   <message>
    <location filename="app/ui/settings/foot.py" />
    <source>Undo changes</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Unpacking, {done} of {total}</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -1099,13 +1529,28 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>Versions, system and hardware, for a report</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/commands.py" />
    <source>View</source>
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Waiting to go on, {done} of {total}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/command_palette.py" />
    <source>What do you want to do?</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/details_dialog.py" />
+   <source>What happened</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -1121,6 +1566,11 @@
   <message>
    <location filename="app/settings/settings.py" />
    <source>What the model is told before each conversation, as its role or how it should write.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/transcript/error_notice.py" />
+   <source>What was written so far is kept.</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -1169,7 +1619,7 @@
    <translation type="unfinished" />
   </message>
   <message>
-   <location filename="app/ui/main_window.py" />
+   <location filename="app/chat/troubles.py" />
    <source>Write a message</source>
    <translation type="unfinished" />
   </message>
@@ -1184,6 +1634,36 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Your chats are from a newer Tenon</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>Your chats are safe. What is known of it can be looked at and reported.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Your chats cannot be saved</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/transcript/error_notice.py" />
+   <source>Your message is kept.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>at rest</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/shortage_bar.py" />
+   <source>free {size} GB</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/settings/offers.py" />
    <source>measured {speed}</source>
    <translation type="unfinished" />
@@ -1194,8 +1674,28 @@
    <translation type="unfinished" />
   </message>
   <message>
+   <location filename="app/ui/trouble/shortage_bar.py" />
+   <source>missing {size} GB</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/details_dialog.py" />
+   <source>no chat text included</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/shortage_bar.py" />
+   <source>other programs {size} GB</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/settings/offers.py" />
    <source>predicted {speed}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>stated in its own files</source>
    <translation type="unfinished" />
   </message>
   <message>
@@ -1211,6 +1711,11 @@
   <message>
    <location filename="app/ui/find_bar.py" />
    <source>{number} of {total}</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>{title}: {size} to fetch from {address}, {unpacked} on the disk</source>
    <translation type="unfinished" />
   </message>
   <message>

@@ -33,6 +33,7 @@ class Transcript(MessageColumn):
     alternative_chosen = Signal(int)  # message id
     edited = Signal(int, str)  # message id, the other wording
     inspect_requested = Signal(int)  # a reply's id
+    trouble_requested = Signal(int, object, object)  # message id, ErrorReport, Remedy
     link_activated = Signal(QUrl)
     messages_changed = Signal()
 
@@ -50,6 +51,7 @@ class Transcript(MessageColumn):
         self._views.edited.connect(self.edited)
         self._views.inspect_requested.connect(self.inspect_requested)
         self._views.link_activated.connect(self.link_activated)
+        self._views.trouble_requested.connect(self.trouble_requested)
 
     @property
     def messages(self) -> list[Message]:
