@@ -46,6 +46,8 @@ class Replies(QObject):
     reply_text_added = Signal(int, int, str)
     unconfirmed_changed = Signal(int, int, str)
     prefill_progress = Signal(int, int, float)
+    asked = Signal()  # a reply is wanted: what only waits for a quiet moment gives way
+    completed = Signal(int)  # conversation id: its reply came to its end, and no other waits
 
     def __init__(
         self,
@@ -92,6 +94,7 @@ class Replies(QObject):
 
     def add(self, ticket: Ticket) -> None:
         """Queue a reply, and start the engine if it is gone."""
+        self.asked.emit()
         self._not_stored.add(ticket.reply_id)
         self._queue.add(ticket)
         self._queue.resume()
@@ -162,7 +165,7 @@ class Replies(QObject):
         max_tokens = settings.max_tokens if own.max_tokens is None else own.max_tokens
         request = Generate(
             request_id=self._sent,
-            options=self._model.options_for(self._sent, messages[-1].model or settings.model),
+            options=self._model.options_for(self._sent, messages[-1].model or settings.model, own.mode),
             messages=history_for(ticket.reply_id, messages, system_prompt),
             max_tokens=max_tokens or None,
             sampling=own.sampling_over(SamplingOptions(temperature=settings.temperature)),
@@ -179,6 +182,8 @@ class Replies(QObject):
         self._sent = ""
         if self._queue.finish(ticket.reply_id):
             self._start_next()
+            if not self.busy:
+                self.completed.emit(ticket.conversation_id)
 
     # --- from the engine to the message -------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.background_writer import BackgroundWriter
+from app.bridge.comparison import Comparison
 from app.bridge.conversations import Conversations
 from app.bridge.drafts import Drafts
 from app.bridge.engine_client import EngineClient
@@ -39,6 +40,8 @@ class Workspace(Conversations):
     Attributes:
         settings: Assigning to one of them saves it.
         drafts: The drafts of the chosen model.
+        comparison: Two modes on one prompt.
+        open_chat: The chat that is shown: its model and its options.
     """
 
     message_changed = Signal(object)  # Message: state, statistics, notices, error; its content too
@@ -80,6 +83,10 @@ class Workspace(Conversations):
         self._replies.prefill_progress.connect(self.prefill_progress)
         self._inspection: Inspection | None = None
         self._keep_conversations()
+        self.comparison = Comparison(
+            self._library, self.settings, self._client, self._replies, self._model, self
+        )
+        self.comparison.began.connect(self.titles.give_way)
         self._closed = False
 
     @Slot()
@@ -102,10 +109,11 @@ class Workspace(Conversations):
         return model_choices(self.settings.recent_models)
 
     def choose_model(self, ref: str) -> None:
-        """Use ``guide`` or a folder from the next message on, and load it in the background."""
+        """Use ``guide`` or a folder from the next message on, in new chats too, and load it in the background."""
         if ref != GUIDE_REF:
             self.settings.remember_model(ref)
         self.settings.model = ref
+        self.open_chat.take_model(ref)
         self.settings_applied()
 
     @Slot()

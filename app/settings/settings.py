@@ -104,6 +104,16 @@ class Settings:
     max_tokens = whole_number(0, 0, 1 << 24, "Longest reply in tokens; 0 is until the context is full.")
     temperature = optional_number(0.0, 5.0, "Randomness, 0 is none; nothing takes the model's own.")
     system_prompt = text("", "What the model is told before each conversation.")
+    new_chat_model = text("", "The model that new chats take: the one chosen last; empty for the one in use.")
+    new_chat_preset = text("", "The preset that new chats take; empty for none.")
+    titles_by_model = choice(
+        "other-models",
+        ("other-models", "always", "never"),
+        "Whether the model names a chat after its first reply.",
+        "",
+        ("Except by the built-in guide", "Always", "Never: the first line is the title"),
+    )
+    folded_groups = texts(200, "Groups of the list of conversations that are folded.")
     recent_models = texts(RECENT_MODELS, "Checkpoint folders used lately, the latest first.")
     window_geometry = text("", "Where the window was, as Qt saves it, in base64.")
     sidebar_shown = switch(True, "Whether the list of conversations is shown.")
@@ -155,6 +165,12 @@ class Settings:
             if checked != setting.default:
                 self.values[name] = checked
         return rejected
+
+    def reset(self) -> None:
+        """Put every setting back to its default."""
+        self.values, self.unknown = {}, {}
+        if self.on_change is not None:
+            self.on_change()
 
     def stored(self) -> dict[str, Any]:
         """What the file keeps: what differs from the defaults, so that a better default reaches everybody."""

@@ -11,6 +11,7 @@ The last line of the last message is the script, ``word`` or ``word number``:
     echo        the roles and contents it was given
     guess       unconfirmed text where it is wanted, then what came of it and the rule of verification
     draft       the draft and the memory budget it was given
+    modes       the mode it was given; plain says a token more
     rounds      whether it was asked for the texts of its rounds
 
 A model called ``broken`` cannot be loaded, one called ``long`` takes a second. A draft called ``misfit`` fits nothing.
@@ -208,6 +209,11 @@ class FakeEngine:
             yield f"w1 {request.verify}"
         elif word == "draft":
             yield f"draft:{request.options.draft} budget:{request.options.ram_budget_bytes}"
+        elif word == "modes":
+            yield "same "
+            yield request.options.mode
+            if request.options.mode == "plain":
+                yield " more"
         elif word == "rounds":
             yield f"round_texts:{request.round_texts}"
         elif word == "trim":
