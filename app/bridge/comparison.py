@@ -109,7 +109,9 @@ class Comparison(QObject):
         if not prompt.strip():
             raise EmptyPrompt(tr("Write a prompt to compare the modes on."))
         if self.running or self._replies.busy:
-            raise UsageError(tr("A reply is being written: compare the modes when it is done, or stop it first."))
+            raise UsageError(
+                tr("A reply is being written: compare the modes when it is done, or stop it first.")
+            )
         if before is None:
             before = history_for(-1, (), self._settings.system_prompt)
         self._messages, self._max_tokens = (*before, ChatMessage("user", prompt)), max_tokens

@@ -84,7 +84,8 @@ class OpenChat(QObject):
         if self._blank is not None:
             return self._blank
         preset = next(
-            (preset for preset in self._shelf.presets() if preset.name == self._settings.new_chat_preset), None
+            (preset for preset in self._shelf.presets() if preset.name == self._settings.new_chat_preset),
+            None,
         )
         return ConversationOptions() if preset is None else preset.options
 

@@ -100,7 +100,11 @@ class Shelf(QObject):
     def rename_preset(self, name: str, new_name: str) -> None:
         """Give a preset another name; one that has it already is replaced, a blank name changes nothing."""
         preset = self._presets.get(name)
-        if preset is not None and new_name.strip() and self.save_preset(new_name, preset.options).name != name:
+        if (
+            preset is not None
+            and new_name.strip()
+            and self.save_preset(new_name, preset.options).name != name
+        ):
             self.delete_preset(name)
 
     def delete_preset(self, name: str) -> None:

@@ -108,10 +108,11 @@ def verdict(first: Trial, second: Trial) -> Verdict | None:
         min(len(first.token_ids), len(second.token_ids)),
     )
     complete = not (first.stopped or second.stopped)
-    if complete:
-        identical = same == len(first.token_ids) == len(second.token_ids)
-    else:  # one was stopped: it may lack the other's end, and no more than that
-        identical = same == min(len(trial.token_ids) for trial in (first, second))
+    shorter, longer = sorted((first, second), key=lambda trial: len(trial.token_ids))
+    whole = (
+        len(shorter.token_ids) == len(longer.token_ids) or shorter.stopped
+    )  # what lacks an end may go on so
+    identical = same == len(shorter.token_ids) and whole
     return Verdict(same, identical, complete, _common_characters(first.text, second.text))
 
 

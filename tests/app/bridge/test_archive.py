@@ -167,7 +167,7 @@ def secrets(desk: Desk) -> list[str]:
 
 def test_everything_can_be_erased(desk: Desk) -> None:
     workspace = desk.open()
-    file = Attachment("topsecretfile.txt", "topsecrettext")
+    file = Attachment("topsecretfile.txt", 13, "topsecrettext")
     first = workspace.send(None, "topsecretword\nsay 1", (file,))
     desk.wait_for_state(workspace, first, MessageState.COMPLETE)
     workspace.move_to_folder(first, "topsecretfolder")
@@ -183,7 +183,9 @@ def test_everything_can_be_erased(desk: Desk) -> None:
         workspace.erase_everything()
     assert (workspace.conversations(), workspace.presets(), workspace.messages(running)) == ([], [], [])
     assert workspace.undo_delete() is None
-    desk.wait(lambda: secrets(desk) == [])  # while it still runs: side files of the database hold nothing either
+    desk.wait(
+        lambda: secrets(desk) == []
+    )  # while it still runs: side files of the database hold nothing either
     chat = desk.answer(workspace, "fresh\nsay 1")
     workspace.close()
     assert secrets(desk) == []
@@ -197,7 +199,9 @@ def test_settings_go_along_where_that_is_asked_for(desk: Desk) -> None:
     workspace = desk.open()
     workspace.settings.threads = 3
     workspace.settings.remember_model("/topsecretplace")
+    desk.wait_for_phase(workspace, EnginePhase.READY)
     workspace.choose_model("/topsecretplace")
+    desk.wait_for_phase(workspace, EnginePhase.READY)
     workspace.erase_everything(with_settings=True)
     assert (workspace.settings.threads, workspace.settings.model) == (0, "guide")
     desk.wait_for_phase(workspace, EnginePhase.READY)
