@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMainWindow
 
 from app.ui.app_menu import AppMenu
 from app.ui.chat_files import ChatFiles
+from app.ui.chat_folders import ChatFolders
 from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
 from app.ui.commands import Commands, Section
@@ -54,6 +55,9 @@ class MainWindow(QMainWindow):
         self.inspector = InspectorDock(theme, workspace, self.shell, self.page)
         self.files = ChatFiles(workspace, self)
         self.shelf = ChatShelf(workspace, self.sidebar, self.page, self.toast, self.files)
+        self.folders = ChatFolders(
+            theme, workspace, self.sidebar, self.page, self.toast, self.files, self.shelf
+        )
         self.view = ViewCommands(theme, workspace, self.shell, self.page, self.inspector)
         self.commands = Commands(theme, self)
         self._add_commands()
@@ -71,6 +75,7 @@ class MainWindow(QMainWindow):
     def _add_commands(self) -> None:
         commands, chats = self.commands, Section.CHAT
         self.shelf.add_commands(commands)
+        self.folders.add_commands(commands)
         commands.add("write", tr("Write a message"), self._focus_composer, chats, ("Ctrl+L",))
         commands.add("quit", tr("Close Tenon"), self.close, chats, ("Ctrl+Q",))
         self.view.add_commands(commands)

@@ -28,6 +28,7 @@ from app.settings.settings import Settings
 from app.storage.text_file import read_attachment
 from engine.errors import TenonError
 from engine.messages import Event, ModelReport
+from tests.support.fake_shelf import FakeShelf
 
 DAY_S = 86_400.0
 READY = EngineState(EnginePhase.READY, "guide", "Tenon guide", "fp32")
@@ -92,7 +93,7 @@ class FakeEngineTalk(QObject):
         self.report: ModelReport | None = None
 
 
-class FakeWorkspace(QObject):
+class FakeWorkspace(FakeShelf):
     """The interface of `app.bridge.workspace.Workspace`, kept in memory."""
 
     conversations_changed = Signal()
@@ -183,8 +184,8 @@ class FakeWorkspace(QObject):
     def start(self) -> None:
         self.calls.append(("start",))
 
-    def conversations(self, contains: str = "") -> list[Conversation]:
-        return self._library.conversations(contains)
+    def conversations(self, contains: str = "", archived: bool = False) -> list[Conversation]:
+        return self._library.conversations(contains, archived=archived)
 
     def conversation(self, conversation_id: int) -> Conversation | None:
         hidden = self._library.is_hidden(conversation_id)
@@ -192,6 +193,7 @@ class FakeWorkspace(QObject):
 
     def open_conversation(self, conversation_id: int | None) -> None:
         self.opened.append(conversation_id)
+        self.open_chat.shown = conversation_id
 
     def messages(self, conversation_id: int) -> list[Message]:
         return self._library.messages(conversation_id)
@@ -345,10 +347,7 @@ class FakeWorkspace(QObject):
         self._next_id += 1
         return self._next_id
 
-    def _change_conversation(self, conversation_id: int, **changes: object) -> None:
-        conversation = self._library.conversation(conversation_id)
-        assert conversation is not None
-        self._library.put_conversation(replace(conversation, **changes))  # type: ignore[arg-type]
+    def _tell_conversations(self) -> None:
         self.conversations_changed.emit()
 
     def _answer(self, conversation_id: int, parent_id: int | None) -> None:
