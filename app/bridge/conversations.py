@@ -198,11 +198,11 @@ class Conversations(QObject):
         """
         self._shelf.clear()
         self._archive.erase_everything()
-        if with_settings:
-            self.settings.reset()
         # Words that the person wrote, and names of what is gone.
-        for name in ("system_prompt", "folded_groups", "new_chat_preset"):
-            setattr(self.settings, name, Settings.declared()[name].default)
+        personal = ("system_prompt", "folded_groups", "new_chat_preset")
+        for name, setting in Settings.declared().items():
+            if with_settings or name in personal:
+                setattr(self.settings, name, setting.default)
         self.open_chat.show(None)
         self._model.bring_in(reply_runs=self._replies.busy)
         self.everything_erased.emit()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -122,16 +123,20 @@ class Workspace(Conversations):
         self._model.bring_in(reply_runs=self._replies.busy)
 
     def mode(self) -> str:
-        """The chosen mode's name."""
-        return self.settings.mode
+        """The name of the mode of the chat that is shown: its own, or that of the settings."""
+        return self.open_chat.options().mode or self.settings.mode
 
     def choose_mode(self, mode: str) -> None:
-        """Use a mode from the next message on.
+        """Use a mode from the next message on; in the chat that is shown alone, where that has a mode of its own.
 
         Raises:
             InvalidOption: There is no such mode.
         """
-        self.settings.mode = mode
+        options = self.open_chat.options()
+        if options.mode is None:
+            self.settings.mode = mode
+        else:
+            self.open_chat.set_options(replace(options, mode=mode))
 
     def modes(self) -> list[ModeChoice]:
         """The modes, each with the reason where it cannot be chosen."""

@@ -109,9 +109,7 @@ class Settings:
     titles_by_model = choice(
         "other-models",
         ("other-models", "always", "never"),
-        "Whether the model names a chat after its first reply.",
-        "",
-        ("Except by the built-in guide", "Always", "Never: the first line is the title"),
+        "Whether the model names a chat after its first reply: any but the built-in guide, any, or none.",
     )
     folded_groups = texts(200, "Groups of the list of conversations that are folded.")
     recent_models = texts(RECENT_MODELS, "Checkpoint folders used lately, the latest first.")
@@ -165,12 +163,6 @@ class Settings:
             if checked != setting.default:
                 self.values[name] = checked
         return rejected
-
-    def reset(self) -> None:
-        """Put every setting back to its default."""
-        self.values, self.unknown = {}, {}
-        if self.on_change is not None:
-            self.on_change()
 
     def stored(self) -> dict[str, Any]:
         """What the file keeps: what differs from the defaults, so that a better default reaches everybody."""

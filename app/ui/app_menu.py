@@ -9,7 +9,7 @@ from app.words import tr
 
 # By the names of commands; a line between the groups.
 GROUPS = (
-    ("rename-chat", "move-chat", "archive-chat", "delete-chat", "export-chat"),
+    ("chat-settings", "rename-chat", "move-chat", "archive-chat", "delete-chat", "export-chat"),
     ("export-all", "import-chats"),
     ("show-chats", "inspector", "mark-drafts", "show-guesses"),
     ("larger-text", "smaller-text", "usual-text"),

@@ -85,11 +85,11 @@ class ChatPage(QWidget):
         """Show a conversation from its end, or a blank one. What is typed stays with its conversation."""
         self._drafts[self._current] = (self.composer.text, self.composer.attachments.attachments)
         self._current = self._turns.conversation_id = conversation_id
+        self._workspace.open_conversation(conversation_id)
+        self.refresh_title()
         messages = [] if conversation_id is None else self._workspace.messages(conversation_id)
         self._show_messages(messages)
         self._fill_composer(*self._drafts.pop(conversation_id, ("", ())))
-        self.refresh_title()
-        self._workspace.open_conversation(conversation_id)
         self.conversation_shown.emit(conversation_id)
 
     def show_message(self, message_id: int) -> None:
@@ -107,6 +107,14 @@ class ChatPage(QWidget):
         """Read the title again."""
         shown = None if self._current is None else self._workspace.conversation(self._current)
         self.header.set_title("New chat" if shown is None else shown.title)
+        self.refresh_options()
+
+    @Slot()
+    def refresh_options(self) -> None:
+        """Read again what this chat sets for itself."""
+        self.header.set_own_options(not self._workspace.open_chat.options().empty)
+        if self.composer.mode_button.mode != self._workspace.mode():
+            self.composer.mode_button.set_mode(self._workspace.mode())
 
     def stop(self) -> None:
         """Stop this conversation's reply, running or queued."""
@@ -226,6 +234,7 @@ class ChatPage(QWidget):
         if before is None:
             # Messages may have come by signal before the id was known here: read them as they are now.
             self._current = self._turns.conversation_id = conversation_id
+            self._workspace.open_conversation(conversation_id)
             self._show_messages(self._workspace.messages(conversation_id))
             self.refresh_title()
             self.conversation_shown.emit(conversation_id)

@@ -13,6 +13,7 @@ from app.ui.app_menu import AppMenu
 from app.ui.chat_files import ChatFiles
 from app.ui.chat_folders import ChatFolders
 from app.ui.chat_page import ChatPage
+from app.ui.chat_settings.opening import ChatSettings
 from app.ui.chat_shelf import ChatShelf
 from app.ui.commands import Commands, Section
 from app.ui.inspector.dock import InspectorDock
@@ -58,6 +59,7 @@ class MainWindow(QMainWindow):
         self.folders = ChatFolders(
             theme, workspace, self.sidebar, self.page, self.toast, self.files, self.shelf
         )
+        self.chat_settings = ChatSettings(theme, workspace, self.sidebar, self.page)
         self.view = ViewCommands(theme, workspace, self.shell, self.page, self.inspector)
         self.commands = Commands(theme, self)
         self._add_commands()
@@ -76,6 +78,7 @@ class MainWindow(QMainWindow):
         commands, chats = self.commands, Section.CHAT
         self.shelf.add_commands(commands)
         self.folders.add_commands(commands)
+        self.chat_settings.add_commands(commands)
         commands.add("write", tr("Write a message"), self._focus_composer, chats, ("Ctrl+L",))
         commands.add("quit", tr("Close Tenon"), self.close, chats, ("Ctrl+Q",))
         self.view.add_commands(commands)
@@ -117,6 +120,7 @@ class MainWindow(QMainWindow):
             self.sidebar.list,
             *self.sidebar.nav.rows.values(),
             header.sidebar_button,
+            header.options_button,
             header.model_button,
             header.new_button,
             header.inspector_button,

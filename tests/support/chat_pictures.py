@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QSize
+from PySide6.QtTest import QTest
 
+from app.chat.conversation_options import ConversationOptions
+from app.ui.chat_settings.dialog import ChatSettingsDialog
 from app.ui.theme.theme import Theme
+from engine.messages import SamplingOptions
 from tests.support.fake_workspace import DAY_S, FakeWorkspace
 from tests.support.screenshots import LLAMA, begin, fill, open_window, take
 
@@ -45,6 +50,30 @@ def shelved(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     window.close()
 
 
+def chat_settings(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """The settings of one chat, over a window whose header says that it has some."""
+    workspace = FakeWorkspace(replace(LLAMA, gpu=""))
+    chat = fill(workspace)
+    options = ConversationOptions(
+        "You are a patient teacher. Answer in two sentences, then ask one question back.",
+        400,
+        SamplingOptions(temperature=0.7),
+    )
+    workspace.set_options(chat, options)
+    workspace.save_preset("Patient teacher", options)
+    workspace.settings.new_chat_preset = "Patient teacher"
+    window = open_window(theme, workspace, size)
+    window.page.open(chat)
+    take(window, folder, f"{name}-window")
+    window.commands["chat-settings"].trigger()
+    dialog = window.findChild(ChatSettingsDialog)
+    assert dialog is not None
+    QTest.qWait(200)
+    dialog.grab().save(str(folder / f"{name}.png"))
+    dialog.close()
+    window.close()
+
+
 def main() -> int:
     """Take all pictures."""
     app, theme, folder = begin(dark=False)
@@ -53,6 +82,7 @@ def main() -> int:
         theme.set_scale(1.5 if word == "scale-150" else 1.0)
         for size, suffix in ((WIDE, ""), (SMALL, "-small")):
             shelved(theme, folder, f"folders-{word}{suffix}", size)
+            chat_settings(theme, folder, f"settings-{word}{suffix}", size)
     app.quit()
     return 0
 

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from app.chat.comparison import Trial, Verdict, verdict
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.library import Library
+from app.settings.settings import Settings
 from engine.errors import TenonError
 from engine.messages import ChatMessage
 
@@ -20,11 +21,18 @@ class FakeOpenChat(QObject):
         super().__init__()
         self._shelf = shelf
         self.shown: int | None = None
-        self.blank = ConversationOptions()
+        self.blank: ConversationOptions | None = None
+
+    def show(self, conversation_id: int | None) -> None:
+        self.shown, self.blank = conversation_id, None
 
     def options(self) -> ConversationOptions:
         chat = None if self.shown is None else self._shelf._library.conversation(self.shown)
-        return self.blank if chat is None else chat.options
+        if chat is not None:
+            return chat.options
+        given = self._shelf.settings.new_chat_preset
+        preset = next((one for one in self._shelf.presets() if one.name == given), None)
+        return self.blank or (ConversationOptions() if preset is None else preset.options)
 
     def set_options(self, options: ConversationOptions) -> None:
         if self.shown is None:
@@ -84,6 +92,7 @@ class FakeShelf(QObject):
     presets_changed = Signal()
     everything_erased = Signal()
 
+    settings: Settings
     _library: Library
     calls: list[tuple[object, ...]]
 

@@ -193,7 +193,7 @@ class FakeWorkspace(FakeShelf):
 
     def open_conversation(self, conversation_id: int | None) -> None:
         self.opened.append(conversation_id)
-        self.open_chat.shown = conversation_id
+        self.open_chat.show(conversation_id)
 
     def messages(self, conversation_id: int) -> list[Message]:
         return self._library.messages(conversation_id)
@@ -206,11 +206,13 @@ class FakeWorkspace(FakeShelf):
         return None
 
     def send(self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] = ()) -> int:
+        given = self.open_chat.options()
         if self.send_error is not None:
             raise self.send_error
         self.calls.append(("send", conversation_id, text))
         if conversation_id is None:
             conversation_id = self.add_conversation(text)
+            self.set_options(conversation_id, given)
         busy = self._active is not None and self._active != conversation_id
         self.message_added.emit(self._store(conversation_id, "user", text, attachments=attachments))
         state = MessageState.QUEUED if busy else MessageState.WAITING
@@ -320,7 +322,7 @@ class FakeWorkspace(FakeShelf):
         self.calls.append(("settings_applied",))
 
     def mode(self) -> str:
-        return self._mode
+        return self.open_chat.options().mode or self._mode
 
     def choose_mode(self, mode: str) -> None:
         self._mode = mode

@@ -36,6 +36,11 @@ class ModeButton(QAbstractButton):
         self._describe()
 
     @property
+    def mode(self) -> str:
+        """The chosen mode's name."""
+        return self._mode
+
+    @property
     def words(self) -> str:
         """The title of the chosen mode, as in ``Auto: Lookup`` once it is known what auto took."""
         title = mode_title(self._mode)

@@ -108,6 +108,13 @@ QLineEdit, QPlainTextEdit { placeholder-text-color: $mute; }
 QPlainTextEdit[kind="prompt"] {
   background: transparent; border: 0; color: $text; selection-background-color: $acc;
   selection-color: $onacc; }
+QFrame[kind="rule"] { background: $line; border: 0; }
+QPlainTextEdit[kind="field"] {
+  background: $bg; border: 1px solid $ctl; border-radius: 8px; padding: 4px 6px; color: $text;
+  selection-background-color: $acc; selection-color: $onacc; }
+QPlainTextEdit[kind="field"]:hover { border-color: $sub; }
+QPlainTextEdit[kind="field"]:focus { border: 2px solid $acc; padding: 3px 5px; }
+QPlainTextEdit[kind="field"]:disabled { background: $surf; border-color: $line; color: $mute; }
 QFrame[kind="card"] { background: $surf; border: 1px solid $line; border-radius: 8px; }
 QFrame[kind="card-head"] {
   background: $surf; border: 0; border-bottom: 1px solid $line;
