@@ -13,7 +13,7 @@ GROUPS = (
     ("export-all", "import-chats"),
     ("show-chats", "inspector", "mark-drafts", "show-guesses"),
     ("larger-text", "smaller-text", "usual-text"),
-    ("models", "machine", "settings"),
+    ("compare-modes", "models", "machine", "settings"),
 )
 
 

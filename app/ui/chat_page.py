@@ -37,6 +37,7 @@ class ChatPage(QWidget):
 
     conversation_shown = Signal(object)  # its id, or None
     inspect_requested = Signal(int)  # a reply's id
+    compare_requested = Signal(int)  # a message's id
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
     message_deleted = Signal(str)  # a sentence that says so
 
@@ -159,6 +160,7 @@ class ChatPage(QWidget):
         self.transcript.edited.connect(self._turns.edit)
         self._turns.said.connect(self.said)
         self._turns.message_deleted.connect(self.message_deleted)
+        self._turns.compare_requested.connect(self.compare_requested)
         self._turns.left.connect(self.composer.setFocus)
         self.transcript.link_activated.connect(self._ask_to_open)
         self.empty_state.example_chosen.connect(self._send_example)

@@ -16,6 +16,7 @@ from app.ui.chat_page import ChatPage
 from app.ui.chat_settings.opening import ChatSettings
 from app.ui.chat_shelf import ChatShelf
 from app.ui.commands import Commands, Section
+from app.ui.comparison.opening import Comparisons
 from app.ui.inspector.dock import InspectorDock
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MACHINE, MODELS, Places
@@ -60,6 +61,7 @@ class MainWindow(QMainWindow):
             theme, workspace, self.sidebar, self.page, self.toast, self.files, self.shelf
         )
         self.chat_settings = ChatSettings(theme, workspace, self.sidebar, self.page)
+        self.comparisons = Comparisons(theme, workspace, self.page)
         self.view = ViewCommands(theme, workspace, self.shell, self.page, self.inspector)
         self.commands = Commands(theme, self)
         self._add_commands()
@@ -85,6 +87,7 @@ class MainWindow(QMainWindow):
         speed = Section.MODEL
         commands.add("models", tr("Models"), self._show_models, speed, ("Ctrl+Shift+M",), "package")
         commands.add("machine", tr("This machine"), self._show_machine, speed, ("Ctrl+Shift+H",), "gauge")
+        self.comparisons.add_commands(commands)
         commands.add("settings", tr("Settings..."), self.open_settings, speed, ("Ctrl+,",), "settings")
 
     def _register_places(self) -> None:

@@ -12,12 +12,14 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QSize
 from PySide6.QtTest import QTest
 
+from app.chat.comparison import Trial
 from app.chat.conversation_options import ConversationOptions
 from app.ui.chat_settings.dialog import ChatSettingsDialog
+from app.ui.comparison.dialog import ComparisonDialog
 from app.ui.theme.theme import Theme
 from engine.messages import SamplingOptions
 from tests.support.fake_workspace import DAY_S, FakeWorkspace
-from tests.support.screenshots import LLAMA, begin, fill, open_window, take
+from tests.support.screenshots import ANSWER, LLAMA, begin, fill, open_window, take
 
 WIDE, SMALL = QSize(1280, 820), QSize(380, 560)
 
@@ -74,6 +76,26 @@ def chat_settings(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     window.close()
 
 
+def compared(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """Two modes that say the same, and two that do not."""
+    workspace = FakeWorkspace(LLAMA)
+    chat = fill(workspace)
+    window = open_window(theme, workspace, size)
+    window.page.open(chat)
+    window.comparisons.open_on(workspace.reply(chat).id)
+    dialog = window.findChild(ComparisonDialog)
+    assert dialog is not None
+    first = Trial("plain", "plain", ANSWER[:420], tuple(range(96)), 9.1, 11.2, None, 1.0, True)
+    second = Trial("auto", "lookup", ANSWER[:420], tuple(range(96)), 4.2, 26.8, 2.6, 1.0, True)
+    other = replace(second, text=ANSWER[:180] + "none of them is new.", token_ids=(*range(41), 9, 9))
+    for word, trials in (("same", (first, second)), ("differs", (first, other))):
+        workspace.comparison.show(*trials)
+        QTest.qWait(200)
+        dialog.grab().save(str(folder / f"{name}-{word}.png"))
+    dialog.close()
+    window.close()
+
+
 def main() -> int:
     """Take all pictures."""
     app, theme, folder = begin(dark=False)
@@ -82,6 +104,7 @@ def main() -> int:
         theme.set_scale(1.5 if word == "scale-150" else 1.0)
         for size, suffix in ((WIDE, ""), (SMALL, "-small")):
             shelved(theme, folder, f"folders-{word}{suffix}", size)
+            compared(theme, folder, f"compare-{word}{suffix}", size)
             chat_settings(theme, folder, f"settings-{word}{suffix}", size)
     app.quit()
     return 0

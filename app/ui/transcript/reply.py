@@ -61,7 +61,7 @@ class ReplyView(QWidget):
             theme,
             "reply",
             (Action.COPY, Action.REGENERATE, Action.PREVIOUS, Action.NEXT, Action.CONTINUE, Action.RETRY),
-            (Action.COPY_PLAIN, Action.DELETE),
+            (Action.COPY_PLAIN, Action.COMPARE, Action.DELETE),
             self,
         )
         self.buttons.triggered.connect(self._act)
@@ -242,7 +242,7 @@ class ReplyView(QWidget):
         """What can be done with the reply now; an error that is told has its own button to try again."""
         state, shown = self.message.state, set()
         if not state.unfinished:
-            shown.add(Action.DELETE)
+            shown |= {Action.DELETE, Action.COMPARE}
             if self.text:
                 shown |= {Action.COPY, Action.COPY_PLAIN, Action.REGENERATE}
             if self._last and can_continue(self.message):
