@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Slot
+from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QPlainTextEdit,
     QPushButton,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -82,25 +83,39 @@ class ComparisonDialog(QDialog):
         )
         self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._pair.setSpacing(12)
-        for column in self.columns:
-            self._pair.addWidget(column, 1)
+        for trial in self.columns:
+            self._pair.addWidget(trial, 1)
         self._make_verdict()
-        column_layout = QVBoxLayout(self)
-        column_layout.setContentsMargins(_SIDE_PX, 16, _SIDE_PX, 14)
-        column_layout.setSpacing(8)
         head = QHBoxLayout()
         head.setSpacing(8)
         head.addWidget(label)
         head.addStretch(1)
         self._make_limit(head)
-        column_layout.addLayout(head)
-        column_layout.addWidget(self.prompt)
-        column_layout.addWidget(self.context)
-        column_layout.addSpacing(4)
-        column_layout.addLayout(self._pair, 1)
-        column_layout.addWidget(self._verdict)
-        column_layout.addSpacing(4)
-        column_layout.addLayout(self._make_buttons())
+        page = QWidget()
+        page.setProperty("kind", "column")
+        inside = QVBoxLayout(page)
+        inside.setContentsMargins(_SIDE_PX, 2, _SIDE_PX, 2)
+        inside.setSpacing(8)
+        inside.addLayout(head)
+        inside.addWidget(self.prompt)
+        inside.addWidget(self.context)
+        inside.addSpacing(4)
+        inside.addLayout(self._pair, 1)
+        scroll = QScrollArea(self)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(page)
+        foot = QVBoxLayout()
+        foot.setContentsMargins(_SIDE_PX, 8, _SIDE_PX, 14)
+        foot.setSpacing(12)
+        foot.addWidget(self._verdict)
+        foot.addLayout(self._make_buttons())
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 14, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(scroll, 1)
+        column.addLayout(foot)
         workspace.comparison.changed.connect(self._show)
         self.finished.connect(self._forget)
         self._show()
