@@ -45,7 +45,7 @@ class Conversations(QObject):
     message_added = Signal(object)  # Message
     import_finished = Signal(int, str)  # conversations that came in, and a sentence
     export_finished = Signal(str, str)  # the file, and a sentence where it could not be written
-    everything_erased = Signal()
+    everything_erased = Signal()  # on the disk, too
     notice = Signal(str)  # one sentence for the whole app
 
     settings: Settings
@@ -79,6 +79,7 @@ class Conversations(QObject):
         self._archive.imported.connect(self._take_imported)
         self._archive.import_finished.connect(self.import_finished)
         self._archive.export_finished.connect(self.export_finished)
+        self._archive.erased.connect(self.everything_erased)
         self._archive.problem.connect(self.notice)
 
     def _stop_timers(self) -> None:
@@ -191,7 +192,7 @@ class Conversations(QObject):
         self._archive.import_file(path)
 
     def erase_everything(self, with_settings: bool = False) -> None:
-        """Erase every conversation, preset and backup, and what settings say of them. No undo.
+        """Erase every conversation, preset and backup, and what settings say of them. See `everything_erased`. No undo.
 
         Args:
             with_settings: Put all other settings back to their defaults too. Installed models stay in any case.
@@ -205,7 +206,6 @@ class Conversations(QObject):
                 setattr(self.settings, name, setting.default)
         self.open_chat.show(None)
         self._model.bring_in(reply_runs=self._replies.busy)
-        self.everything_erased.emit()
 
     # --- turns --------------------------------------------------------------------------------------------
 

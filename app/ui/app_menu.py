@@ -10,7 +10,7 @@ from app.words import tr
 # By the names of commands; a line between the groups.
 GROUPS = (
     ("chat-settings", "rename-chat", "move-chat", "archive-chat", "delete-chat", "export-chat"),
-    ("export-all", "import-chats"),
+    ("export-all", "import-chats", "erase-everything"),
     ("show-chats", "inspector", "mark-drafts", "show-guesses"),
     ("larger-text", "smaller-text", "usual-text"),
     ("compare-modes", "models", "machine", "settings"),

@@ -104,6 +104,12 @@ class ChatPage(QWidget):
         if conversation_id == self._current:
             self.open(None)
 
+    def forget_everything(self) -> None:
+        """Every conversation is gone, and so is what was typed in them."""
+        self.open(None)
+        self._drafts.clear()
+        self._fill_composer("", ())
+
     def refresh_title(self) -> None:
         """Read the title again."""
         shown = None if self._current is None else self._workspace.conversation(self._current)

@@ -17,6 +17,7 @@ from app.ui.chat_settings.opening import ChatSettings
 from app.ui.chat_shelf import ChatShelf
 from app.ui.commands import Commands, Section
 from app.ui.comparison.opening import Comparisons
+from app.ui.erasing import Erasing
 from app.ui.inspector.dock import InspectorDock
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MACHINE, MODELS, Places
@@ -62,6 +63,7 @@ class MainWindow(QMainWindow):
         )
         self.chat_settings = ChatSettings(theme, workspace, self.sidebar, self.page)
         self.comparisons = Comparisons(theme, workspace, self.page)
+        self.erasing = Erasing(theme, workspace, self.sidebar, self.page, self.toast)
         self.view = ViewCommands(theme, workspace, self.shell, self.page, self.inspector)
         self.commands = Commands(theme, self)
         self._add_commands()
@@ -81,6 +83,7 @@ class MainWindow(QMainWindow):
         self.shelf.add_commands(commands)
         self.folders.add_commands(commands)
         self.chat_settings.add_commands(commands)
+        self.erasing.add_commands(commands)
         commands.add("write", tr("Write a message"), self._focus_composer, chats, ("Ctrl+L",))
         commands.add("quit", tr("Close Tenon"), self.close, chats, ("Ctrl+Q",))
         self.view.add_commands(commands)

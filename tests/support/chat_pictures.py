@@ -16,6 +16,7 @@ from app.chat.comparison import Trial
 from app.chat.conversation_options import ConversationOptions
 from app.ui.chat_settings.dialog import ChatSettingsDialog
 from app.ui.comparison.dialog import ComparisonDialog
+from app.ui.erase_dialog import EraseDialog
 from app.ui.theme.theme import Theme
 from engine.messages import SamplingOptions
 from tests.support.fake_workspace import DAY_S, FakeWorkspace
@@ -96,6 +97,21 @@ def compared(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     window.close()
 
 
+def erased(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """The question before everything is erased."""
+    workspace = FakeWorkspace(LLAMA)
+    fill(workspace)
+    window = open_window(theme, workspace, size)
+    window.commands["erase-everything"].trigger()
+    dialog = window.findChild(EraseDialog)
+    assert dialog is not None
+    dialog.field.setText("erase")
+    QTest.qWait(200)
+    dialog.grab().save(str(folder / f"{name}.png"))
+    dialog.close()
+    window.close()
+
+
 def main() -> int:
     """Take all pictures."""
     app, theme, folder = begin(dark=False)
@@ -104,6 +120,7 @@ def main() -> int:
         theme.set_scale(1.5 if word == "scale-150" else 1.0)
         for size, suffix in ((WIDE, ""), (SMALL, "-small")):
             shelved(theme, folder, f"folders-{word}{suffix}", size)
+            erased(theme, folder, f"erase-{word}{suffix}", size)
             compared(theme, folder, f"compare-{word}{suffix}", size)
             chat_settings(theme, folder, f"settings-{word}{suffix}", size)
     app.quit()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QStandardItemModel, QWheelEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QWidget
+from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QSizePolicy, QWidget
 
 from app.chat.choices import ModeChoice
 from app.ui.theme.icons import tinted_pixmap
@@ -15,6 +15,7 @@ from app.words import tr
 
 _ICON_PX = 14
 _BOX_PX = 18
+_GAP_PX = 10
 
 
 class OwnNumber(QDoubleSpinBox):
@@ -86,15 +87,24 @@ class TickBox(QCheckBox):
     def __init__(self, theme: Theme, words: str, parent: QWidget) -> None:
         super().__init__(words, parent)
         self._theme = theme
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
 
     def sizeHint(self) -> QSize:
-        """Box and words."""
+        """Box and words on one line."""
         words = self.fontMetrics().horizontalAdvance(self.text())
-        return QSize(_BOX_PX + 10 + words, max(_BOX_PX + 4, self.fontMetrics().height() + 4))
+        return QSize(_BOX_PX + _GAP_PX + words + 1, max(_BOX_PX, self.fontMetrics().height()) + 4)
 
     def minimumSizeHint(self) -> QSize:
-        """The words are elided where there is no room."""
-        return QSize(_BOX_PX + 60, self.sizeHint().height())
+        """The words wrap where there is no room."""
+        return QSize(_BOX_PX + 90, self.sizeHint().height())
+
+    def heightForWidth(self, width: int) -> int:
+        """Height of as many lines as the words take."""
+        room = QRect(0, 0, max(1, width - _BOX_PX - _GAP_PX), 10_000)
+        words = self.fontMetrics().boundingRect(room, Qt.TextFlag.TextWordWrap.value, self.text())
+        return max(_BOX_PX, words.height()) + 4
 
     def hitButton(self, place: QPoint) -> bool:
         """Box and words can be pressed."""
@@ -114,9 +124,9 @@ class TickBox(QCheckBox):
             tick = tinted_pixmap("check", color, _ICON_PX, self.devicePixelRatioF())
             painter.drawPixmap(box.center() - QPointF(_ICON_PX, _ICON_PX) / 2, tick)
         painter.setPen(self._theme.color("text" if self.isEnabled() else "mute"))
-        room = self.rect().adjusted(_BOX_PX + 10, 0, 0, 0)
-        words = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, room.width())
-        painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
+        room = self.rect().adjusted(_BOX_PX + _GAP_PX, 0, 0, 0)
+        flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        painter.drawText(room, flags.value | Qt.TextFlag.TextWordWrap.value, self.text())
 
 
 class ModeField(ListField):

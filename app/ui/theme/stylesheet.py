@@ -65,6 +65,8 @@ QPushButton[kind="primary"]:pressed, QToolButton[kind="primary"]:pressed {
   background: $acc_press; border-color: $acc_press; }
 QPushButton[kind="primary"]:disabled, QToolButton[kind="primary"]:disabled {
   background: $surf; border-color: $line; color: $mute; }
+QPushButton[kind="danger"]:enabled { background: $reds; border: 1px solid $red; color: $red; font-weight: 600; }
+QPushButton[kind="danger"]:enabled:hover { border: 2px solid $red; padding: 0 11px; }
 QPushButton[kind="new"] { text-align: left; font-weight: $medium; padding: 0 11px; }
 QPushButton[kind="example"] { color: $sub; text-align: left; font-weight: 400; padding: 0 14px; }
 QPushButton[kind="example"]:hover { color: $text; }
