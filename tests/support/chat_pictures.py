@@ -20,7 +20,7 @@ from app.ui.erase_dialog import EraseDialog
 from app.ui.theme.theme import Theme
 from engine.messages import SamplingOptions
 from tests.support.fake_workspace import DAY_S, FakeWorkspace
-from tests.support.screenshots import ANSWER, LLAMA, begin, fill, open_window, take
+from tests.support.screenshots import ANSWER, FOLLOW_UP, LLAMA, TAIL, begin, fill, open_window, take
 
 WIDE, SMALL = QSize(1280, 820), QSize(380, 560)
 
@@ -112,6 +112,23 @@ def erased(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     window.close()
 
 
+def switched(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """Another model goes on in mid-conversation."""
+    workspace = FakeWorkspace(LLAMA)
+    chat = fill(workspace)
+    workspace.change(chat, model="guide")
+    window = open_window(theme, workspace, size)
+    window.page.open(chat)
+    workspace.send(chat, FOLLOW_UP)
+    workspace.stream(chat, TAIL)
+    workspace.change(chat, model="/models/Llama 3.1 8B Instruct")
+    workspace.finish(chat)
+    window.page.open(None)
+    window.page.open(chat)
+    take(window, folder, name)
+    window.close()
+
+
 def main() -> int:
     """Take all pictures."""
     app, theme, folder = begin(dark=False)
@@ -120,6 +137,7 @@ def main() -> int:
         theme.set_scale(1.5 if word == "scale-150" else 1.0)
         for size, suffix in ((WIDE, ""), (SMALL, "-small")):
             shelved(theme, folder, f"folders-{word}{suffix}", size)
+            switched(theme, folder, f"switched-{word}{suffix}", size)
             erased(theme, folder, f"erase-{word}{suffix}", size)
             compared(theme, folder, f"compare-{word}{suffix}", size)
             chat_settings(theme, folder, f"settings-{word}{suffix}", size)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
+from app.chat.choices import model_name
 from app.chat.comparison import Trial, Verdict, verdict
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.library import Library
@@ -101,6 +102,11 @@ class FakeShelf(QObject):
         self._presets: dict[str, Preset] = {}
         self.open_chat = FakeOpenChat(self)
         self.comparison = FakeComparison(self)
+
+    def model_change(self, conversation_id: int, message_id: int) -> str:
+        reply = self._library.message(conversation_id, message_id)
+        before = self._library.model_before(conversation_id, message_id)
+        return model_name(reply.model) if reply and reply.model and before not in ("", reply.model) else ""
 
     def archive(self, conversation_id: int, archived: bool = True) -> None:
         self._change_conversation(conversation_id, archived=archived)

@@ -14,6 +14,7 @@ from app.chat.reply import can_continue
 from app.ui.theme.theme import Theme
 from app.ui.transcript.error_notice import ErrorNotice
 from app.ui.transcript.message_actions import Action, MessageActions
+from app.ui.transcript.model_change import ModelChange
 from app.ui.transcript.plain_text import plain_text
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.reply_status import reply_status
@@ -43,6 +44,7 @@ class ReplyView(QWidget):
         self.theme = theme
         self.message = message
         self.error: ErrorNotice | None = None
+        self.model_change: ModelChange | None = None
         self._engine = engine
         self._prefill: float | None = None
         self._last = False
@@ -124,6 +126,16 @@ class ReplyView(QWidget):
         if self.buttons.set_alternatives(ids, self.message.id):
             self._changed()
 
+    def set_model_change(self, name: str) -> None:
+        """Name the model where another one wrote the reply before; empty where it did not."""
+        if name and self.model_change is None:
+            self.model_change = ModelChange(self.theme, self)
+            self.model_change.show()
+        if self.model_change is not None and (name or not self.model_change.isHidden()):
+            self.model_change.set_model(name)
+            self.model_change.setVisible(bool(name))
+            self._changed()
+
     def set_drafted_shown(self, shown: bool) -> None:
         """Colour what came from accepted drafts, once the reply is finished."""
         if shown != self._drafted_shown:
@@ -149,8 +161,13 @@ class ReplyView(QWidget):
         """Place everything at a width and return the height, in px."""
         if self._fitted is not None and self._fitted[0] == width:
             return self._fitted[1]
-        top = self.blocks.fit(width)
-        self.blocks.setGeometry(0, 0, width, top)
+        top = 0
+        if self.model_change is not None and not self.model_change.isHidden():
+            top = self.model_change.sizeHint().height()
+            self.model_change.setGeometry(0, 0, width, top)
+        height = self.blocks.fit(width)
+        self.blocks.setGeometry(0, top, width, height)
+        top += height
         for notice in self._notices:
             height = notice.heightForWidth(width)
             notice.setGeometry(0, top + 8, width, height)

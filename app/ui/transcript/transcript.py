@@ -91,6 +91,10 @@ class Transcript(QScrollArea):
         """Whether the view sticks to the end."""
         return self._follow
 
+    def name_models_by(self, model_change: Callable[[int], str]) -> None:
+        """Say how it is found out that a reply was written by another model than the reply before it."""
+        self._views.model_change = model_change
+
     def is_last(self, message_id: int) -> bool:
         """Whether a message is the last one."""
         return bool(self._views.all) and self._views.all[-1].message.id == message_id
