@@ -18,7 +18,6 @@ from app.bridge.shelf import Shelf
 from app.bridge.titles import Titles
 from app.bridge.turns import Turns
 from app.chat.attachment import Attachment
-from app.chat.choices import model_name
 from app.chat.conversation import Conversation, Message
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.library import Library
@@ -270,14 +269,6 @@ class Conversations(QObject):
     def alternatives(self, conversation_id: int, message_id: int) -> list[int]:
         """Ids of a message and of its alternatives, oldest first: what the arrows beside it step through."""
         return self._library.alternatives(conversation_id, message_id)
-
-    def model_change(self, conversation_id: int, message_id: int) -> str:
-        """The name of a reply's model where another one wrote the reply before it, else empty."""
-        reply = self._library.message(conversation_id, message_id)
-        before = self._library.model_before(conversation_id, message_id)
-        if reply is None or not reply.model or not before or reply.model == before:
-            return ""
-        return model_name(reply.model)
 
     def choose_alternative(self, conversation_id: int, message_id: int) -> None:
         """Show the path through a message, and on to the newest end below it."""

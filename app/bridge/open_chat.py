@@ -67,6 +67,16 @@ class OpenChat(QObject):
         if self._shown is not None:
             self._shelf.set_model(self._shown, ref)
 
+    def model_change(self, message_id: int) -> str:
+        """The name of a reply's model where another one wrote the reply before it, else empty."""
+        if self._shown is None:
+            return ""
+        reply = self._library.message(self._shown, message_id)
+        before = self._library.model_before(self._shown, message_id)
+        if reply is None or not reply.model or not before or reply.model == before:
+            return ""
+        return model_name(reply.model)
+
     def options(self) -> ConversationOptions:
         """What the shown chat sets for itself; of a blank one, what it will be given."""
         conversation = None if self._shown is None else self._library.conversation(self._shown)

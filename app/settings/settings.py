@@ -19,6 +19,7 @@ from app.settings.setting import (
     texts_by_name,
     whole_number,
 )
+from app.words import mark
 from engine.errors import InvalidOption
 
 RECENT_MODELS = 8
@@ -109,7 +110,11 @@ class Settings:
     titles_by_model = choice(
         "other-models",
         ("other-models", "always", "never"),
-        "Whether the model names a chat after its first reply: any but the built-in guide, any, or none.",
+        mark(
+            "A chat is called after its first line at once; the model can find a better title when it is done."
+        ),
+        mark("Titles by the model"),
+        (mark("Except by the built-in guide"), mark("Always"), mark("Never")),
     )
     folded_groups = texts(200, "Groups of the list of conversations that are folded.")
     recent_models = texts(RECENT_MODELS, "Checkpoint folders used lately, the latest first.")

@@ -54,7 +54,7 @@ class ChatPage(QWidget):
         engine = workspace.engine_state()
         self.header = Header(theme, engine, self)
         self.transcript = Transcript(theme, engine, self._alternatives)
-        self.transcript.name_models_by(self._model_change)
+        self.transcript.name_models_by(workspace.open_chat.model_change)
         self.empty_state = EmptyState(theme, engine)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.empty_state)
@@ -250,9 +250,6 @@ class ChatPage(QWidget):
 
     def _alternatives(self, message_id: int) -> list[int]:
         return [] if self._current is None else self._workspace.alternatives(self._current, message_id)
-
-    def _model_change(self, message_id: int) -> str:
-        return "" if self._current is None else self._workspace.model_change(self._current, message_id)
 
     def _fill_composer(self, text: str, attachments: tuple[Attachment, ...]) -> None:
         self.composer.set_text(text)

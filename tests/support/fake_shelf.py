@@ -35,6 +35,13 @@ class FakeOpenChat(QObject):
         preset = next((one for one in self._shelf.presets() if one.name == given), None)
         return self.blank or (ConversationOptions() if preset is None else preset.options)
 
+    def model_change(self, message_id: int) -> str:
+        if self.shown is None:
+            return ""
+        reply = self._shelf._library.message(self.shown, message_id)
+        before = self._shelf._library.model_before(self.shown, message_id)
+        return model_name(reply.model) if reply and reply.model and before not in ("", reply.model) else ""
+
     def set_options(self, options: ConversationOptions) -> None:
         if self.shown is None:
             self.blank = options
@@ -102,11 +109,6 @@ class FakeShelf(QObject):
         self._presets: dict[str, Preset] = {}
         self.open_chat = FakeOpenChat(self)
         self.comparison = FakeComparison(self)
-
-    def model_change(self, conversation_id: int, message_id: int) -> str:
-        reply = self._library.message(conversation_id, message_id)
-        before = self._library.model_before(conversation_id, message_id)
-        return model_name(reply.model) if reply and reply.model and before not in ("", reply.model) else ""
 
     def archive(self, conversation_id: int, archived: bool = True) -> None:
         self._change_conversation(conversation_id, archived=archived)

@@ -7,19 +7,14 @@ from collections.abc import Sequence
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, Qt, Signal, Slot
 from PySide6.QtGui import (
     QContextMenuEvent,
-    QDrag,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDragMoveEvent,
-    QDropEvent,
     QFocusEvent,
     QKeyEvent,
     QMouseEvent,
 )
-from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QFrame, QListView, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QFrame, QMenu, QWidget
 
 from app.ui.sidebar.conversation_delegate import ConversationDelegate
-from app.ui.sidebar.conversation_drag import carried, chat_of, folder_at, lands_in_archive
+from app.ui.sidebar.conversation_drag import ChatDrag
 from app.ui.sidebar.conversation_model import HIT_ROLE, ID_ROLE, ConversationModel
 from app.ui.sidebar.list_rows import Row
 from app.ui.sidebar.row_menu import chat_menu, folder_menu, head_menu
@@ -30,17 +25,15 @@ _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _DELETE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 
 
-class ConversationList(QListView):
+class ConversationList(ChatDrag):
     """Conversations in folders, and grouped by day."""
 
     chosen = Signal(int)
     hit_chosen = Signal(object)  # SearchHit
     delete_requested = Signal(int)
     pin_requested = Signal(int, bool)
-    archive_requested = Signal(int, bool)
     export_requested = Signal(int)
     options_requested = Signal(int)
-    move_requested = Signal(int, str)  # the folder; empty for none
     new_folder_requested = Signal(int)
     folder_delete_requested = Signal(str)
     fold_toggled = Signal(str)  # the group
@@ -64,8 +57,6 @@ class ConversationList(QListView):
         self.setEditTriggers(
             QAbstractItemView.EditTrigger.EditKeyPressed | QAbstractItemView.EditTrigger.DoubleClicked
         )
-        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
-        self.setDropIndicatorShown(False)
         self.setAccessibleName(tr("Chats"))
         self.selectionModel().currentChanged.connect(self._current_changed)
         theme.changed.connect(self.scheduleDelayedItemsLayout)
@@ -81,7 +72,7 @@ class ConversationList(QListView):
         if self.state() == QAbstractItemView.State.EditingState:
             self._waiting = rows
             return
-        head = self._row(self.currentIndex())
+        head = self.row_at(self.currentIndex())
         self._conversations.show_rows(rows)
         self.select_conversation(self._current)
         if head is not None and head.group:
@@ -101,7 +92,7 @@ class ConversationList(QListView):
         if hit is not None and hit.conversation_id == conversation_id:
             return  # the message that was found stays marked
         at = self._conversations.row_of(conversation_id)
-        selection, on = self.selectionModel(), self._row(self.currentIndex())
+        selection, on = self.selectionModel(), self.row_at(self.currentIndex())
         blocked = self.blockSignals(True)
         chosen = QItemSelectionModel.SelectionFlag.ClearAndSelect
         if on is not None and on.group and self.hasFocus():  # the keyboard stays on the head
@@ -147,7 +138,7 @@ class ConversationList(QListView):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Delete and Enter besides what a list knows; Left and Right fold and unfold."""
         self._delegate.keyboard = True
-        row, key = self._row(self.currentIndex()), event.key()
+        row, key = self.row_at(self.currentIndex()), event.key()
         if row is None or self.state() == QAbstractItemView.State.EditingState:
             super().keyPressEvent(event)  # the field passes on the key that ends it
         elif row.group:
@@ -181,7 +172,7 @@ class ConversationList(QListView):
         self, index: QModelIndex | QPersistentModelIndex, event: object = None
     ) -> QItemSelectionModel.SelectionFlag:
         """Being on a head leaves the mark on the chat that is shown."""
-        row = self._row(index)
+        row = self.row_at(index)
         if row is not None and row.group:
             return QItemSelectionModel.SelectionFlag.NoUpdate
         return super().selectionCommand(index, event)  # type: ignore[arg-type]
@@ -207,7 +198,7 @@ class ConversationList(QListView):
         self._delegate.keyboard = False
         place = event.position().toPoint()
         index = self.indexAt(place)
-        row = self._row(index)
+        row = self.row_at(index)
         left = event.button() == Qt.MouseButton.LeftButton
         if self._has_menu(row) and self._delegate.menu_rect(self.visualRect(index)).contains(place):
             if left and row is not None:
@@ -222,7 +213,7 @@ class ConversationList(QListView):
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """On a head it is two clicks."""
-        row = self._row(self.indexAt(event.position().toPoint()))
+        row = self.row_at(self.indexAt(event.position().toPoint()))
         if row is not None and row.group:
             self.mousePressEvent(event)
         else:
@@ -232,57 +223,14 @@ class ConversationList(QListView):
         """Right click or the menu key."""
         by_mouse = event.reason() == QContextMenuEvent.Reason.Mouse
         index = self.indexAt(event.pos()) if by_mouse else self.currentIndex()
-        row = self._row(index)
+        row = self.row_at(index)
         if row is not None and self._has_menu(row):
             self._menu_of(row).popup(event.globalPos() if by_mouse else self._below(index))
 
-    def startDrag(self, actions: Qt.DropAction) -> None:
-        """Carry a chat."""
-        row = self._row(self.currentIndex())
-        if row is not None and row.conversation_id is not None and row.hit is None:
-            drag = QDrag(self)
-            drag.setMimeData(carried(row.conversation_id))
-            drag.exec(Qt.DropAction.MoveAction)
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Only chats are taken."""
-        if chat_of(event.mimeData()) is not None:
-            event.acceptProposedAction()
-        else:
-            event.ignore()
-
-    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        """Show where the chat would land."""
-        if chat_of(event.mimeData()) is None:
-            event.ignore()
-            return
-        index = self.indexAt(event.position().toPoint())
-        row = self._row(index)
-        into = row is not None and bool(folder_at(row) or lands_in_archive(row))
-        self._mark_drop(index.row() if into else -1)
-        event.acceptProposedAction()
-
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        """It will land elsewhere."""
-        self._mark_drop(-1)
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Put the chat into the folder under it, into the archive, or out of its folder."""
-        self._mark_drop(-1)
-        conversation_id = chat_of(event.mimeData())
-        if conversation_id is None:
-            event.ignore()
-            return
-        event.acceptProposedAction()
-        row = self._row(self.indexAt(event.position().toPoint()))
-        if lands_in_archive(row):
-            self.archive_requested.emit(conversation_id, True)
-        else:
-            self.move_requested.emit(conversation_id, folder_at(row))
-
     # --- inside -----------------------------------------------------------------------------------------------
 
-    def _row(self, index: QModelIndex | QPersistentModelIndex) -> Row | None:
+    def row_at(self, index: QModelIndex | QPersistentModelIndex) -> Row | None:
+        """What a row is."""
         return self._conversations.row(index.row()) if index.isValid() else None
 
     def _row_of(self, conversation_id: int) -> Row:
@@ -311,7 +259,8 @@ class ConversationList(QListView):
             if self._conversations.row(at).group == head.group:
                 self._make_current(at)
 
-    def _mark_drop(self, at: int) -> None:
+    def mark_drop(self, at: int) -> None:
+        """Show where what is dragged would land; -1 for nowhere."""
         if at != self._delegate.drop_row:
             self._delegate.drop_row = at
             self.viewport().update()

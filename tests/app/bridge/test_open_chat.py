@@ -114,3 +114,17 @@ def test_a_chat_s_own_mode_is_what_is_asked_for(desk: Desk) -> None:
     desk.answer(workspace, "say 1")
     assert [request.options.mode for request in client.requests] == ["plain", "lookup"]
     assert workspace.conversation(chat).options.mode == "plain"  # type: ignore[union-attr]
+
+
+def test_a_reply_of_another_model_than_the_one_before_is_named(desk: Desk) -> None:
+    workspace = desk.open()
+    other = other_model(desk)
+    chat = desk.answer(workspace, "say 1")
+    workspace.open_conversation(chat)
+    desk.answer(workspace, "say 1", chat)
+    workspace.choose_model(other)
+    desk.answer(workspace, "say 1", chat)
+    replies = [message.id for message in workspace.messages(chat) if message.role == "assistant"]
+    assert [workspace.open_chat.model_change(reply) for reply in replies] == ["", "", "other"]
+    workspace.open_conversation(None)
+    assert workspace.open_chat.model_change(replies[-1]) == ""

@@ -18,6 +18,7 @@ from app.ui.theme.theme import Theme
 from tests.support.fake_workspace import FakeWorkspace
 
 OTHER: dict[str, Any] = {
+    "titles_by_model": "never",
     "ram_budget_bytes": 6_500_000_000,
     "vram_budget_bytes": 0,
     "gpu_layers": 12,
