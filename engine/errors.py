@@ -47,7 +47,7 @@ class TenonError(Exception):
         self.message = message
         self.details = details
 
-    def __reduce__(self) -> tuple[type[TenonError], tuple[str, str]]:
+    def __reduce__(self) -> tuple[type[TenonError], tuple[object, ...]]:
         """Survive the pipe between the engine's process and the window's."""
         return type(self), (self.message, self.details)
 
@@ -121,7 +121,21 @@ class NewerDatabase(StorageError):
 
 
 class OutOfMemory(TenonError):
-    """The weights and the cache do not fit in the memory that is free."""
+    """The weights and the cache do not fit in the memory that is free.
+
+    Args:
+        message: One sentence.
+        details: For a developer.
+        short_bytes: What is missing; 0 where that is not known.
+    """
+
+    def __init__(self, message: str, details: str = "", short_bytes: int = 0) -> None:
+        super().__init__(message, details)
+        self.short_bytes = short_bytes
+
+    def __reduce__(self) -> tuple[type[OutOfMemory], tuple[object, ...]]:
+        """With what is missing."""
+        return type(self), (self.message, self.details, self.short_bytes)
 
 
 class OutOfDisk(TenonError):

@@ -11,6 +11,8 @@ from app.bridge.engine_client import EngineClient
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
 from app.chat.comparison import Trial, Verdict, verdict
+from app.chat.conversation_options import ConversationOptions
+from app.chat.engine_options import reply_options
 from app.chat.history import history_for
 from app.chat.library import Library
 from app.settings.settings import Settings
@@ -83,8 +85,8 @@ class Comparison(QObject):
         if path and path[-1].role == "assistant":
             path = path[:-1]
         conversation = self._library.conversation(conversation_id)
-        own = conversation.options.system_prompt if conversation is not None else None
-        turns = history_for(-1, path, self._settings.system_prompt if own is None else own)
+        own = conversation.options if conversation is not None else ConversationOptions()
+        turns = history_for(-1, path, self._system_prompt(own))
         return (turns[:-1], turns[-1].content) if turns and turns[-1].role == "user" else (turns, "")
 
     def start(
@@ -113,7 +115,7 @@ class Comparison(QObject):
                 tr("A reply is being written: compare the modes when it is done, or stop it first.")
             )
         if before is None:
-            before = history_for(-1, (), self._settings.system_prompt)
+            before = history_for(-1, (), self._system_prompt(ConversationOptions()))
         self._messages, self._max_tokens = (*before, ChatMessage("user", prompt)), max_tokens
         self.trials = tuple(Trial(mode) for mode in modes)
         self.began.emit()
@@ -132,6 +134,9 @@ class Comparison(QObject):
         """Drop what was compared; a trial that runs is stopped."""
         self.stop()
         self.trials, self._messages = (), ()
+
+    def _system_prompt(self, own: ConversationOptions) -> str:
+        return reply_options(self._settings, self._settings.model, own).system_prompt
 
     def _send_next(self) -> None:
         trial = next((trial for trial in self.trials if not trial.ended), None)

@@ -75,7 +75,7 @@ class Conversations(QObject):
         self.titles = Titles(
             self._library, self._shelf, self.settings, self._client, self._replies, self._model, self
         )
-        self._archive = Archive(self._database.writer, self._writer, kept, self)
+        self._archive = Archive(self._database.writer, self._writer, kept, self.settings, self)
         self._archive.imported.connect(self._take_imported)
         self._archive.import_finished.connect(self.import_finished)
         self._archive.export_finished.connect(self.export_finished)
@@ -200,10 +200,12 @@ class Conversations(QObject):
         self._shelf.clear()
         self._archive.erase_everything()
         # Words that the person wrote, and names of what is gone.
-        personal = ("system_prompt", "folded_groups", "new_chat_preset")
+        personal = ("system_prompt", "folded_groups", "new_chat_preset", "last_chat")
         for name, setting in Settings.declared().items():
             if with_settings or name in personal:
                 setattr(self.settings, name, setting.default)
+        for model in self.settings.by_model:
+            self.settings.forget_for_model(model, "system_prompt")
         self.open_chat.show(None)
         self._model.bring_in(reply_runs=self._replies.busy)
 

@@ -36,17 +36,17 @@ class ModeButton(QAbstractButton):
         self._describe()
 
     @property
-    def mode(self) -> str:
-        """The chosen mode's name."""
-        return self._mode
-
-    @property
     def words(self) -> str:
         """The title of the chosen mode, as in ``Auto: Lookup`` once it is known what auto took."""
         title = mode_title(self._mode)
         if self._running and self._running != self._mode:
             return f"{title}: {mode_title(self._running)}"
         return title
+
+    @property
+    def mode(self) -> str:
+        """The chosen mode's name."""
+        return self._mode
 
     def set_mode(self, mode: str) -> None:
         """Show a chosen mode."""

@@ -48,10 +48,10 @@ class ConversationDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Height of a row."""
         if index.data(HIT_ROLE) is not None:
-            return QSize(120, self._theme.type.px(_ROW_PX) + snippet_height(self._theme))
+            return QSize(120, self._theme.type.px(self._theme.spaced(_ROW_PX)) + snippet_height(self._theme))
         row: Row = index.data(ROW_ROLE)
         head = row.conversation_id is None and not row.group
-        return QSize(120, self._theme.type.px(_HEAD_PX if head else _ROW_PX))
+        return QSize(120, self._theme.type.px(_HEAD_PX if head else self._theme.spaced(_ROW_PX)))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint one row."""
