@@ -236,6 +236,12 @@ PAGES = (
                         mark("Where they lie on this computer."),
                         mark("Open data folder"),
                     ),
+                    Action(
+                        "erase_everything",
+                        mark("Erase everything"),
+                        mark("All chats, presets and backups on this computer, for good. Asked for once more."),
+                        mark("Erase..."),
+                    ),
                 ),
             ),
             Section(

@@ -10,6 +10,7 @@ from app.ui.chat_page import ChatPage
 from app.ui.commands import Commands, Section
 from app.ui.erase_dialog import EraseDialog
 from app.ui.sidebar.sidebar import Sidebar
+from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
 from app.words import tr
@@ -54,6 +55,8 @@ class Erasing(QObject):
         self._toast.dismiss()  # its Undo would find nothing
         self._workspace.erase_everything(with_settings)
         self._page.forget_everything()
+        if with_settings:
+            apply_appearance(self._theme, self._workspace.settings)
 
     @Slot()
     def _tell(self) -> None:

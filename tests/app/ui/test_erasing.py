@@ -62,3 +62,22 @@ def test_a_search_is_left_behind(window: MainWindow, workspace: FakeWorkspace) -
     window.erasing.erase(False)
     assert window.sidebar.search.text() == ""
     assert window.sidebar.explanation == "Your chats will be listed here."
+
+
+def test_the_settings_lead_there(window: MainWindow, workspace: FakeWorkspace) -> None:
+    window.settings.open_page("privacy")
+    shown = window.settings.dialog
+    assert shown is not None
+    page = next(page for page in shown.stack.pages() if "erase_everything" in page.action_rows)
+    page.action_rows["erase_everything"].button.click()
+    assert window.settings.dialog is None
+    dialog = window.findChild(EraseDialog)
+    assert dialog is not None
+    assert dialog.isVisible()
+
+
+def test_settings_that_were_put_back_show_at_once(window: MainWindow, workspace: FakeWorkspace) -> None:
+    workspace.settings.font_scale = 100
+    window._theme.set_scale(1.5)
+    window.erasing.erase(True)
+    assert window._theme.type.scale == 1.0
