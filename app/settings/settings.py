@@ -154,6 +154,11 @@ class Settings(Values):
     draft_ahead = switch(
         True, mark("LLMCad: the draft goes on while the model's weights are read."), mark("Draft ahead")
     )
+    draft_beyond = switch(
+        True,
+        mark("LLMCad: the draft goes on below the threshold while a guess is worth its time."),
+        mark("Draft below the threshold"),
+    )
     unconfirmed_shown = switch(
         True,
         mark("For models that are read from the disk: what the draft expects next, in grey."),
