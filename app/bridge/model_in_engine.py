@@ -124,26 +124,34 @@ class ModelInEngine(QObject):
         if self._load_id:
             self._client.send(Cancel(self._load_id))
 
-    def options_for(self, reply_request_id: str, ref: str) -> LoadOptions:
+    def options_for(self, reply_request_id: str, ref: str, mode: str | None = None) -> LoadOptions:
         """The options of a reply that is about to be sent.
 
         Args:
             reply_request_id: Its request.
             ref: The model that it was asked of. Where another one was chosen since, that is loaded afterwards.
+            mode: Another mode than that of the settings.
         """
         self._reply_id = reply_request_id
-        options = self._options(reply_request_id, ref)
+        options = self._options(reply_request_id, ref, mode)
         if ref != self._settings.model:
             self._load_wanted = True
         elif not self._holds(options):
             self._expect(options)
         return options
 
-    def _options(self, request_id: str, ref: str) -> LoadOptions:
+    def in_memory(self, mode: str | None = None) -> LoadOptions | None:
+        """The options of a request that the model in memory serves as it is; None where something would be loaded."""
+        options = load_options(self._settings)
+        options = options if mode is None else replace(options, mode=mode)
+        return options if self._holds(options) else None
+
+    def _options(self, request_id: str, ref: str, mode: str | None = None) -> LoadOptions:
         self._asked = {
             known: self._asked[known] for known in (self._load_id, self._reply_id) if known in self._asked
         }
-        self._asked[request_id] = load_options(self._settings, ref)
+        options = load_options(self._settings, ref)
+        self._asked[request_id] = options if mode is None else replace(options, mode=mode)
         return self._asked[request_id]
 
     def _holds(self, options: LoadOptions) -> bool:

@@ -48,6 +48,8 @@ class Replies(QObject):
     reply_text_added = Signal(int, int, str)
     unconfirmed_changed = Signal(int, int, str)
     prefill_progress = Signal(int, int, float)
+    asked = Signal()  # a reply is wanted: what only waits for a quiet moment gives way
+    completed = Signal(int)  # conversation id: its reply came to its end, and no other waits
 
     def __init__(
         self,
@@ -94,6 +96,7 @@ class Replies(QObject):
 
     def add(self, ticket: Ticket) -> None:
         """Queue a reply, and start the engine if it is gone."""
+        self.asked.emit()
         self._not_stored.add(ticket.reply_id)
         self._queue.add(ticket)
         self._queue.resume()
@@ -163,7 +166,7 @@ class Replies(QObject):
         options = reply_options(self._settings, model, own)
         request = Generate(
             request_id=self._sent,
-            options=self._model.options_for(self._sent, model),
+            options=self._model.options_for(self._sent, model, own.mode),
             messages=history_for(ticket.reply_id, messages, options.system_prompt),
             max_tokens=options.max_tokens,
             sampling=options.sampling,
@@ -180,6 +183,8 @@ class Replies(QObject):
         self._sent = ""
         if self._queue.finish(ticket.reply_id):
             self._start_next()
+            if not self.busy:
+                self.completed.emit(ticket.conversation_id)
 
     # --- from the engine to the message -------------------------------------------------------------------
 

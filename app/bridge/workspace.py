@@ -8,6 +8,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.background_writer import BackgroundWriter
+from app.bridge.comparison import Comparison
 from app.bridge.conversations import Conversations
 from app.bridge.drafts import Drafts
 from app.bridge.engine_client import EngineClient
@@ -48,6 +49,8 @@ class Workspace(Conversations):
         settings: Assigning to one of them saves it.
         drafts: The drafts of the chosen model.
         typesetter: Typesets formulas.
+        comparison: Two modes on one prompt.
+        open_chat: The chat that is shown: its model and its options.
         upkeep: What goes on beside the chats.
     """
 
@@ -105,6 +108,10 @@ class Workspace(Conversations):
         self.typesetter = Typesetter(self)
         self._desk: SettingsDesk | None = None
         self._keep_conversations()
+        self.comparison = Comparison(
+            self._library, self.settings, self._client, self._replies, self._model, self
+        )
+        self.comparison.began.connect(self.titles.give_way)
         self._closed = False
 
     @Slot()
@@ -130,10 +137,11 @@ class Workspace(Conversations):
         return model_choices(self.settings.recent_models)
 
     def choose_model(self, ref: str) -> None:
-        """Use ``guide`` or a folder from the next message on, and load it in the background."""
+        """Use ``guide`` or a folder from the next message on, in new chats too, and load it in the background."""
         if ref != GUIDE_REF:
             self.settings.remember_model(ref)
         self.settings.model = ref
+        self.open_chat.take_model(ref)
         self.settings_applied()
 
     @Slot()
@@ -142,16 +150,20 @@ class Workspace(Conversations):
         self._model.bring_in(reply_runs=self._replies.busy)
 
     def mode(self) -> str:
-        """The chosen mode's name."""
-        return self.settings.of_model(self.settings.model).mode
+        """The name of the mode of the chat that is shown: its own, or that of the settings."""
+        return self.open_chat.options().mode or self.settings.of_model(self.settings.model).mode
 
     def choose_mode(self, mode: str) -> None:
-        """Use a mode from the next message on.
+        """Use a mode from the next message on; in the chat that is shown alone, where that has a mode of its own.
 
         Raises:
             InvalidOption: There is no such mode.
         """
-        self.settings.choose_for(self.settings.model, "mode", mode)
+        options = self.open_chat.options()
+        if options.mode is None:
+            self.settings.choose_for(self.settings.model, "mode", mode)
+        else:
+            self.open_chat.set_options(replace(options, mode=mode))
 
     def modes(self) -> list[ModeChoice]:
         """The modes, each with the reason where it cannot be chosen."""

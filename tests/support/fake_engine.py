@@ -12,6 +12,7 @@ The last line of the last message is the script, ``word`` or ``word number``:
     echo        the roles and contents it was given
     guess       unconfirmed text where it is wanted, then what came of it and the rule of verification
     draft       the draft and the memory budget it was given
+    modes       the mode it was given; plain says a token more
     gpu N       N tokens, and a notice in the middle that the GPU failed
     short       out of memory with more than 2,048 tokens of context
     rounds      whether it was asked for the texts of its rounds
@@ -223,6 +224,11 @@ class FakeEngine:
             yield f"w1 {request.verify}"
         elif word == "draft":
             yield f"draft:{request.options.draft} budget:{request.options.ram_budget_bytes}"
+        elif word == "modes":
+            yield "same "
+            yield request.options.mode
+            if request.options.mode == "plain":
+                yield " more"
         elif word == "rounds":
             yield f"round_texts:{request.round_texts}"
         elif word == "trim":

@@ -31,6 +31,7 @@ from app.storage.text_file import read_attachment
 from engine.errors import TenonError
 from engine.messages import ErrorReport, Event, ModelReport
 from tests.support.fake_settings_desk import FakeSettingsDesk
+from tests.support.fake_shelf import FakeShelf
 from tests.support.instant_typesetter import InstantTypesetter
 
 DAY_S = 86_400.0
@@ -107,7 +108,7 @@ class FakeUpkeep(QObject):
         self.diagnostics = Diagnostics(folder, folder.parent, workspace.engine_state)
 
 
-class FakeWorkspace(QObject):
+class FakeWorkspace(FakeShelf):
     """The interface of `app.bridge.workspace.Workspace`, kept in memory."""
 
     conversations_changed = Signal()
@@ -202,8 +203,8 @@ class FakeWorkspace(QObject):
     def start(self) -> None:
         self.calls.append(("start",))
 
-    def conversations(self, contains: str = "") -> list[Conversation]:
-        return self._library.conversations(contains)
+    def conversations(self, contains: str = "", archived: bool = False) -> list[Conversation]:
+        return self._library.conversations(contains, archived=archived)
 
     def conversation(self, conversation_id: int) -> Conversation | None:
         hidden = self._library.is_hidden(conversation_id)
@@ -211,6 +212,7 @@ class FakeWorkspace(QObject):
 
     def open_conversation(self, conversation_id: int | None) -> None:
         self.opened.append(conversation_id)
+        self.open_chat.show(conversation_id)
 
     def messages(self, conversation_id: int) -> list[Message]:
         return self._library.messages(conversation_id)
@@ -223,11 +225,13 @@ class FakeWorkspace(QObject):
         return None
 
     def send(self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] = ()) -> int:
+        given = self.open_chat.options()
         if self.send_error is not None:
             raise self.send_error
         self.calls.append(("send", conversation_id, text))
         if conversation_id is None:
             conversation_id = self.add_conversation(text)
+            self.set_options(conversation_id, given)
         busy = self._active is not None and self._active != conversation_id
         self.message_added.emit(self._store(conversation_id, "user", text, attachments=attachments))
         state = MessageState.QUEUED if busy else MessageState.WAITING
@@ -340,7 +344,7 @@ class FakeWorkspace(QObject):
         return self.desk
 
     def mode(self) -> str:
-        return self._mode
+        return self.open_chat.options().mode or self._mode
 
     def choose_mode(self, mode: str) -> None:
         self._mode = mode
@@ -367,10 +371,7 @@ class FakeWorkspace(QObject):
         self._next_id += 1
         return self._next_id
 
-    def _change_conversation(self, conversation_id: int, **changes: object) -> None:
-        conversation = self._library.conversation(conversation_id)
-        assert conversation is not None
-        self._library.put_conversation(replace(conversation, **changes))  # type: ignore[arg-type]
+    def _tell_conversations(self) -> None:
         self.conversations_changed.emit()
 
     def _answer(self, conversation_id: int, parent_id: int | None) -> None:
