@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
+from app.bridge.self_test import SelfTest
 from app.bridge.workspace import Workspace
 from app.ui.main_window import MainWindow
 from app.ui.termination import TerminationSignals
 from app.ui.theme.theme import Theme
+
+FOLDER_VARIABLES = ("TENON_DATA_DIR", "TENON_CONFIG_DIR", "TENON_CACHE_DIR")
 
 
 class FirstPaint(QObject):
@@ -65,3 +70,24 @@ class Application:
 def run() -> int:
     """Open the window; returns the exit code."""
     return Application(sys.argv[:1]).run()
+
+
+def run_self_test(version: str) -> tuple[int, str]:
+    """Open the window, let the guide answer one question and close it; the person's own data are not touched.
+
+    Args:
+        version: For the report.
+
+    Returns:
+        The exit code, 0 when there was an answer, and the report.
+    """
+    with tempfile.TemporaryDirectory(prefix="tenon-self-test-", ignore_cleanup_errors=True) as folder:
+        os.environ.update({name: os.path.join(folder, name) for name in FOLDER_VARIABLES})
+        application = Application(sys.argv[:1])
+        test = SelfTest(application.workspace, version, parent=application.window)
+        test.asked.connect(application.window.page.open)
+        test.finished.connect(application.window.close, Qt.ConnectionType.QueuedConnection)
+        application.first_paint.happened.connect(test.begin)
+        code = application.run()
+        report = test.report
+        return (code if report.passed else 1), report.text()

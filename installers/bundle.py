@@ -1,0 +1,99 @@
+"""Builds the bundle: the app as one folder that needs no Python."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+from engine.kernels.build import build_library, library_name
+from installers.components import components
+from installers.icons import write_icns, write_ico
+from installers.product import COMMAND, LICENCE, NAME, ROOT, SUMMARY, version
+
+# Symbols that only a debugger reads: a fifth of torch's library. The others come stripped, and those that were patched
+# for their wheel must not be touched.
+_STRIPPED = ("torch/lib/libtorch_cpu.so", "torch/lib/libtorch_python.so", "torch/lib/libc10.so")
+# Of torch's programs only this one is ever started; deleting it breaks sharing tensors between processes.
+_TORCH_PROGRAM = "torch_shm_manager"
+
+
+def build_bundle(work: Path, dist: Path) -> Path:
+    """Build it.
+
+    Args:
+        work: Folder for what is only needed on the way.
+        dist: Folder for the result.
+
+    Returns:
+        The bundle's folder; on macOS the ``.app`` lies beside it.
+
+    Raises:
+        CalledProcessError: PyInstaller failed.
+        BuildFailed: the kernels could not be built.
+    """
+    native = work / "native"
+    shutil.rmtree(native, ignore_errors=True)
+    native.mkdir(parents=True)
+    build_library(native / library_name())
+    _write_metadata(native / f"{COMMAND}-{version()}.dist-info")
+    _copy_licences(native / "licences")
+    write_ico(native / "tenon.ico")
+    write_icns(native / "tenon.icns")
+    # An own configuration folder, and equal bytes from equal sources.
+    environment = {**os.environ, "PYTHONHASHSEED": "0", "QT_QPA_PLATFORM": "offscreen", "TENON_BUNDLE_PARTS": str(native)}
+    subprocess.run(
+        [sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN", "--distpath", str(dist),
+         "--workpath", str(work), str(ROOT / "installers" / "tenon.spec")],
+        check=True, cwd=ROOT, env=environment,
+    )  # fmt: skip
+    folder = dist / COMMAND
+    _tidy(folder / "_internal")
+    return folder
+
+
+def _write_metadata(folder: Path) -> None:
+    """What the app reads its own version from."""
+    folder.mkdir()
+    lines = ("Metadata-Version: 2.1", f"Name: {COMMAND}", f"Version: {version()}", f"Summary: {SUMMARY}",
+             f"License: {LICENCE}")  # fmt: skip
+    (folder / "METADATA").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _copy_licences(folder: Path) -> None:
+    """The terms of everything inside, a folder for each package."""
+    own = folder / COMMAND
+    own.mkdir(parents=True)
+    shutil.copyfile(ROOT / "LICENSE", own / "LICENSE")
+    for component in components():
+        for number, file in enumerate(component.licence_files()):
+            target = folder / component.name / file.name
+            if target.exists():
+                target = target.with_name(f"{number}-{file.name}")
+            target.parent.mkdir(exist_ok=True)
+            shutil.copyfile(file, target)
+
+
+def _tidy(inner: Path) -> None:
+    """Take away what hooks brought along, and let everyone read the rest."""
+    programs = inner / "torch" / "bin"
+    if programs.is_dir():
+        for file in programs.iterdir():
+            if file.stem != _TORCH_PROGRAM:
+                file.unlink()
+    if sys.platform == "linux":
+        for name in _STRIPPED:
+            subprocess.run(["strip", "--strip-unneeded", str(inner / name)], check=True)
+    for path in (inner.parent, *inner.parent.rglob("*")):
+        if path.is_symlink():
+            continue
+        program = path.is_dir() or path.stat().st_mode & stat.S_IXUSR
+        path.chmod(0o755 if program else 0o644)
+
+
+def main_program(folder: Path) -> Path:
+    """The bundle's program."""
+    return folder / (f"{NAME}.exe" if sys.platform == "win32" else COMMAND)

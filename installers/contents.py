@@ -1,0 +1,140 @@
+"""What goes into the bundle and what stays out, with the reason for each."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatch
+from importlib.util import find_spec
+from pathlib import Path
+
+EXCLUDED_MODULES = (
+    # Other windows, notebooks, plots and arrays that libraries would use if they were there.
+    "tkinter", "IPython", "jupyter", "matplotlib", "PIL", "scipy", "pandas", "sklearn", "cv2", "PyQt5", "PyQt6",
+    "PySide2", "OpenGL", "cupy", "numba", "h5py", "triton", "tensorboard", "tensorflow", "jax", "flax", "onnx",
+    "onnxscript", "onnxruntime", "accelerate", "peft", "datasets", "torchvision", "torchaudio", "timm",
+    # Tools of developers.
+    "pip", "setuptools", "pkg_resources", "wheel", "pytest", "_pytest", "hypothesis", "mypy", "ruff", "PyInstaller",
+    "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "pyqtgraph.examples", "numpy.f2py", "numpy.testing",
+    # The project's own tests and recipes, and what only they use.
+    "tests", "engine.training.guide", "transformers.testing_utils",
+    # The hub's other protocol, which Tenon leaves off, and its command line.
+    "hf_xet", "huggingface_hub.cli", "huggingface_hub.commands", "typer", "rich",
+    # Parts of Qt and of the plots that no window of Tenon uses.
+    "PySide6.QtNetwork", "PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtQuickWidgets", "PySide6.QtSql",
+    "PySide6.QtPrintSupport", "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets", "PySide6.QtDesigner", "PySide6.QtHelp",
+    "PySide6.QtUiTools", "PySide6.QtXml", "PySide6.QtConcurrent", "PySide6.QtTest", "PySide6.QtQuickControls2",
+    "PySide6.QtSvgWidgets", "pyqtgraph.opengl",
+)  # fmt: skip
+
+_TORCH_UNUSED = (
+    "torch.testing._internal",
+    "torch.utils.tensorboard",
+    "torch.utils.benchmark",
+    "torch.utils.bottleneck",
+    "torch.utils.model_dump",
+)
+
+_TRANSFORMERS_UNUSED = (
+    "transformers.cli", "transformers.exporters", "transformers.pipelines", "transformers.testing_utils",
+    "transformers.trainer*", "transformers.training_args*", "transformers.data", "transformers.hyperparameter_search",
+    "transformers.model_debugging_utils", "transformers.convert_slow_tokenizers_checkpoints_to_fast",
+)  # fmt: skip
+# Of a model: its package, its config and its tokenizer, and the classes that choose between them.
+_MODEL_PART = re.compile(
+    r"transformers\.models(\.auto(\.\w+)?|\.\w+(\.(configuration|tokenization)_\w+)?)?$", re.ASCII
+)
+_MODEL_SOURCE = re.compile(r"/models/(__init__|auto/\w+|\w+/(__init__|configuration_\w+|tokenization_\w+))\.py$")
+
+
+def _within(name: str, packages: tuple[str, ...]) -> bool:
+    return any(
+        fnmatch(name, package) or name.startswith(f"{package.rstrip('*')}.") for package in packages
+    )
+
+
+def torch_module_wanted(name: str) -> bool:
+    """Whether a module of torch goes into the bundle."""
+    return not _within(name, _TORCH_UNUSED)
+
+
+def transformers_module_wanted(name: str) -> bool:
+    """Whether a module of transformers goes into the bundle."""
+    if name.startswith("transformers.models"):
+        return _MODEL_PART.match(name) is not None
+    return not _within(name, _TRANSFORMERS_UNUSED)
+
+
+def transformers_source_wanted(path: str) -> bool:
+    """Whether a source file of transformers goes along, for the packages that list their folders."""
+    return _MODEL_SOURCE.search(path.replace("\\", "/")) is not None
+
+
+# Files that hooks bring along and nothing uses, by their place in the bundle.
+UNUSED_FILES = (
+    "torch/include/*", "torch/share/*", "torch/test/*", "torch/_C_flatbuffer*", "torchgen/*",
+    "torch/lib/lib*test*", "torch/lib/libbackend_with_compiler*", "torch/lib/libjitbackend*",
+    "torch/lib/libaoti_custom_ops*", "torch/lib/libnvrtc*",
+    "PySide6/Qt/translations/*", "PySide6/translations/*",
+    "PySide6/Qt/plugins/imageformats/libqpdf*", "PySide6/Qt/plugins/imageformats/libqtiff*",
+    "PySide6/Qt/plugins/imageformats/libqwebp*", "PySide6/Qt/plugins/imageformats/libqtga*",
+    "PySide6/Qt/plugins/imageformats/libqwbmp*", "PySide6/Qt/plugins/imageformats/libqicns*",
+    "PySide6/Qt/plugins/networkinformation/*", "PySide6/Qt/plugins/tls/*", "PySide6/Qt/plugins/generic/*",
+    "PySide6/Qt/plugins/egldeviceintegrations/*", "PySide6/Qt/plugins/xcbglintegrations/*",
+    "PySide6/Qt/plugins/platforms/libqeglfs*", "PySide6/Qt/plugins/platforms/libqlinuxfb*",
+    "PySide6/Qt/plugins/platforms/libqminimalegl*", "PySide6/Qt/plugins/platforms/libqvnc*",
+    "PySide6/Qt/plugins/platforms/libqvkkhrdisplay*", "PySide6/Qt/plugins/platforminputcontexts/libqtvirtualkeyboard*",
+    "PySide6/Qt/lib/libQt6Pdf*", "PySide6/Qt/lib/libQt6VirtualKeyboard*", "PySide6/Qt/lib/libQt6Qml*",
+    "PySide6/Qt/lib/libQt6Quick*", "PySide6/Qt/lib/libQt6EglFS*", "PySide6/Qt/lib/libQt6Network*",
+    "PySide6/opengl32sw.dll", "PySide6/Qt6Pdf*", "PySide6/Qt6Qml*", "PySide6/Qt6Quick*", "PySide6/Qt6Network*",
+    "PySide6/Qt6VirtualKeyboard*", "PySide6/plugins/tls/*", "PySide6/plugins/networkinformation/*",
+    "PySide6/plugins/generic/*", "PySide6/plugins/platforminputcontexts/*",
+    "*.dist-info/RECORD", "*.dist-info/direct_url.json", "*.dist-info/INSTALLER", "*.dist-info/REQUESTED",
+    "*.dist-info/sboms/*", "*.pyi",
+)  # fmt: skip
+
+# Libraries of a Linux desktop that must be the system's own: they read its configuration, talk to its services, or
+# are shared with its drivers. The .deb depends on them.
+SYSTEM_LIBRARIES = (
+    "libc.so*", "libm.so*", "libpthread*", "libdl.so*", "librt.so*", "libstdc++*", "libgcc_s*",
+    "libEGL*", "libGL.so*", "libGLX*", "libGLdispatch*", "libOpenGL*", "libdrm*", "libgbm*",
+    "libX11.so*", "libX11-xcb*", "libxcb.so*", "libXau*", "libXdmcp*", "libwayland-client*",
+    "libfontconfig*", "libfreetype*", "libharfbuzz*", "libdbus-1*", "libsystemd*",
+    "libglib-2*", "libgobject-2*", "libgio-2*", "libgmodule-2*", "libgthread-2*", "libgtk-3*", "libgdk-3*",
+    "libgdk_pixbuf*", "libpango*", "libatk*", "libatspi*", "libcairo*", "libepoxy*", "libXi.so*", "libXext*",
+    "libXfixes*", "libXcursor*", "libXcomposite*", "libXdamage*", "libXinerama*", "libXrandr*", "libXrender*",
+    "libfribidi*", "libthai*", "libdatrie*", "libgraphite2*", "libpixman*", "libpng16*", "libbrotli*", "libmount*",
+    "libblkid*", "libselinux*", "libcap.so*", "libgcrypt*", "libgpg-error*", "liblz4*", "libpcre2*", "libjpeg*",
+    "libresolv*", "libnsl*",
+)  # fmt: skip
+
+
+def unused(place: str) -> bool:
+    """Whether a file of the bundle is used by nothing.
+
+    Args:
+        place: Its path in the bundle's inner folder.
+    """
+    place = place.replace("\\", "/")
+    return any(fnmatch(place, pattern) for pattern in UNUSED_FILES)
+
+
+def of_the_system(place: str) -> bool:
+    """Whether a Linux library is left to the system.
+
+    Args:
+        place: Its path in the bundle's inner folder; libraries of packages lie in folders of theirs.
+    """
+    return "/" not in place and any(fnmatch(place, pattern) for pattern in SYSTEM_LIBRARIES)
+
+
+def transformers_left_out() -> list[str]:
+    """The modules of transformers that stay out, found by its folder and not by importing it."""
+    spec = find_spec("transformers")
+    assert spec is not None
+    assert spec.origin is not None
+    folder = Path(spec.origin).parent
+    names = (
+        ".".join(("transformers", *path.relative_to(folder).with_suffix("").parts)).removesuffix(".__init__")
+        for path in folder.rglob("*.py")
+    )
+    return sorted(name for name in names if not transformers_module_wanted(name))
