@@ -1,4 +1,5 @@
-"""The `tenon` command: no arguments open the window, anything else goes to the command line front end.
+"""The `tenon` command: no arguments or a GGUF file open the window, ``--self-test`` tries it out, anything else goes to
+the command line front end.
 
 Import-light on purpose: the engine's process is spawned, and spawning imports this module again.
 """
@@ -6,6 +7,7 @@ Import-light on purpose: the engine's process is spawned, and spawning imports t
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 from collections.abc import Sequence
 
@@ -30,7 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments == ["--version"]:
         print(f"tenon {version()}")
         return 0
-    if arguments:
+    tested, opened = arguments[:1] == ["--self-test"], _model_file(arguments)
+    if arguments and not tested and not opened:
         from engine.cli import main as command_line
 
         return command_line(arguments)
@@ -40,9 +43,30 @@ def main(argv: Sequence[str] | None = None) -> int:
     if problem:
         print(f"tenon: {problem}", file=sys.stderr)
         return 2
+    if tested:
+        return _self_test(arguments[1:])
     from app.bootstrap import run
 
-    return run()
+    return run(opened)
+
+
+def _model_file(arguments: list[str]) -> str:
+    """The GGUF file that is the only argument, as a double-click on it gives; empty where there is none."""
+    path = os.path.abspath(arguments[0]) if len(arguments) == 1 else ""
+    return path if path.lower().endswith(".gguf") and os.path.isfile(path) else ""
+
+
+def _self_test(arguments: list[str]) -> int:
+    """`tenon --self-test [FILE]`: the report goes to standard output, where there is one, and into the file."""
+    from app.bootstrap import run_self_test
+
+    code, report = run_self_test(version())
+    if sys.stdout is not None:  # a program of Windows that opens no terminal has none
+        print(report)
+    if arguments:
+        with open(arguments[0], "w", encoding="utf-8") as file:
+            file.write(report + "\n")
+    return code
 
 
 if __name__ == "__main__":

@@ -9,9 +9,9 @@ import tempfile
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
-from app.bridge.self_test import SelfTest
 from app.bridge.workspace import Workspace
 from app.ui.main_window import MainWindow
+from app.ui.opened_files import OpenedFiles
 from app.ui.termination import TerminationSignals
 from app.ui.theme.theme import Theme
 
@@ -43,7 +43,7 @@ class FirstPaint(QObject):
 class Application:
     """Every object of the running app and how they depend on one another."""
 
-    def __init__(self, arguments: list[str]) -> None:
+    def __init__(self, arguments: list[str], model: str = "") -> None:
         self.qt = QApplication(arguments)
         self.qt.setApplicationName("Tenon")
         self.qt.setDesktopFileName("tenon")
@@ -54,6 +54,10 @@ class Application:
         self.window = MainWindow(self.theme, self.workspace)
         self.first_paint = FirstPaint(self.window)
         self.first_paint.happened.connect(self.workspace.start)
+        if model:
+            self.first_paint.happened.connect(lambda: self.workspace.choose_model(model))
+        self.opened_files = OpenedFiles(self.qt)
+        self.opened_files.opened.connect(self.workspace.choose_model)
         self.signals = TerminationSignals()
         self.signals.received.connect(self.window.close)
 
@@ -67,9 +71,13 @@ class Application:
             self.signals.close()
 
 
-def run() -> int:
-    """Open the window; returns the exit code."""
-    return Application(sys.argv[:1]).run()
+def run(model: str = "") -> int:
+    """Open the window; returns the exit code.
+
+    Args:
+        model: A GGUF file to choose, such as one that was double-clicked.
+    """
+    return Application(sys.argv[:1], model).run()
 
 
 def run_self_test(version: str) -> tuple[int, str]:
@@ -81,6 +89,8 @@ def run_self_test(version: str) -> tuple[int, str]:
     Returns:
         The exit code, 0 when there was an answer, and the report.
     """
+    from app.bridge.self_test import SelfTest
+
     with tempfile.TemporaryDirectory(prefix="tenon-self-test-", ignore_cleanup_errors=True) as folder:
         os.environ.update({name: os.path.join(folder, name) for name in FOLDER_VARIABLES})
         application = Application(sys.argv[:1])

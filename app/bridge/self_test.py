@@ -24,6 +24,7 @@ class SelfTestReport:
 
     Attributes:
         version: Tenon's.
+        question: What was asked.
         window_s: When the window had been painted; None before. The same for the others.
         engine_s: When the engine had its libraries.
         model_s: When the guide was in memory.
@@ -32,10 +33,12 @@ class SelfTestReport:
         model: The model's name and weight format.
         answer: Its text.
         tokens_per_second: As the engine measured it.
+        notices: Sentences that the window showed meanwhile.
         problem: One sentence when something failed, else empty.
     """
 
     version: str
+    question: str
     window_s: float | None = None
     engine_s: float | None = None
     model_s: float | None = None
@@ -68,7 +71,7 @@ class SelfTestReport:
                 )
             ),
             f"{'runs':<14}{self.model or 'nothing'}",
-            f"{'question':<14}{QUESTION}",
+            f"{'question':<14}{self.question}",
             f"{'said':<14}{' '.join(self.answer.split()) or 'nothing'}",
         ]
         if self.tokens_per_second is not None:
@@ -84,6 +87,7 @@ class SelfTest(QObject):
     Args:
         workspace: That of the window.
         version: Tenon's, for the report.
+        question: What to ask.
         timeout_s: When to give up.
     """
 
@@ -94,11 +98,12 @@ class SelfTest(QObject):
         self,
         workspace: Workspace,
         version: str,
+        question: str = QUESTION,
         timeout_s: float = TIMEOUT_S,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
-        self.report = SelfTestReport(version)
+        self.report = SelfTestReport(version, question)
         self._workspace = workspace
         self._started_at = psutil.Process().create_time()
         self._conversation: int | None = None
@@ -116,7 +121,7 @@ class SelfTest(QObject):
     def begin(self) -> None:
         """The window has been painted: ask."""
         self.report.window_s = self._now_s()
-        self._conversation = self._workspace.send(None, QUESTION)
+        self._conversation = self._workspace.send(None, self.report.question)
         self.asked.emit(self._conversation)
 
     def _now_s(self) -> float:
