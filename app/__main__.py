@@ -11,18 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-_FALLBACK_VERSION = "0.1.0"
-
-
-def version() -> str:
-    """Tenon's version, as installed."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
-    try:
-        return installed("tenon")
-    except PackageNotFoundError:
-        return _FALLBACK_VERSION
+from app.version import version
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -60,7 +49,7 @@ def _self_test(arguments: list[str]) -> int:
     """`tenon --self-test [FILE]`: the report goes to standard output, where there is one, and into the file."""
     from app.bootstrap import run_self_test
 
-    code, report = run_self_test(version())
+    code, report = run_self_test()
     if sys.stdout is not None:  # a program of Windows that opens no terminal has none
         print(report)
     if arguments:

@@ -9,12 +9,14 @@ import tempfile
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
+from app.bridge.update_check import UpdateCheck
 from app.bridge.workspace import Workspace
 from app.ui.language import SYSTEM, speak
 from app.ui.main_window import MainWindow
 from app.ui.opened_files import OpenedFiles
 from app.ui.termination import TerminationSignals
 from app.ui.theme.theme import Theme
+from app.version import version
 
 FOLDER_VARIABLES = ("TENON_DATA_DIR", "TENON_CONFIG_DIR", "TENON_CACHE_DIR")
 
@@ -60,6 +62,9 @@ class Application:
             self.first_paint.happened.connect(lambda: self.workspace.choose_model(model))
         self.opened_files = OpenedFiles(self.qt)
         self.opened_files.opened.connect(self.workspace.choose_model)
+        self.updates = UpdateCheck(self.workspace.settings, version(), self.window)
+        self.updates.found.connect(self.workspace.notice)
+        self.first_paint.happened.connect(self.updates.begin)
         self.signals = TerminationSignals()
         self.signals.received.connect(self.window.close)
 
@@ -82,11 +87,8 @@ def run(model: str = "") -> int:
     return Application(sys.argv[:1], model).run()
 
 
-def run_self_test(version: str) -> tuple[int, str]:
+def run_self_test() -> tuple[int, str]:
     """Open the window, let the guide answer one question and close it; the person's own data are not touched.
-
-    Args:
-        version: For the report.
 
     Returns:
         The exit code, 0 when there was an answer, and the report.
@@ -96,7 +98,7 @@ def run_self_test(version: str) -> tuple[int, str]:
     with tempfile.TemporaryDirectory(prefix="tenon-self-test-", ignore_cleanup_errors=True) as folder:
         os.environ.update({name: os.path.join(folder, name) for name in FOLDER_VARIABLES})
         application = Application(sys.argv[:1])
-        test = SelfTest(application.workspace, version, parent=application.window)
+        test = SelfTest(application.workspace, version(), parent=application.window)
         test.asked.connect(application.window.page.open)
         test.finished.connect(application.window.close, Qt.ConnectionType.QueuedConnection)
         application.first_paint.happened.connect(test.begin)

@@ -16,9 +16,10 @@ from installers.product import COMMAND, LICENCE, NAME, ROOT, SUMMARY, version
 
 # Symbols that only a debugger reads: a fifth of torch's library. The others come stripped, and those that were patched
 # for their wheel must not be touched.
-_STRIPPED = ("torch/lib/libtorch_cpu.so", "torch/lib/libtorch_python.so", "torch/lib/libc10.so")
-# Of torch's programs only this one is ever started; deleting it breaks sharing tensors between processes.
-_TORCH_PROGRAM = "torch_shm_manager"
+_STRIPPED = (
+    "torch/lib/libtorch_cpu.so", "torch/lib/libtorch_python.so", "torch/lib/libc10.so",
+    "tokenizers/tokenizers.abi3.so", "cryptography/hazmat/bindings/_rust.abi3.so",
+)  # fmt: skip
 
 
 def build_bundle(work: Path, dist: Path) -> Path:
@@ -78,12 +79,10 @@ def _copy_licences(folder: Path) -> None:
 
 
 def _tidy(inner: Path) -> None:
-    """Take away what hooks brought along, and let everyone read the rest."""
-    programs = inner / "torch" / "bin"
-    if programs.is_dir():
-        for file in programs.iterdir():
-            if file.stem != _TORCH_PROGRAM:
-                file.unlink()
+    """Take away what nothing uses, and let everyone read the rest."""
+    for path in inner.iterdir():
+        if path.is_symlink() and not path.exists():  # to a library that was left out
+            path.unlink()
     if sys.platform == "linux":
         for name in _STRIPPED:
             subprocess.run(["strip", "--strip-unneeded", str(inner / name)], check=True)
@@ -94,6 +93,6 @@ def _tidy(inner: Path) -> None:
         path.chmod(0o755 if program else 0o644)
 
 
-def main_program(folder: Path) -> Path:
-    """The bundle's program."""
-    return folder / (f"{NAME}.exe" if sys.platform == "win32" else COMMAND)
+def program_folder(folder: Path) -> Path:
+    """Where the program and its inner folder lie: on macOS in the ``.app``."""
+    return folder.with_name(f"{NAME}.app") if sys.platform == "darwin" else folder

@@ -8,7 +8,8 @@ from importlib.util import find_spec
 from pathlib import Path
 
 EXCLUDED_MODULES = (
-    # Other windows, notebooks, plots and arrays that libraries would use if they were there.
+    # Libraries that others would use if they were there: windows, notebooks, plots, arrays, markup, networks, graphs.
+    "lxml", "pydantic", "pydantic_core", "chardet", "charset_normalizer", "requests", "urllib3", "networkx", "readline",
     "tkinter", "IPython", "jupyter", "matplotlib", "PIL", "scipy", "pandas", "sklearn", "cv2", "PyQt5", "PyQt6",
     "PySide2", "OpenGL", "cupy", "numba", "h5py", "triton", "tensorboard", "tensorflow", "jax", "flax", "onnx",
     "onnxscript", "onnxruntime", "accelerate", "peft", "datasets", "torchvision", "torchaudio", "timm",
@@ -26,18 +27,27 @@ EXCLUDED_MODULES = (
     "PySide6.QtSvgWidgets", "pyqtgraph.opengl",
 )  # fmt: skip
 
+# torch compiles, exports, quantizes and trains on many machines with these; nothing of Tenon's does. What is not here
+# is imported with torch or by transformers' configs, needed or not.
 _TORCH_UNUSED = (
-    "torch.testing._internal",
-    "torch.utils.tensorboard",
-    "torch.utils.benchmark",
-    "torch.utils.bottleneck",
-    "torch.utils.model_dump",
-)
+    "torch._inductor.codegen", "torch._inductor.fx_passes", "torch._inductor.kernel", "torch._inductor.ir",
+    "torch._inductor.scheduler", "torch._inductor.lowering", "torch._inductor.select_algorithm",
+    "torch._inductor.codecache", "torch._inductor.template_heuristics", "torch._inductor.compile_fx",
+    "torch._inductor.autoheuristic", "torch._inductor.graph", "torch._inductor.cudagraph_trees",
+    "torch._inductor.pattern_matcher", "torch._inductor.comms", "torch._vendor.quack", "torch.ao.quantization.fx",
+    "torch.ao.ns", "torch.ao.pruning", "torch.distributed.checkpoint", "torch.distributed.elastic",
+    "torch.distributed.pipelining", "torch.distributed._tools", "torch.distributed.flight_recorder",
+    "torch.fx.experimental.migrate_gradual_types", "torch.sparse._triton_ops*", "torch.testing._internal",
+    "torch.utils.benchmark", "torch.utils.bottleneck", "torch.utils.hipify", "torch.utils.model_dump",
+    "torch.utils.tensorboard", "torch._numpy.testing", "torch.backends._nnapi",
+)  # fmt: skip
 
 _TRANSFORMERS_UNUSED = (
     "transformers.cli", "transformers.exporters", "transformers.pipelines", "transformers.testing_utils",
     "transformers.trainer*", "transformers.training_args*", "transformers.data", "transformers.hyperparameter_search",
     "transformers.model_debugging_utils", "transformers.convert_slow_tokenizers_checkpoints_to_fast",
+    "transformers.quantizers", "transformers.loss", "transformers.audio_utils",
+    "transformers.tokenization_mistral_common", "transformers.integrations.integration_utils",
 )  # fmt: skip
 # Of a model: its package, its config and its tokenizer, and the classes that choose between them.
 _MODEL_PART = re.compile(
@@ -85,11 +95,13 @@ UNUSED_FILES = (
     "PySide6/Qt/plugins/platforms/libqvkkhrdisplay*", "PySide6/Qt/plugins/platforminputcontexts/libqtvirtualkeyboard*",
     "PySide6/Qt/lib/libQt6Pdf*", "PySide6/Qt/lib/libQt6VirtualKeyboard*", "PySide6/Qt/lib/libQt6Qml*",
     "PySide6/Qt/lib/libQt6Quick*", "PySide6/Qt/lib/libQt6EglFS*", "PySide6/Qt/lib/libQt6Network*",
-    "PySide6/opengl32sw.dll", "PySide6/Qt6Pdf*", "PySide6/Qt6Qml*", "PySide6/Qt6Quick*", "PySide6/Qt6Network*",
+    "PySide6/Qt/plugins/wayland-graphics-integration-client/*", "libcudart*", "libkrb5*", "libgssapi*",
+    "libk5crypto*", "libcom_err*", "libkeyutils*", "libQt6Network*", "libQt6EglF*", "libQt6Pdf*", "libQt6Qml*",
+    "libQt6Quick*", "libQt6VirtualKeyboard*", "PySide6/opengl32sw.dll", "PySide6/Qt6Pdf*", "PySide6/Qt6Qml*", "PySide6/Qt6Quick*", "PySide6/Qt6Network*",
     "PySide6/Qt6VirtualKeyboard*", "PySide6/plugins/tls/*", "PySide6/plugins/networkinformation/*",
     "PySide6/plugins/generic/*", "PySide6/plugins/platforminputcontexts/*",
     "*.dist-info/RECORD", "*.dist-info/direct_url.json", "*.dist-info/INSTALLER", "*.dist-info/REQUESTED",
-    "*.dist-info/sboms/*", "*.pyi",
+    "*.dist-info/sboms/*", "*.dist-info/licenses/*", "*.pyi",
 )  # fmt: skip
 
 # Libraries of a Linux desktop that must be the system's own: they read its configuration, talk to its services, or
@@ -127,14 +139,20 @@ def of_the_system(place: str) -> bool:
     return "/" not in place and any(fnmatch(place, pattern) for pattern in SYSTEM_LIBRARIES)
 
 
-def transformers_left_out() -> list[str]:
-    """The modules of transformers that stay out, found by its folder and not by importing it."""
-    spec = find_spec("transformers")
+def modules_of(package: str) -> list[str]:
+    """Every module of a package, found by its folder: importing them all takes minutes and fails for some."""
+    spec = find_spec(package)
     assert spec is not None
     assert spec.origin is not None
     folder = Path(spec.origin).parent
     names = (
-        ".".join(("transformers", *path.relative_to(folder).with_suffix("").parts)).removesuffix(".__init__")
+        ".".join((package, *path.relative_to(folder).with_suffix("").parts)).removesuffix(".__init__")
         for path in folder.rglob("*.py")
     )
-    return sorted(name for name in names if not transformers_module_wanted(name))
+    return sorted(name for name in names if all(part.isidentifier() for part in name.split(".")))
+
+
+def modules_left_out() -> list[str]:
+    """The modules of torch and transformers that stay out."""
+    torch = [name for name in modules_of("torch") if not torch_module_wanted(name)]
+    return torch + [name for name in modules_of("transformers") if not transformers_module_wanted(name)]

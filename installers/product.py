@@ -12,9 +12,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 NAME = "Tenon"
 COMMAND = "tenon"
-IDENTIFIER = "org.tenon_chat.Tenon"
+IDENTIFIER = "org.tenon.Tenon"
 PUBLISHER = "The Tenon authors"
-CONTACT = "Tenon <tenon@localhost.invalid>"
+CONTACT = "Tenon developers <tenon@tenon.invalid>"  # no address is settled yet
 LICENCE = "Apache-2.0"
 SUMMARY = "Chat with language models on your own computer"
 DESCRIPTION = (
@@ -26,7 +26,7 @@ DESCRIPTION = (
     "Nothing leaves the computer. There is no account and no telemetry.",
 )
 KEYWORDS = ("chat", "LLM", "AI", "assistant", "offline", "language model")
-CATEGORIES = ("Utility", "Science", "ArtificialIntelligence")
+CATEGORIES = ("Utility",)
 
 ICON = ROOT / "assets" / "icons" / "tenon.svg"
 SMALL_ICON = ROOT / "assets" / "icons" / "tenon-small.svg"
@@ -70,6 +70,11 @@ def architecture() -> str:
     """This machine's, by the name that the installers' file names use: ``x86_64`` or ``aarch64``."""
     machine = platform.machine().lower()
     return {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
+
+
+def system() -> str:
+    """This system, by the name that the installers' file names use."""
+    return {"win32": "windows", "darwin": "macos"}.get(sys.platform, "linux")
 
 
 def executable(console: bool = False) -> str:

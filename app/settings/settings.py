@@ -112,6 +112,9 @@ class Settings:
         False, "Whether text that came from accepted drafts is coloured in finished replies."
     )
     font_scale = whole_number(100, 50, 300, "Size of text in percent.")
+    check_for_updates = switch(
+        False, "Asks once a day whether there is a newer Tenon; nothing else is sent along."
+    )
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}

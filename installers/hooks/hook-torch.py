@@ -5,11 +5,13 @@ Takes the place of the hook that comes with PyInstaller, which brings all of tor
 
 from __future__ import annotations
 
-from PyInstaller.utils.hooks import collect_dynamic_libs, collect_submodules
+from PyInstaller.utils.hooks import collect_data_files, collect_dynamic_libs
 
-from installers.contents import torch_module_wanted
+from installers.contents import modules_of, torch_module_wanted
 
 module_collection_mode = "pyz"
 warn_on_missing_hiddenimports = False
-hiddenimports = collect_submodules("torch", filter=torch_module_wanted)
+hiddenimports = [name for name in modules_of("torch") if torch_module_wanted(name)]
 binaries = collect_dynamic_libs("torch", search_patterns=["*.so", "*.so.*", "*.dll", "*.dylib"])
+# torch looks for this program when it is imported.
+datas = collect_data_files("torch", includes=["bin/torch_shm_manager*"])

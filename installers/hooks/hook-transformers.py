@@ -6,13 +6,13 @@ kept go along as files; the compiled modules are what runs.
 
 from __future__ import annotations
 
-from PyInstaller.utils.hooks import collect_data_files, collect_submodules, copy_metadata
+from PyInstaller.utils.hooks import collect_data_files, copy_metadata
 
-from installers.contents import transformers_module_wanted, transformers_source_wanted
+from installers.contents import modules_of, transformers_module_wanted, transformers_source_wanted
 
 module_collection_mode = "pyz"
 warn_on_missing_hiddenimports = False
-hiddenimports = collect_submodules("transformers", filter=transformers_module_wanted, on_error="ignore")
+hiddenimports = [name for name in modules_of("transformers") if transformers_module_wanted(name)]
 datas = [
     entry
     for entry in collect_data_files("transformers", include_py_files=True, includes=["models/**/*.py"])
