@@ -16,13 +16,13 @@ EXCLUDED_MODULES = (
     # Tools of developers.
     "pip", "setuptools", "pkg_resources", "wheel", "pytest", "_pytest", "hypothesis", "mypy", "ruff", "PyInstaller",
     "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "pyqtgraph.examples", "numpy.f2py", "numpy.testing",
-    # The project's own tests and recipes, and what only they use.
-    "tests", "engine.training.guide", "transformers.testing_utils",
+    # The project's own tests, and what only makes the bundled models.
+    "tests", "engine.training.guide.score", "engine.training.guide.__main__",
     # The hub's other protocol, which Tenon leaves off, and its command line.
     "hf_xet", "huggingface_hub.cli", "huggingface_hub.commands", "typer", "rich",
     # Parts of Qt and of the plots that no window of Tenon uses.
     "PySide6.QtNetwork", "PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtQuickWidgets", "PySide6.QtSql",
-    "PySide6.QtPrintSupport", "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets", "PySide6.QtDesigner", "PySide6.QtHelp",
+    "PySide6.QtPrintSupport", "PySide6.QtDesigner", "PySide6.QtHelp",
     "PySide6.QtUiTools", "PySide6.QtXml", "PySide6.QtConcurrent", "PySide6.QtTest", "PySide6.QtQuickControls2",
     "PySide6.QtSvgWidgets", "pyqtgraph.opengl",
 )  # fmt: skip
@@ -42,6 +42,12 @@ _TORCH_UNUSED = (
     "torch.utils.tensorboard", "torch._numpy.testing", "torch.backends._nnapi",
 )  # fmt: skip
 
+# Of those, what is imported with torch all the same.
+_TORCH_NEEDED = (
+    "torch.testing._internal", "torch.testing._internal.common_dtype", "torch.testing._internal.logging_tensor",
+    "torch.testing._internal.distributed", "torch.testing._internal.distributed.fake_pg",
+)  # fmt: skip
+
 _TRANSFORMERS_UNUSED = (
     "transformers.cli", "transformers.exporters", "transformers.pipelines", "transformers.testing_utils",
     "transformers.trainer*", "transformers.training_args*", "transformers.data", "transformers.hyperparameter_search",
@@ -53,18 +59,23 @@ _TRANSFORMERS_UNUSED = (
 _MODEL_PART = re.compile(
     r"transformers\.models(\.auto(\.\w+)?|\.\w+(\.(configuration|tokenization)_\w+)?)?$", re.ASCII
 )
-_MODEL_SOURCE = re.compile(r"/models/(__init__|auto/\w+|\w+/(__init__|configuration_\w+|tokenization_\w+))\.py$")
+# Sources that are read as the program runs: the packages of models find out what is in them by listing their folders,
+# and torch looks for comments in its configs.
+_SOURCE = re.compile(
+    r"transformers/models/(__init__|auto/\w+|\w+/(__init__|configuration_\w+|tokenization_\w+))\.py$"
+    r"|torch/(\w+/)*_?config(_\w+)?\.py$"
+    r"|torch/(functional|nn/functional|nn/modules/rnn)\.py$",  # for the decorators of its overloads
+    re.ASCII,
+)
 
 
 def _within(name: str, packages: tuple[str, ...]) -> bool:
-    return any(
-        fnmatch(name, package) or name.startswith(f"{package.rstrip('*')}.") for package in packages
-    )
+    return any(fnmatch(name, package) or fnmatch(name, f"{package}.*") for package in packages)
 
 
 def torch_module_wanted(name: str) -> bool:
     """Whether a module of torch goes into the bundle."""
-    return not _within(name, _TORCH_UNUSED)
+    return name in _TORCH_NEEDED or not _within(name, _TORCH_UNUSED)
 
 
 def transformers_module_wanted(name: str) -> bool:
@@ -74,9 +85,9 @@ def transformers_module_wanted(name: str) -> bool:
     return not _within(name, _TRANSFORMERS_UNUSED)
 
 
-def transformers_source_wanted(path: str) -> bool:
-    """Whether a source file of transformers goes along, for the packages that list their folders."""
-    return _MODEL_SOURCE.search(path.replace("\\", "/")) is not None
+def source_wanted(path: str) -> bool:
+    """Whether a source file goes along as a file, beside the compiled module."""
+    return _SOURCE.search(path.replace("\\", "/")) is not None
 
 
 # Files that hooks bring along and nothing uses, by their place in the bundle.
@@ -84,7 +95,6 @@ UNUSED_FILES = (
     "torch/include/*", "torch/share/*", "torch/test/*", "torch/_C_flatbuffer*", "torchgen/*",
     "torch/lib/lib*test*", "torch/lib/libbackend_with_compiler*", "torch/lib/libjitbackend*",
     "torch/lib/libaoti_custom_ops*", "torch/lib/libnvrtc*",
-    "PySide6/Qt/translations/*", "PySide6/translations/*",
     "PySide6/Qt/plugins/imageformats/libqpdf*", "PySide6/Qt/plugins/imageformats/libqtiff*",
     "PySide6/Qt/plugins/imageformats/libqwebp*", "PySide6/Qt/plugins/imageformats/libqtga*",
     "PySide6/Qt/plugins/imageformats/libqwbmp*", "PySide6/Qt/plugins/imageformats/libqicns*",
@@ -97,12 +107,16 @@ UNUSED_FILES = (
     "PySide6/Qt/lib/libQt6Quick*", "PySide6/Qt/lib/libQt6EglFS*", "PySide6/Qt/lib/libQt6Network*",
     "PySide6/Qt/plugins/wayland-graphics-integration-client/*", "libcudart*", "libkrb5*", "libgssapi*",
     "libk5crypto*", "libcom_err*", "libkeyutils*", "libQt6Network*", "libQt6EglF*", "libQt6Pdf*", "libQt6Qml*",
-    "libQt6Quick*", "libQt6VirtualKeyboard*", "PySide6/opengl32sw.dll", "PySide6/Qt6Pdf*", "PySide6/Qt6Qml*", "PySide6/Qt6Quick*", "PySide6/Qt6Network*",
+    "libQt6Quick*", "libQt6VirtualKeyboard*", "PySide6/opengl32sw.dll", "PySide6/Qt6Pdf*", "PySide6/Qt6Qml*",
+    "PySide6/Qt6Quick*", "PySide6/Qt6Network*",
     "PySide6/Qt6VirtualKeyboard*", "PySide6/plugins/tls/*", "PySide6/plugins/networkinformation/*",
     "PySide6/plugins/generic/*", "PySide6/plugins/platforminputcontexts/*",
     "*.dist-info/RECORD", "*.dist-info/direct_url.json", "*.dist-info/INSTALLER", "*.dist-info/REQUESTED",
     "*.dist-info/sboms/*", "*.dist-info/licenses/*", "*.pyi",
 )  # fmt: skip
+
+# Qt's own words, in the languages that Tenon's window speaks.
+_QT_TRANSLATIONS = ("qtbase_de.qm", "qtbase_zh_CN.qm")
 
 # Libraries of a Linux desktop that must be the system's own: they read its configuration, talk to its services, or
 # are shared with its drivers. The .deb depends on them.
@@ -127,6 +141,8 @@ def unused(place: str) -> bool:
         place: Its path in the bundle's inner folder.
     """
     place = place.replace("\\", "/")
+    if re.match(r"PySide6/(Qt/)?translations/", place):
+        return not place.endswith(_QT_TRANSLATIONS)
     return any(fnmatch(place, pattern) for pattern in UNUSED_FILES)
 
 

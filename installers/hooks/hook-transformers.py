@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from PyInstaller.utils.hooks import collect_data_files, copy_metadata
 
-from installers.contents import modules_of, transformers_module_wanted, transformers_source_wanted
+from installers.contents import modules_of, source_wanted, transformers_module_wanted
 
 module_collection_mode = "pyz"
 warn_on_missing_hiddenimports = False
@@ -16,7 +16,7 @@ hiddenimports = [name for name in modules_of("transformers") if transformers_mod
 datas = [
     entry
     for entry in collect_data_files("transformers", include_py_files=True, includes=["models/**/*.py"])
-    if transformers_source_wanted(entry[0])
+    if source_wanted(entry[0])
 ]
 # It asks for the versions of these when it is imported.
 for name in ("transformers", "tokenizers", "huggingface-hub", "safetensors", "numpy", "packaging", "pyyaml",
