@@ -1,8 +1,8 @@
 """Builds the installers for the system that it runs on: ``python installers/build.py``.
 
-Linux: a .deb and a portable archive; Windows: an installer; macOS: a disk image; and with each its parts list (SBOM) and
-checksums. It needs an environment with what constraints.txt names, torch as its CPU build, PyInstaller and cyclonedx-bom;
-installers/README.md has the commands.
+Linux: a .deb and a portable archive; Windows: an installer; macOS: a disk image; and with each its parts list (SBOM)
+and checksums. It needs an environment with what constraints.txt and installers/requirements.txt name, torch as its
+CPU build; installers/README.md has the commands.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import argparse
 import os
 import shutil
 import sys
-from datetime import date, datetime, timezone
+from datetime import datetime, timezone
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -42,8 +42,7 @@ def build_packages(bundle: Path, work: Path, dist: Path) -> list[Path]:
         return [build_dmg(bundle.parent / f"{NAME}.app", work, dist)]
     packages = [build_archive(bundle, dist, int(released.timestamp()))]
     if shutil.which("dpkg-deb"):
-        day: date = released.date()
-        packages.append(build_deb(bundle, work, dist, day))
+        packages.append(build_deb(bundle, work, dist, released.date()))
     return packages
 
 

@@ -14,11 +14,12 @@ from installers.components import components
 from installers.icons import write_icns, write_ico
 from installers.product import COMMAND, LICENCE, NAME, ROOT, SUMMARY, version
 
-# Symbols that only a debugger reads: a fifth of torch's library. The others come stripped, and those that were patched
-# for their wheel must not be touched.
+# Symbols that only a debugger reads: a fifth of torch's library. The others come stripped, or were patched for their
+# wheel, after which strip may break them.
 _STRIPPED = (
     "torch/lib/libtorch_cpu.so", "torch/lib/libtorch_python.so", "torch/lib/libc10.so",
-    "tokenizers/tokenizers.abi3.so", "cryptography/hazmat/bindings/_rust.abi3.so",
+    "tokenizers/tokenizers.abi3.so", "cryptography/hazmat/bindings/_rust.abi3.so", "safetensors/*.so", "yaml/*.so",
+    "regex/*.so",
 )  # fmt: skip
 
 
@@ -44,8 +45,8 @@ def build_bundle(work: Path, dist: Path) -> Path:
     _copy_licences(native / "licences")
     write_ico(native / "tenon.ico")
     write_icns(native / "tenon.icns")
-    # An own configuration folder, and equal bytes from equal sources.
-    environment = {**os.environ, "PYTHONHASHSEED": "0", "QT_QPA_PLATFORM": "offscreen", "TENON_BUNDLE_PARTS": str(native)}
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "TENON_BUNDLE_PARTS": str(native)}
+    environment["PYTHONHASHSEED"] = "0"  # equal bytes from equal sources
     subprocess.run(
         [sys.executable, "-m", "PyInstaller", "--noconfirm", "--log-level", "WARN", "--distpath", str(dist),
          "--workpath", str(work), str(ROOT / "installers" / "tenon.spec")],
@@ -84,8 +85,9 @@ def _tidy(inner: Path) -> None:
         if path.is_symlink() and not path.exists():  # to a library that was left out
             path.unlink()
     if sys.platform == "linux":
-        for name in _STRIPPED:
-            subprocess.run(["strip", "--strip-unneeded", str(inner / name)], check=True)
+        for pattern in _STRIPPED:
+            for library in inner.glob(pattern):
+                subprocess.run(["strip", "--strip-unneeded", str(library)], check=True)
     for path in (inner.parent, *inner.parent.rglob("*")):
         if path.is_symlink():
             continue

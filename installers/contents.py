@@ -24,7 +24,11 @@ EXCLUDED_MODULES = (
     "PySide6.QtNetwork", "PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtQuickWidgets", "PySide6.QtSql",
     "PySide6.QtPrintSupport", "PySide6.QtDesigner", "PySide6.QtHelp",
     "PySide6.QtUiTools", "PySide6.QtXml", "PySide6.QtConcurrent", "PySide6.QtTest", "PySide6.QtQuickControls2",
-    "PySide6.QtSvgWidgets", "pyqtgraph.opengl",
+    "PySide6.QtSvgWidgets", "PySide6.QtDBus", "pyqtgraph.opengl",
+    # Nine megabytes that the plots import and Tenon's never use: hooks/no_opengl.py stands in for them.
+    "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets",
+    # Branches of mathematics that torch's shapes do without.
+    "sympy.physics", "sympy.vector", "sympy.categories",
 )  # fmt: skip
 
 # torch compiles, exports, quantizes and trains on many machines with these; nothing of Tenon's does. What is not here
@@ -97,6 +101,7 @@ UNUSED_FILES = (
     "torch/lib/libaoti_custom_ops*", "torch/lib/libnvrtc*",
     "PySide6/Qt/plugins/imageformats/libqpdf*", "PySide6/Qt/plugins/imageformats/libqtiff*",
     "PySide6/Qt/plugins/imageformats/libqwebp*", "PySide6/Qt/plugins/imageformats/libqtga*",
+    "PySide6/Qt/plugins/imageformats/libqjpeg*", "PySide6/Qt/plugins/imageformats/libqgif*",
     "PySide6/Qt/plugins/imageformats/libqwbmp*", "PySide6/Qt/plugins/imageformats/libqicns*",
     "PySide6/Qt/plugins/networkinformation/*", "PySide6/Qt/plugins/tls/*", "PySide6/Qt/plugins/generic/*",
     "PySide6/Qt/plugins/egldeviceintegrations/*", "PySide6/Qt/plugins/xcbglintegrations/*",
@@ -111,7 +116,7 @@ UNUSED_FILES = (
     "PySide6/Qt6Quick*", "PySide6/Qt6Network*",
     "PySide6/Qt6VirtualKeyboard*", "PySide6/plugins/tls/*", "PySide6/plugins/networkinformation/*",
     "PySide6/plugins/generic/*", "PySide6/plugins/platforminputcontexts/*",
-    "*.dist-info/RECORD", "*.dist-info/direct_url.json", "*.dist-info/INSTALLER", "*.dist-info/REQUESTED",
+    "pyqtgraph/colors/maps/*", "assets/*.packed", "*.dist-info/RECORD", "*.dist-info/direct_url.json", "*.dist-info/INSTALLER", "*.dist-info/REQUESTED",
     "*.dist-info/sboms/*", "*.dist-info/licenses/*", "*.pyi",
 )  # fmt: skip
 

@@ -48,7 +48,7 @@ def write_pngs(hicolor: Path, name: str) -> None:
 
 
 def write_ico(path: Path) -> None:
-    """Windows' format: a directory of 16 bytes for each size, then the PNGs."""
+    """The format of Windows: a directory of 16 bytes for each size, then the PNGs."""
     images = [(size_px, png(size_px)) for size_px in _ICO_SIZES_PX]
     head = struct.pack("<HHH", 0, 1, len(images))
     offset = len(head) + 16 * len(images)
@@ -61,7 +61,7 @@ def write_ico(path: Path) -> None:
 
 
 def write_icns(path: Path) -> None:
-    """macOS' format: a type and a length before each PNG."""
+    """The format of macOS: a type and a length before each PNG."""
     entries = b""
     for size_px, kind in _ICNS_TYPES.items():
         data = png(size_px)
