@@ -1,6 +1,6 @@
-"""The `tenon` command: no arguments or a GGUF file open the window, ``--self-test`` tries it out, anything else goes to
-the command line front end.
+"""The `tenon` command: a window, the self-test, or the command line front end.
 
+No arguments, or the file of a model, open the window; `--self-test` tries it out; anything else is a command.
 Import-light on purpose: the engine's process is spawned, and spawning imports this module again.
 """
 

@@ -116,8 +116,9 @@ UNUSED_FILES = (
     "PySide6/Qt6Quick*", "PySide6/Qt6Network*",
     "PySide6/Qt6VirtualKeyboard*", "PySide6/plugins/tls/*", "PySide6/plugins/networkinformation/*",
     "PySide6/plugins/generic/*", "PySide6/plugins/platforminputcontexts/*",
-    "pyqtgraph/colors/maps/*", "assets/*.packed", "*.dist-info/RECORD", "*.dist-info/direct_url.json", "*.dist-info/INSTALLER", "*.dist-info/REQUESTED",
-    "*.dist-info/sboms/*", "*.dist-info/licenses/*", "*.pyi",
+    "pyqtgraph/colors/maps/*", "assets/*.packed", "*.pyi", "*.dist-info/RECORD", "*.dist-info/direct_url.json",
+    "*.dist-info/INSTALLER", "*.dist-info/REQUESTED",
+    "*.dist-info/sboms/*", "*.dist-info/licenses/*",
 )  # fmt: skip
 
 # Qt's own words, in the languages that Tenon's window speaks.

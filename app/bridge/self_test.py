@@ -57,7 +57,11 @@ class SelfTestReport:
 
     def text(self) -> str:
         """The report, a line for each thing."""
-        where = "installed application" if getattr(sys, "frozen", False) else f"Python {platform.python_version()}"
+        where = (
+            "installed application"
+            if getattr(sys, "frozen", False)
+            else f"Python {platform.python_version()}"
+        )
         lines = [
             f"Tenon {self.version} self-test on {platform.system()} {platform.machine()}, {where}",
             *(
@@ -77,7 +81,9 @@ class SelfTestReport:
         if self.tokens_per_second is not None:
             lines.append(f"{'speed':<14}{self.tokens_per_second:.1f} tok/s")
         lines += [f"{'notice':<14}{sentence}" for sentence in self.notices]
-        lines.append(f"{'result':<14}{'passed' if self.passed else 'FAILED: ' + (self.problem or 'no answer')}")
+        lines.append(
+            f"{'result':<14}{'passed' if self.passed else 'FAILED: ' + (self.problem or 'no answer')}"
+        )
         return "\n".join(lines)
 
 
@@ -129,7 +135,11 @@ class SelfTest(QObject):
 
     @Slot(object)
     def _engine_changed(self, state: EngineState) -> None:
-        if self.report.engine_s is None and state.phase in (EnginePhase.IDLE, EnginePhase.LOADING, EnginePhase.READY):
+        if self.report.engine_s is None and state.phase in (
+            EnginePhase.IDLE,
+            EnginePhase.LOADING,
+            EnginePhase.READY,
+        ):
             self.report.engine_s = self._now_s()
         if self.report.model_s is None and state.phase is EnginePhase.READY:
             self.report.model_s = self._now_s()

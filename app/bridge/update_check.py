@@ -80,7 +80,9 @@ class UpdateCheck(QObject):
             self._stamp.touch()
         if is_newer(latest, self._version):
             with suppress(RuntimeError):  # the window was closed meanwhile
-                self.found.emit(tr("Tenon {latest} is there; this is {own}.", latest=latest, own=self._version))
+                self.found.emit(
+                    tr("Tenon {latest} is there; this is {own}.", latest=latest, own=self._version)
+                )
 
     def _asked_lately(self) -> bool:
         try:

@@ -37,7 +37,7 @@ def file_list(bundle: Path, files: Iterable[PurePosixPath]) -> str:
         if file.parent != folder:
             folder = file.parent
             install.append(f'SetOutPath "$INSTDIR{_below(folder)}"')
-        install.append(f'File "{_literal(str(bundle / file))}"')
+        install.append(f'File "{bundle / file}"')
         uninstall.append(f'Delete "$INSTDIR{_below(file)}"')
     folders = {parent for file in files for parent in file.parents if parent != PurePosixPath(".")}
     deepest_first = sorted(folders, key=lambda path: (-len(path.parts), path))

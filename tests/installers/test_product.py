@@ -15,7 +15,7 @@ FOLDER = product.ROOT / "installers"
 
 def test_there_is_one_version() -> None:
     assert re.fullmatch(r"\d+\.\d+\.\d+", product.version())
-    assert app.version._FALLBACK == product.version()
+    assert product.version() == app.version._FALLBACK
 
 
 def test_icons_and_models_are_there() -> None:
@@ -56,7 +56,9 @@ def test_icons_have_the_sizes_that_they_say(tmp_path: Path) -> None:
 
 
 def test_no_registry_is_named() -> None:
-    hosts = re.compile(r"pypi\.org|pythonhosted|download\.pytorch|conda\.anaconda|index-url=https?:", re.IGNORECASE)
+    hosts = re.compile(
+        r"pypi\.org|pythonhosted|download\.pytorch|conda\.anaconda|index-url=https?:", re.IGNORECASE
+    )
     named = [
         path.name
         for path in (*FOLDER.rglob("*"), product.ROOT / ".github" / "workflows" / "release.yml")

@@ -110,7 +110,16 @@ def test_the_same_version_is_silence(qtbot: QtBot, releases: Releases, tmp_path:
 
 @pytest.mark.parametrize(
     "body",
-    [b"", b"<html>", b"[]", b"{}", b'{"version": 3}', b'{"version": "new<script>"}', b"[" * 9000, b"7" * 20_000],
+    [
+        b"",
+        b"<html>",
+        b"[]",
+        b"{}",
+        b'{"version": 3}',
+        b'{"version": "new<script>"}',
+        b"[" * 9000,
+        b"7" * 20_000,
+    ],
 )
 def test_a_bad_answer_is_silence(qtbot: QtBot, releases: Releases, tmp_path: Path, body: bytes) -> None:
     releases.body = body
