@@ -111,7 +111,7 @@ class SelfTest(QObject):
         super().__init__(parent)
         self.report = SelfTestReport(version, question)
         self._workspace = workspace
-        self._started_at = psutil.Process().create_time()
+        self._started_at = float(psutil.Process().create_time())
         self._conversation: int | None = None
         self._ended = False
         workspace.engine_changed.connect(self._engine_changed)

@@ -7,6 +7,6 @@ import sys
 from types import ModuleType
 
 widgets = ModuleType("PySide6.QtOpenGLWidgets")
-widgets.QOpenGLWidget = object
+vars(widgets)["QOpenGLWidget"] = object
 sys.modules["PySide6.QtOpenGL"] = ModuleType("PySide6.QtOpenGL")
 sys.modules["PySide6.QtOpenGLWidgets"] = widgets
