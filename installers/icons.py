@@ -15,7 +15,7 @@ _ICNS_TYPES = {16: b"icp4", 32: b"icp5", 64: b"icp6", 128: b"ic07", 256: b"ic08"
 def png(size_px: int) -> bytes:
     """The icon as a PNG of a size; small ones come from the simpler drawing."""
     from PySide6.QtCore import QBuffer, QByteArray, QIODevice
-    from PySide6.QtGui import QImage, QPainter
+    from PySide6.QtGui import QImage, QImageWriter, QPainter
     from PySide6.QtSvg import QSvgRenderer
 
     drawing = SMALL_ICON if size_px <= SMALL_ICON_UP_TO_PX else ICON
@@ -27,7 +27,7 @@ def png(size_px: int) -> bytes:
     data = QByteArray()
     buffer = QBuffer(data)
     buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-    image.save(buffer, b"PNG")
+    QImageWriter(buffer, QByteArray(b"PNG")).write(image)
     return bytes(data.data())
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from installers.product import FILE_TYPES, NAME, version
 from installers.windows.nsis import SCRIPT, build_nsis, bundle_files, file_list
+from installers.windows.stand_in import listed, names_on_windows, write_stand_in
 
 FILES = (f"{NAME}.exe", "_internal/a/b.dll", "_internal/a/c/Bücher $5.txt", "_internal/z.txt")
 
@@ -119,3 +120,15 @@ def test_a_file_that_is_gone_fails_the_build(bundle: Path, tmp_path: Path) -> No
         env={**os.environ},
     )
     assert done.returncode != 0
+
+
+@pytest.mark.skipif(
+    shutil.which("makensis") is None or shutil.which("7z") is None, reason="makensis or 7z is not installed"
+)
+def test_what_is_in_the_installer_is_the_bundle(bundle: Path, tmp_path: Path) -> None:
+    made = build_nsis(bundle, tmp_path / "work", tmp_path / "dist")
+    assert listed(made) == {PurePosixPath(name) for name in FILES}
+    write_stand_in(
+        names_on_windows([PurePosixPath("tenon"), PurePosixPath("_internal/x")]), tmp_path / "other"
+    )
+    assert bundle_files(tmp_path / "other") == [PurePosixPath(f"{NAME}.exe"), PurePosixPath("_internal/x")]
