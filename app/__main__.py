@@ -1,6 +1,7 @@
 """The `tenon` command: a window, the self-test, or the command line front end.
 
-No arguments, or the file of a model, open the window; `--self-test` tries it out; anything else is a command.
+No arguments, or files, open the window; `--self-test` tries it out; anything else is a command.
+
 Import-light on purpose: the engine's process is spawned, and spawning imports this module again.
 """
 
@@ -14,6 +15,16 @@ from collections.abc import Sequence
 from app.version import version
 
 
+def are_files(arguments: Sequence[str]) -> bool:
+    """Whether these are things to open in the window: each is there and cannot be taken for a subcommand."""
+    separators = tuple(filter(None, (os.sep, os.altsep)))
+    return all(
+        os.path.exists(path)
+        and (path.lower().endswith((".gguf", ".json")) or any(mark in path for mark in separators))
+        for path in arguments
+    )
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run Tenon and return its exit code."""
     multiprocessing.freeze_support()
@@ -21,8 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments == ["--version"]:
         print(f"tenon {version()}")
         return 0
-    tested, opened = arguments[:1] == ["--self-test"], _model_file(arguments)
-    if arguments and not tested and not opened:
+    tested = arguments[:1] == ["--self-test"]
+    if arguments and not tested and not are_files(arguments):
         from engine.cli import main as command_line
 
         return command_line(arguments)
@@ -36,13 +47,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _self_test(arguments[1:])
     from app.bootstrap import run
 
-    return run(opened)
-
-
-def _model_file(arguments: list[str]) -> str:
-    """The GGUF file that is the only argument, as a double-click on it gives; empty where there is none."""
-    path = os.path.abspath(arguments[0]) if len(arguments) == 1 else ""
-    return path if path.lower().endswith(".gguf") and os.path.isfile(path) else ""
+    return run([os.path.abspath(path) for path in arguments])
 
 
 def _self_test(arguments: list[str]) -> int:

@@ -82,7 +82,9 @@ def _copy_licences(folder: Path) -> None:
 def _tidy(inner: Path) -> None:
     """Take away what nothing uses, and let everyone read the rest."""
     for path in inner.iterdir():
-        if path.is_symlink() and not path.exists():  # to a library that was left out
+        # To a library that was left out, or to one of torch's: those find each other, and GPU support that is fetched
+        # later must find its own.
+        if path.is_symlink() and (not path.exists() or path.readlink().parts[0] == "torch"):
             path.unlink()
     if sys.platform == "linux":
         for pattern in _STRIPPED:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from fnmatch import fnmatch
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +22,7 @@ EXCLUDED_MODULES = (
     # The hub's other protocol, which Tenon leaves off, and its command line.
     "hf_xet", "huggingface_hub.cli", "huggingface_hub.commands", "typer", "rich",
     # Parts of Qt and of the plots that no window of Tenon uses.
-    "PySide6.QtNetwork", "PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtQuickWidgets", "PySide6.QtSql",
+    "PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtQuickWidgets", "PySide6.QtSql",
     "PySide6.QtPrintSupport", "PySide6.QtDesigner", "PySide6.QtHelp",
     "PySide6.QtUiTools", "PySide6.QtXml", "PySide6.QtConcurrent", "PySide6.QtTest", "PySide6.QtQuickControls2",
     "PySide6.QtSvgWidgets", "PySide6.QtDBus", "pyqtgraph.opengl",
@@ -30,6 +31,15 @@ EXCLUDED_MODULES = (
     # Branches of mathematics that torch's shapes do without.
     "sympy.physics", "sympy.vector", "sympy.categories",
 )  # fmt: skip
+
+# All of it: GPU support that is fetched later brings a torch of its own, which imports more than the one inside.
+STANDARD_LIBRARY = sorted(
+    name
+    for name in sys.stdlib_module_names
+    if not name.startswith("_")
+    and name
+    not in {*EXCLUDED_MODULES, "antigravity", "this", "turtle", "turtledemo", "curses", "dbm", "distutils"}
+)
 
 # torch compiles, exports, quantizes and trains on many machines with these; nothing of Tenon's does. What is not here
 # is imported with torch or by transformers' configs, needed or not.
@@ -109,11 +119,11 @@ UNUSED_FILES = (
     "PySide6/Qt/plugins/platforms/libqminimalegl*", "PySide6/Qt/plugins/platforms/libqvnc*",
     "PySide6/Qt/plugins/platforms/libqvkkhrdisplay*", "PySide6/Qt/plugins/platforminputcontexts/libqtvirtualkeyboard*",
     "PySide6/Qt/lib/libQt6Pdf*", "PySide6/Qt/lib/libQt6VirtualKeyboard*", "PySide6/Qt/lib/libQt6Qml*",
-    "PySide6/Qt/lib/libQt6Quick*", "PySide6/Qt/lib/libQt6EglFS*", "PySide6/Qt/lib/libQt6Network*",
-    "PySide6/Qt/plugins/wayland-graphics-integration-client/*", "libcudart*", "libkrb5*", "libgssapi*",
-    "libk5crypto*", "libcom_err*", "libkeyutils*", "libQt6Network*", "libQt6EglF*", "libQt6Pdf*", "libQt6Qml*",
+    "PySide6/Qt/lib/libQt6Quick*", "PySide6/Qt/lib/libQt6EglFS*",
+    "PySide6/Qt/plugins/wayland-graphics-integration-client/*", "libcudart*", 
+    "libQt6EglF*", "libQt6Pdf*", "libQt6Qml*",
     "libQt6Quick*", "libQt6VirtualKeyboard*", "PySide6/opengl32sw.dll", "PySide6/Qt6Pdf*", "PySide6/Qt6Qml*",
-    "PySide6/Qt6Quick*", "PySide6/Qt6Network*",
+    "PySide6/Qt6Quick*", 
     "PySide6/Qt6VirtualKeyboard*", "PySide6/plugins/tls/*", "PySide6/plugins/networkinformation/*",
     "PySide6/plugins/generic/*", "PySide6/plugins/platforminputcontexts/*",
     "pyqtgraph/colors/maps/*", "assets/*.packed", "*.pyi", "*.dist-info/RECORD", "*.dist-info/direct_url.json",

@@ -22,6 +22,7 @@ from engine.messages import (
     ModelLoaded,
     ModelReport,
     ModelUnloaded,
+    Unload,
 )
 
 _LATER = "Loads when the running reply is complete."
@@ -42,17 +43,25 @@ class ModelInEngine(QObject):
         self._asked: dict[str, LoadOptions] = {}  # by request
         self._in_memory: LoadOptions | None = None
         self._load_wanted = False
+        self._resting = False  # whether `rest` waits for the engine
         self.context = 0
         self.report: ModelReport | None = None
+        self.running_mode = ""  # of the last reply of the model in memory
         self.state = self._named(EngineState(EnginePhase.STARTING, "", ""), load_options(settings))
         self._state_in_memory = self.state
         client.event_received.connect(self._receive)
         client.stopped.connect(self._engine_stopped)
 
+    @property
+    def options(self) -> LoadOptions | None:
+        """What the model in memory was loaded with."""
+        return self._in_memory
+
     def ensure_engine(self) -> None:
         """Start the engine unless it runs."""
         if not self._client.running:
-            self._show(replace(self.state, phase=EnginePhase.STARTING, fraction=None, sentence=""))
+            starting = replace(self.state, phase=EnginePhase.STARTING, fraction=None, sentence="")
+            self._show(replace(starting, trouble=None, resting=False))
             self._client.start()
 
     def bring_in(self, reply_runs: bool) -> None:
@@ -105,6 +114,11 @@ class ModelInEngine(QObject):
         self._expect(options)
         self._client.send(Load(self._load_id, options))
 
+    def rest(self) -> None:
+        """Take the model out of memory until the next message, and say so."""
+        self._resting = True
+        self._client.send(Unload())
+
     def cancel_load(self) -> None:
         """Give up the load in the background: a reply behind it was stopped, or another model chosen."""
         if self._load_id:
@@ -145,7 +159,9 @@ class ModelInEngine(QObject):
             self._in_memory = asked
             self._state_in_memory = self._named(self.state, asked).after(event)
             self.context = event.report.context
-            self.report = event.report
+            self.report, self.running_mode = event.report, ""
+        if isinstance(event, Finished) and event.reply.mode:
+            self.running_mode = event.reply.mode
         chosen = not request_id or (asked is not None and asked.model == self.state.model_ref)
         state = self.state.after(event) if chosen else self.state
         if isinstance(event, EngineReady) and (self._load_id or self._reply_id):
@@ -154,11 +170,14 @@ class ModelInEngine(QObject):
             self._load_id = ""
         if isinstance(event, ModelUnloaded):
             self._in_memory = self.report = None
+            resting, self._resting = self._resting, False
+            state = replace(state, resting=resting and state.phase is EnginePhase.IDLE)
         self._show(state)
 
     @Slot(str)
     def _engine_stopped(self, sentence: str) -> None:
         self._load_id = self._reply_id = ""
+        self._resting = False
         self._in_memory = self.report = None
         self._show(self.state.stopped(sentence))
 

@@ -12,18 +12,20 @@ from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.token_coalescer import TokenCoalescer
 from app.chat.conversation import Message, MessageState
 from app.chat.conversation_options import ConversationOptions
+from app.chat.engine_options import reply_options
 from app.chat.history import history_for
 from app.chat.library import Library
 from app.chat.reply import reply_after
 from app.chat.reply_queue import ReplyQueue, Ticket
 from app.settings.settings import Settings
+from engine.errors import EngineStopped
 from engine.messages import (
+    ErrorReport,
     Event,
     Failed,
     Finished,
     Generate,
     PrefillProgress,
-    SamplingOptions,
     TextDrafted,
     TokensAdded,
 )
@@ -157,17 +159,16 @@ class Replies(QObject):
         self._kept_characters = messages[-1].kept_characters
         conversation = self._library.conversation(ticket.conversation_id)
         own = conversation.options if conversation is not None else ConversationOptions()
-        settings = self._settings
-        system_prompt = settings.system_prompt if own.system_prompt is None else own.system_prompt
-        max_tokens = settings.max_tokens if own.max_tokens is None else own.max_tokens
+        model = messages[-1].model or self._settings.model
+        options = reply_options(self._settings, model, own)
         request = Generate(
             request_id=self._sent,
-            options=self._model.options_for(self._sent, messages[-1].model or settings.model),
-            messages=history_for(ticket.reply_id, messages, system_prompt),
-            max_tokens=max_tokens or None,
-            sampling=own.sampling_over(SamplingOptions(temperature=settings.temperature)),
-            verify=settings.verify,
-            show_unconfirmed=settings.unconfirmed_shown,
+            options=self._model.options_for(self._sent, model),
+            messages=history_for(ticket.reply_id, messages, options.system_prompt),
+            max_tokens=options.max_tokens,
+            sampling=options.sampling,
+            verify=options.verify,
+            show_unconfirmed=self._settings.unconfirmed_shown,
             offer_topics=messages[-1].kept_characters == 0,
             round_texts=self.round_texts,
         )
@@ -234,7 +235,9 @@ class Replies(QObject):
         self._save_timer.stop()
         self._sent = ""
         if reply is not None and reply.state.unfinished:
-            self._change(replace(reply, state=MessageState.INTERRUPTED, error=sentence))
+            context = self._model.context if self._client.ran_out_of_memory else 0
+            trouble = ErrorReport(EngineStopped.__name__, sentence, context=context) if sentence else None
+            self._change(replace(reply, state=MessageState.INTERRUPTED, error=sentence, trouble=trouble))
         self._queue.halt()
         if not sentence:  # killed because it did not stop: the others need not wait for the next message
             self._queue.resume()

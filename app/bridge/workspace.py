@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -14,15 +15,21 @@ from app.bridge.garbage import GarbageInWindowThread
 from app.bridge.inspection import Inspection
 from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.network import Network
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
+from app.bridge.settings_desk import SettingsDesk
+from app.bridge.upkeep import Upkeep
 from app.chat.choices import GUIDE_REF, ModeChoice, ModelChoice, mode_choices, model_choices
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
+from app.chat.troubles import report_of
+from app.diagnostics.log_files import log_folder
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
 from app.storage.location import data_folder as usual_data_folder
 from engine.errors import StorageError
+from engine.messages import ErrorReport
 
 
 class Workspace(Conversations):
@@ -39,6 +46,7 @@ class Workspace(Conversations):
     Attributes:
         settings: Assigning to one of them saves it.
         drafts: The drafts of the chosen model.
+        upkeep: What goes on beside the chats.
     """
 
     message_changed = Signal(object)  # Message: state, statistics, notices, error; its content too
@@ -47,6 +55,7 @@ class Workspace(Conversations):
     unconfirmed_changed = Signal(int, int, str)  # conversation id, message id, text
     prefill_progress = Signal(int, int, float)  # conversation id, message id, fraction
     engine_changed = Signal(object)  # EngineState
+    trouble = Signal(object)  # ErrorReport, beside any reply
 
     def __init__(
         self,
@@ -58,16 +67,19 @@ class Workspace(Conversations):
         super().__init__(parent)
         self._garbage = GarbageInWindowThread(self)
         self._notices: list[str] = []
+        self._troubles: list[ErrorReport] = []
         self._writer = BackgroundWriter(self)
         self._saved = SavedSettings(config_folder or usual_config_folder(), self._writer, self)
         self._saved.problem.connect(self.notice)
         self.settings = self._saved.settings
         self._notices += self._saved.problems
-        self._database = self._opened(data_folder or usual_data_folder())
+        self._network = Network(self.settings)
+        self._data_folder = data_folder or usual_data_folder()
+        self._database = self._opened(self._data_folder)
         self._library = Library(self._database.reader.conversations(), self._read_messages)
         self._journal = Journal(self._database.writer, self._library, self._writer, self)
-        self._journal.problem.connect(self.notice)
-        self._client = client or EngineClient(parent=self)
+        self._journal.trouble.connect(self.trouble)
+        self._client = client or EngineClient(parent=self, log_folder=log_folder())
         self._model = ModelInEngine(self.settings, self._client, self)
         self._model.changed.connect(self.engine_changed)
         self.drafts = Drafts(self.settings, self._client, self)
@@ -78,7 +90,17 @@ class Workspace(Conversations):
         self._replies.reply_text_added.connect(self.reply_text_added)
         self._replies.unconfirmed_changed.connect(self.unconfirmed_changed)
         self._replies.prefill_progress.connect(self.prefill_progress)
+        self.upkeep = Upkeep(
+            self._data_folder,
+            self.settings,
+            self._client,
+            self._model,
+            self._replies,
+            self._writer,
+            self,
+        )
         self._inspection: Inspection | None = None
+        self._desk: SettingsDesk | None = None
         self._keep_conversations()
         self._closed = False
 
@@ -87,7 +109,10 @@ class Workspace(Conversations):
         """Start the engine and tell what opening the files brought up. Called once the window is shown."""
         for sentence in self._notices:
             self.notice.emit(sentence)
+        for report in self._troubles:
+            self.trouble.emit(report)
         self._notices.clear()
+        self._troubles.clear()
         self._archive.backup_timer.start()
         self._model.load_in_background()
 
@@ -115,7 +140,7 @@ class Workspace(Conversations):
 
     def mode(self) -> str:
         """The chosen mode's name."""
-        return self.settings.mode
+        return self.settings.of_model(self.settings.model).mode
 
     def choose_mode(self, mode: str) -> None:
         """Use a mode from the next message on.
@@ -123,17 +148,26 @@ class Workspace(Conversations):
         Raises:
             InvalidOption: There is no such mode.
         """
-        self.settings.mode = mode
+        self.settings.choose_for(self.settings.model, "mode", mode)
 
     def modes(self) -> list[ModeChoice]:
         """The modes, each with the reason where it cannot be chosen."""
-        return mode_choices(self.drafts.in_use, self._model.state.gpu, self.settings.vram_budget_bytes)
+        budget = self.settings.of_model(self.settings.model).vram_budget_bytes
+        return mode_choices(self.drafts.in_use, self._model.state.gpu, budget)
 
     def inspection(self) -> Inspection:
         """What the inspector shows; made when it is opened first."""
         if self._inspection is None:
             self._inspection = Inspection(self._client, self._replies, self._model, self.modes, self)
         return self._inspection
+
+    def settings_desk(self) -> SettingsDesk:
+        """What the dialog of settings needs; made when it is opened first."""
+        if self._desk is None:
+            self._desk = SettingsDesk(
+                self.settings, self._model, self._writer, self._network, self._data_folder, self
+            )
+        return self._desk
 
     def close(self) -> None:
         """Save everything, end the engine and join every thread. May be called twice."""
@@ -144,6 +178,7 @@ class Workspace(Conversations):
         self._saved.close()
         self._client.close()  # the writer works meanwhile
         self._stop_timers()
+        self.upkeep.close()
         self._journal.close()
         self._database.reader.close()
         if self._database.presence is not None:
@@ -156,7 +191,8 @@ class Workspace(Conversations):
         try:
             database = open_database(folder)
         except StorageError as error:
-            self._notices.append(f"{error.message} Nothing of this session is saved.")
+            sentence = f"{error.message} Nothing of this session is saved."
+            self._troubles.append(replace(report_of(error), message=sentence))
             return open_in_memory(folder)
         self._notices += database.notices
         return database

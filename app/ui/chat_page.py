@@ -18,6 +18,7 @@ from app.ui.empty_state import EmptyState
 from app.ui.header import Header
 from app.ui.link_question import ask_to_open
 from app.ui.theme.theme import Theme
+from app.ui.transcript.message_actions import Action
 from app.ui.transcript.transcript import COLUMN_PX, NARROW_PX, Transcript
 from app.ui.turn_requests import TurnRequests
 from engine.errors import TenonError
@@ -38,6 +39,7 @@ class ChatPage(QWidget):
     conversation_shown = Signal(object)  # its id, or None
     inspect_requested = Signal(int)  # a reply's id
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    trouble_met = Signal(object)  # ErrorReport, about the engine
     message_deleted = Signal(str)  # a sentence that says so
 
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
@@ -113,6 +115,10 @@ class ChatPage(QWidget):
         if self._current is not None:
             self._workspace.stop(self._current)
 
+    def try_again(self, message_id: int) -> None:
+        """Answer again what a failed reply was to answer."""
+        self._turns.act(message_id, Action.RETRY)
+
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Files may be dropped anywhere on the page."""
         if local_files(event.mimeData()):
@@ -137,6 +143,7 @@ class ChatPage(QWidget):
         workspace.prefill_progress.connect(self._prefill_progress)
         workspace.conversation_replaced.connect(self._conversation_replaced)
         workspace.engine_changed.connect(self._engine_changed)
+        workspace.engine_changed.connect(self.show_mode)
         self.composer.send_requested.connect(self._send)
         self.composer.attach_requested.connect(self._choose_files)
         self.composer.files_offered.connect(self._attach)
@@ -190,6 +197,13 @@ class ChatPage(QWidget):
         replies = [message for message in messages if message.role == "assistant"]
         for reply in replies[-2:]:  # a queued reply has no figures yet, the one before it has
             self._show_last_reply(reply)
+
+    @Slot()
+    def show_mode(self) -> None:
+        """Show the mode that holds for the chosen model, where the chip shows another."""
+        mode = self._workspace.mode()
+        if mode != self.composer.mode_button.mode:
+            self.composer.mode_button.set_mode(mode)
 
     def _set_empty(self, empty: bool) -> None:
         self._empty = empty
@@ -343,8 +357,13 @@ class ChatPage(QWidget):
     def _say_engine_sentence(self) -> None:
         sentence = self._workspace.engine_state().sentence
         shown = [] if self._current is None else self._workspace.messages(self._current)
-        if sentence and all(message.error != sentence for message in shown):
+        if not sentence or any(message.error == sentence for message in shown):
+            return
+        trouble = self._workspace.engine_state().trouble
+        if trouble is None:
             self.said.emit(sentence, True)
+        else:
+            self.trouble_met.emit(trouble)
 
     @Slot(object)
     def _engine_changed(self, state: EngineState) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from app.bridge.diagnostics import Diagnostics
 from app.bridge.inspection import Inspection
 from app.chat.attachment import Attachment
 from app.chat.choices import (
@@ -24,10 +25,12 @@ from app.chat.conversation import Conversation, Message, MessageState, ReplyStat
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.library import Library
 from app.chat.search import SearchResults
+from app.diagnostics.log_files import log_folder
 from app.settings.settings import Settings
 from app.storage.text_file import read_attachment
 from engine.errors import TenonError
-from engine.messages import Event, ModelReport
+from engine.messages import ErrorReport, Event, ModelReport
+from tests.support.fake_settings_desk import FakeSettingsDesk
 
 DAY_S = 86_400.0
 READY = EngineState(EnginePhase.READY, "guide", "Tenon guide", "fp32")
@@ -92,6 +95,17 @@ class FakeEngineTalk(QObject):
         self.report: ModelReport | None = None
 
 
+class FakeUpkeep(QObject):
+    """What a window needs of `app.bridge.upkeep.Upkeep`."""
+
+    remark = Signal(str)
+
+    def __init__(self, workspace: FakeWorkspace) -> None:
+        super().__init__(workspace)
+        folder = log_folder()
+        self.diagnostics = Diagnostics(folder, folder.parent, workspace.engine_state)
+
+
 class FakeWorkspace(QObject):
     """The interface of `app.bridge.workspace.Workspace`, kept in memory."""
 
@@ -106,13 +120,16 @@ class FakeWorkspace(QObject):
     prefill_progress = Signal(int, int, float)
     engine_changed = Signal(object)
     notice = Signal(str)
+    trouble = Signal(object)
 
     def __init__(self, engine: EngineState = READY) -> None:
         super().__init__()
         self.settings = Settings()
         self.drafts = FakeDrafts(self.settings)
         self.drafts.refused.connect(self.notice)
+        self.desk = FakeSettingsDesk(self.settings, self)
         self.talk = FakeEngineTalk(self)
+        self.upkeep = FakeUpkeep(self)
         self.inspections: list[Inspection] = []
         self.calls: list[tuple[object, ...]] = []
         self.opened: list[int | None] = []
@@ -165,9 +182,9 @@ class FakeWorkspace(QObject):
         """The last reply is complete."""
         self.change(conversation_id, state=MessageState.COMPLETE, statistics=figures or statistics())
 
-    def fail(self, conversation_id: int, sentence: str) -> None:
-        """The last reply failed."""
-        self.change(conversation_id, state=MessageState.FAILED, error=sentence)
+    def fail(self, conversation_id: int, sentence: str, trouble: ErrorReport | None = None) -> None:
+        """The last reply failed; after a restart only the sentence is known."""
+        self.change(conversation_id, state=MessageState.FAILED, error=sentence, trouble=trouble)
 
     def set_engine(self, engine: EngineState) -> None:
         """Another state of the engine."""
@@ -316,6 +333,9 @@ class FakeWorkspace(QObject):
 
     def settings_applied(self) -> None:
         self.calls.append(("settings_applied",))
+
+    def settings_desk(self) -> FakeSettingsDesk:
+        return self.desk
 
     def mode(self) -> str:
         return self._mode
