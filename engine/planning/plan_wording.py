@@ -6,6 +6,7 @@ from engine.planning.mode_plan import ModePlan
 from engine.planning.placing import Placing
 
 NO_GPU = "There is no GPU that Tenon can use here."
+NO_LAYERS_WANTED = "It needs layers on the GPU, and the setting for GPU layers is 0."
 NO_DRAFT = (
     "It needs a draft: name a small model of the same vocabulary, or a head that was made for this model."
 )
