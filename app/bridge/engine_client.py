@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.bridge.engine_process import EngineProcess
 from app.bridge.engine_thread import EngineThread
-from engine.messages import Cancel, Command, EngineReady, Event, Failed, Finished
+from engine.messages import Cancel, Command, EngineReady, Event, Failed, Finished, MachineReported
 
 SERVE = "engine.process:serve"
 
@@ -115,7 +115,8 @@ class EngineClient(QObject):
             self._ready = True
             if self._cancelled:
                 self._cancel_timer.start(self.cancel_timeout_ms)
-        if isinstance(event, (Finished, Failed)) and event.request_id == self._cancelled:
+        ends = (Finished, Failed, MachineReported)
+        if isinstance(event, ends) and event.request_id == self._cancelled:
             self._cancelled = ""
             self._cancel_timer.stop()
         self.event_received.emit(event)

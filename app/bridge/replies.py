@@ -46,6 +46,7 @@ class Replies(QObject):
     reply_text_added = Signal(int, int, str)
     unconfirmed_changed = Signal(int, int, str)
     prefill_progress = Signal(int, int, float)
+    waits = Signal()  # a reply was added while all of them are held
 
     def __init__(
         self,
@@ -87,8 +88,20 @@ class Replies(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether the engine works on a reply, or on ending one."""
-        return self._queue.running is not None
+        """Whether the engine works on a reply, or on ending one, or is kept free of them."""
+        return self._queue.running is not None or self._queue.held
+
+    def hold(self) -> None:
+        """Start no reply before `release`: the engine is to do something else undisturbed."""
+        self._queue.held = True
+
+    def release(self) -> None:
+        """Let the replies that waited start."""
+        self._queue.held = False
+        if self._queue.waiting:
+            self._queue.resume()
+            self._model.ensure_engine()
+            self._start_next()
 
     def add(self, ticket: Ticket) -> None:
         """Queue a reply, and start the engine if it is gone."""
@@ -97,6 +110,8 @@ class Replies(QObject):
         self._queue.resume()
         self._model.ensure_engine()
         self._start_next()
+        if self._queue.held:
+            self.waits.emit()
 
     def stored(self, reply_id: int) -> None:
         """The prompt of a reply is on the disk."""
@@ -142,7 +157,7 @@ class Replies(QObject):
     def _start_next(self) -> None:
         ticket = self._queue.start_next()
         if ticket is None:
-            if self._queue.running is None:
+            if not self.busy:
                 self._model.load_if_chosen()
             return
         self._sent = ""

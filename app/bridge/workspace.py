@@ -13,12 +13,15 @@ from app.bridge.engine_client import EngineClient
 from app.bridge.garbage import GarbageInWindowThread
 from app.bridge.inspection import Inspection
 from app.bridge.journal import Journal
+from app.bridge.machine import Machine
 from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.plans import Plans
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
 from app.chat.choices import GUIDE_REF, ModeChoice, ModelChoice, mode_choices, model_choices
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
+from app.chat.plan_rows import with_plan
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
 from app.storage.location import data_folder as usual_data_folder
@@ -39,6 +42,8 @@ class Workspace(Conversations):
     Attributes:
         settings: Assigning to one of them saves it.
         drafts: The drafts of the chosen model.
+        plans: What the engine predicts of every mode.
+        machine: What this machine has, and measuring it.
     """
 
     message_changed = Signal(object)  # Message: state, statistics, notices, error; its content too
@@ -78,6 +83,8 @@ class Workspace(Conversations):
         self._replies.reply_text_added.connect(self.reply_text_added)
         self._replies.unconfirmed_changed.connect(self.unconfirmed_changed)
         self._replies.prefill_progress.connect(self.prefill_progress)
+        self.plans = Plans(self.settings, self._client, self)
+        self.machine = Machine(self.settings, self._client, self._replies, self._model, self.plans, self)
         self._inspection: Inspection | None = None
         self._keep_conversations()
         self._closed = False
@@ -127,12 +134,15 @@ class Workspace(Conversations):
 
     def modes(self) -> list[ModeChoice]:
         """The modes, each with the reason where it cannot be chosen."""
-        return mode_choices(self.drafts.in_use, self._model.state.gpu, self.settings.vram_budget_bytes)
+        choices = mode_choices(self.drafts.in_use, self._model.state.gpu, self.settings.vram_budget_bytes)
+        return with_plan(choices, self.plans.chosen)
 
     def inspection(self) -> Inspection:
         """What the inspector shows; made when it is opened first."""
         if self._inspection is None:
-            self._inspection = Inspection(self._client, self._replies, self._model, self.modes, self)
+            self._inspection = Inspection(
+                self._client, self._replies, self._model, self.plans, self.modes, self
+            )
         return self._inspection
 
     def close(self) -> None:

@@ -141,6 +141,7 @@ class PlanReport:
         draft: The draft that modes with one are planned with, empty for none.
         weights: The weight format that all were planned in.
         prompt_tokens: The prompt that the times to the first token are for.
+        context_limit: Most tokens of context that the model takes.
         modes: Fastest first, then those that cannot run.
         chosen: The mode that ``auto`` takes; empty where none can run.
         reason: Why, in one sentence.
@@ -152,6 +153,7 @@ class PlanReport:
     draft: str
     weights: str
     prompt_tokens: int
+    context_limit: int
     modes: tuple[ModePrediction, ...]
     chosen: str
     reason: str

@@ -39,8 +39,8 @@ def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
     if draft is not None and plan.draft is None:
         plan = look_ahead(replace(auto, draft=draft), report, this_machine=True).plan
     if outlook.plan.chosen is None:
-        return plan_report(plan, "", outlook.plan.reason)
-    return plan_report(plan, taken.mode, taken.reason)
+        return plan_report(plan, outlook.context_limit, "", outlook.plan.reason)
+    return plan_report(plan, outlook.context_limit, taken.mode, taken.reason)
 
 
 def _without_model(report: HardwareReport, held_bytes: int) -> HardwareReport:

@@ -56,6 +56,11 @@ class Outlook:
             report, target, self._draft, wishes, self._profile, runnable=tuple(MODES)
         )
 
+    @property
+    def context_limit(self) -> int:
+        """Most tokens of context that the model takes."""
+        return self._target.config.context_length
+
     def learn(
         self,
         rounds: Iterable[RoundRecord],

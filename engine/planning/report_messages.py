@@ -63,11 +63,12 @@ def machine_report(report: HardwareReport) -> MachineReport:
     )
 
 
-def plan_report(plan: MachinePlan, chosen: str, reason: str) -> PlanReport:
+def plan_report(plan: MachinePlan, context_limit: int, chosen: str, reason: str) -> PlanReport:
     """What a person is told of a plan.
 
     Args:
         plan: Every mode.
+        context_limit: Most tokens of context that the model takes.
         chosen: The mode that ``auto`` takes; empty where none can run.
         reason: Why.
     """
@@ -76,6 +77,7 @@ def plan_report(plan: MachinePlan, chosen: str, reason: str) -> PlanReport:
         draft=plan.draft or "",
         weights=plan.weights,
         prompt_tokens=plan.prompt_tokens,
+        context_limit=context_limit,
         modes=tuple(map(_prediction, plan.modes)),
         chosen=chosen,
         reason=reason,

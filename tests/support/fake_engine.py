@@ -13,6 +13,8 @@ The last line of the last message is the script, ``word`` or ``word number``:
     draft       the draft and the memory budget it was given
     rounds      whether it was asked for the texts of its rounds
 
+The machine has no GPU and is measured in a moment; every mode but LLMCad can run. A model called ``no-plan`` has none.
+
 A model called ``broken`` cannot be loaded, one called ``long`` takes a second. A draft called ``misfit`` fits nothing.
 """
 
@@ -42,14 +44,19 @@ from engine.messages import (
     Load,
     LoadOptions,
     LoadProgress,
+    MachineReported,
+    MakePlan,
+    MeasuringProgress,
     Memory,
     ModelLoaded,
     ModelReport,
     ModelUnloaded,
     Notice,
     Plan,
+    PlanMade,
     PrefillProgress,
     Reply,
+    ReportMachine,
     Shutdown,
     StatisticsUpdated,
     StopReason,
@@ -57,6 +64,7 @@ from engine.messages import (
     Timings,
     TokensAdded,
 )
+from tests.support.machine_scene import machine, plan
 
 SERVE = "tests.support.fake_engine:serve"
 CONTEXT = 4096
@@ -118,14 +126,23 @@ class FakeEngine:
         self.is_cancelled = is_cancelled
         self.model = ""
         self.loaded: tuple[object, ...] | None = None
+        self.measured = False
 
     def answer(self, command: Command) -> None:
-        if not isinstance(command, (Load, Generate, CheckDrafts)):
+        if not isinstance(command, (Load, Generate, CheckDrafts, ReportMachine, MakePlan)):
             return
         try:
             self.check(command.request_id)
             if isinstance(command, CheckDrafts):
                 self.check_drafts(command)
+                return
+            if isinstance(command, ReportMachine):
+                self.report_machine(command)
+                return
+            if isinstance(command, MakePlan):
+                if Path(command.options.model).name == "no-plan":
+                    raise ValueError("There is no model in that folder: choose another.")
+                self.emit(PlanMade(command.request_id, plan(measured=self.measured)))
                 return
             self.load(command.request_id, command.options)
             if isinstance(command, Generate):
@@ -154,6 +171,14 @@ class FakeEngine:
         report = ModelReport(name, ref, "Fake", 1, "fp32", CONTEXT, 4, 1.0)
         self.emit(ModelLoaded(request_id, report))
 
+    def report_machine(self, command: ReportMachine) -> None:
+        if command.measure:
+            for step in range(4):
+                self.emit(MeasuringProgress(command.request_id, "memory", step / 4))
+                self.pause(command.request_id, 0.03)
+            self.measured = True
+        self.emit(MachineReported(command.request_id, machine(measured=self.measured)))
+
     def check_drafts(self, command: CheckDrafts) -> None:
         for draft in command.drafts:
             misfit = Path(draft).name == "misfit"
@@ -178,7 +203,13 @@ class FakeEngine:
         if word == "fail" and reason == "end":
             self.fail(request.request_id, "InternalError", "Tenon made a mistake.")
             return
-        timings = Timings(prompt_n=10, predicted_n=len(said), predicted_per_second=50.0, acceptance_rate=0.5)
+        timings = Timings(
+            prompt_n=10,
+            predicted_n=len(said),
+            predicted_ms=20.0 * max(len(said) - 1, 0),
+            predicted_per_second=50.0,
+            acceptance_rate=0.5,
+        )
         plan = Plan("lookup", "for the test")
         ids = tuple(range(len(said)))
         self.emit(

@@ -6,10 +6,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.inspection import Inspection
+from app.bridge.machine import Machine
+from app.bridge.plans import Plans
 from app.chat.attachment import Attachment
 from app.chat.choices import (
     DraftChoice,
@@ -23,11 +26,12 @@ from app.chat.choices import (
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.library import Library
+from app.chat.plan_rows import with_plan
 from app.chat.search import SearchResults
 from app.settings.settings import Settings
 from app.storage.text_file import read_attachment
 from engine.errors import TenonError
-from engine.messages import Event, ModelReport
+from engine.messages import Cancel, Command, Event, ModelReport
 
 DAY_S = 86_400.0
 READY = EngineState(EnginePhase.READY, "guide", "Tenon guide", "fp32")
@@ -82,14 +86,51 @@ class FakeDrafts(QObject):
 
 
 class FakeEngineTalk(QObject):
-    """What an `Inspection` needs of the client, the replies and the model: events to send, and what was asked for."""
+    """What `Inspection`, `Plans` and `Machine` need of the client, the replies and the model.
+
+    Attributes:
+        sent: The commands that were asked of the engine.
+        busy: Whether a reply runs; a test says so.
+        held: Whether replies are held back.
+    """
 
     event_received = Signal(object)
+    stopped = Signal(str)
+    waits = Signal()
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.round_texts = False
         self.report: ModelReport | None = None
+        self.sent: list[Command] = []
+        self.busy = self.held = False
+        self.running = True
+        self.loads = 0
+
+    def start(self) -> None:
+        self.running = True
+
+    def send(self, command: Command) -> None:
+        self.sent.append(command)
+
+    def cancel(self, request_id: str) -> None:
+        self.send(Cancel(request_id))
+
+    def cancel_load(self) -> None:
+        pass
+
+    def load_in_background(self) -> None:
+        self.loads += 1
+
+    def hold(self) -> None:
+        self.held = True
+
+    def release(self) -> None:
+        self.held = False
+
+    def last(self, kind: type[Any]) -> Any:
+        """The last command of a kind."""
+        return next(command for command in reversed(self.sent) if isinstance(command, kind))
 
 
 class FakeWorkspace(QObject):
@@ -113,6 +154,10 @@ class FakeWorkspace(QObject):
         self.drafts = FakeDrafts(self.settings)
         self.drafts.refused.connect(self.notice)
         self.talk = FakeEngineTalk(self)
+        talk: Any = FakeEngineTalk(self)
+        self.machine_talk: FakeEngineTalk = talk
+        self.plans = Plans(self.settings, talk, self)
+        self.machine = Machine(self.settings, talk, talk, talk, self.plans, self)
         self.inspections: list[Inspection] = []
         self.calls: list[tuple[object, ...]] = []
         self.opened: list[int | None] = []
@@ -175,8 +220,9 @@ class FakeWorkspace(QObject):
         self.engine_changed.emit(engine)
 
     def tell(self, event: Event) -> None:
-        """An event of the engine, for the inspector."""
+        """An event of the engine, for the inspector and for what is known of the machine."""
         self.talk.event_received.emit(event)
+        self.machine_talk.event_received.emit(event)
 
     # --- what the window calls --------------------------------------------------------------------------------
 
@@ -325,12 +371,13 @@ class FakeWorkspace(QObject):
         self.calls.append(("choose_mode", mode))
 
     def modes(self) -> list[ModeChoice]:
-        return mode_choices(self.drafts.in_use, self._engine.gpu, self.settings.vram_budget_bytes)
+        choices = mode_choices(self.drafts.in_use, self._engine.gpu, self.settings.vram_budget_bytes)
+        return with_plan(choices, self.plans.chosen)
 
     def inspection(self) -> Inspection:
         if not self.inspections:
-            talk = self.talk
-            self.inspections.append(Inspection(talk, talk, talk, self.modes, self))  # type: ignore[arg-type]
+            talk: Any = self.talk
+            self.inspections.append(Inspection(talk, talk, talk, self.plans, self.modes, self))
         return self.inspections[0]
 
     def active_conversation(self) -> int | None:

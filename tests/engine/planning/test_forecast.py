@@ -42,7 +42,7 @@ def test_every_mode_has_figures_or_a_sentence(here: Here, tmp_path: Path) -> Non
         assert bool(mode.refusal) != bool(mode.tokens_per_second and mode.first_token_s and mode.memory_bytes)
     assert (plan.chosen, plan.weights, plan.measured) == ("dovetail", "int8", True)
     assert plan.reason.startswith("Auto: dovetail, predicted at ")
-    assert plan.draft == draft
+    assert (plan.draft, plan.context_limit) == (draft, 4096)
     assert plan.modes[0].mode == "dovetail"
     assert set(plan.modes[0].memory_bytes) == {"host", "cuda:0"}
 
