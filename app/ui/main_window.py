@@ -15,6 +15,7 @@ from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
 from app.ui.commands import Commands, Section
 from app.ui.inspector.dock import InspectorDock
+from app.ui.machine.page import MachinePage
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MACHINE, MODELS, Places
 from app.ui.settings_dialog import SettingsDialog
@@ -82,11 +83,12 @@ class MainWindow(QMainWindow):
     def _register_places(self) -> None:
         """Say how the pages beside the chat are made."""
         self.places.register(MODELS, lambda: PlacePage(self._theme, tr("Models")))
-        self.places.register(MACHINE, lambda: PlacePage(self._theme, tr("This machine")))
+        self.places.register(MACHINE, lambda: MachinePage(self._theme, self._workspace))
 
     def _connect(self) -> None:
         workspace, sidebar, page = self._workspace, self.sidebar, self.page
         workspace.notice.connect(self._show_notice)
+        workspace.machine.said.connect(self._say)
         sidebar.search_left.connect(self._focus_composer)
         sidebar.nav.requested.connect(self._go)
         self.places.made.connect(self._page_made)

@@ -36,6 +36,7 @@ QLabel[kind="small"] { font-size: ${small}px; color: $mute; }
 QLabel[kind="sub"] { color: $sub; }
 QLabel[kind="meter"] { font-size: ${small}px; color: $sub; }
 QLabel[kind="notice"] { font-size: ${small}px; color: $sub; }
+QLabel[kind="notes"] { font-size: ${small}px; color: $sub; border-top: 1px solid $line; }
 QLabel[kind="file"] { font-size: ${small}px; font-weight: 600; color: $sub; }
 QLabel[kind="strong"] { font-weight: 600; }
 QLabel[kind="label"] { font-weight: $medium; }
@@ -109,6 +110,9 @@ QPlainTextEdit[kind="prompt"] {
   background: transparent; border: 0; color: $text; selection-background-color: $acc;
   selection-color: $onacc; }
 QFrame[kind="card"] { background: $surf; border: 1px solid $line; border-radius: 8px; }
+QFrame[kind="panel"] { background: $raised; border: 1px solid $line; border-radius: 10px; }
+QFrame[kind="result"] { background: $accs; border: 0; border-radius: 10px; }
+QFrame[kind="result"] QLabel { color: $acct; }
 QFrame[kind="card-head"] {
   background: $surf; border: 0; border-bottom: 1px solid $line;
   border-top-left-radius: 7px; border-top-right-radius: 7px; }
