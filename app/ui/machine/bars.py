@@ -127,7 +127,7 @@ class Bars(QWidget):
             x = plot.left() + plot.width() * bar.predicted / end
             mark = QRectF(x - _MARK_PX / 2, top - 3, _MARK_PX, height + 6)
             painter.fillRect(mark, color("map"))
-            after = max(after, mark.right()) if not bar.words else after
+            after = max(after, mark.right())
         words = speed_figure(bar.measured) if bar.measured is not None else bar.words
         known = bar.measured is not None
         painter.setFont(self._theme.font(TextStyle.SMALL_BOLD if known else TextStyle.SMALL))
@@ -143,7 +143,7 @@ class Bars(QWidget):
         return self._theme.type.px(_AXIS_PX)
 
     def _fit(self) -> None:
-        self.setFixedHeight(max(len(self._bars) * self._row() + self._axis(), 1))
+        self.setFixedHeight(len(self._bars) * self._row() + self._axis() if self._bars else 1)
         self.update()
 
 

@@ -58,6 +58,10 @@ class MeasurePanel(QFrame):
         words = QLabel(tr("Runs each usable mode on the same prompts. Speeds in tok/s."), self)
         words.setProperty("kind", "sub")
         words.setWordWrap(True)
+        head = QVBoxLayout()
+        head.setSpacing(4)
+        head.addWidget(title)
+        head.addWidget(words)
         self.bars = Bars(theme, self)
         self._legend = Legend(theme, self)
         self._result = QFrame(self)
@@ -88,21 +92,20 @@ class MeasurePanel(QFrame):
         rows.setSpacing(8)
         rows.addLayout(line)
         rows.addWidget(self._line)
+        self._promise = QLabel(self)
+        self._promise.setProperty("kind", "small")
+        self._promise.setWordWrap(True)
         self.button = QPushButton(self)
         self.button.clicked.connect(self._clicked)
         column = QVBoxLayout(self)
         column.setContentsMargins(16, 14, 16, 16)
-        column.setSpacing(4)
-        column.addWidget(title)
-        column.addWidget(words)
-        column.addSpacing(10)
+        column.setSpacing(10)
+        column.addLayout(head)
         column.addWidget(self.bars)
         column.addWidget(self._legend)
         column.addStretch(1)
-        column.addSpacing(12)
-        for widget in (self._result, self._progress, self.button):
+        for widget in (self._result, self._progress, self._promise, self.button):
             column.addWidget(widget)
-            column.addSpacing(8)
 
     @property
     def result(self) -> str:
@@ -115,7 +118,7 @@ class MeasurePanel(QFrame):
         return "" if self._progress.isHidden() else f"{self._done.text()} {self._left.text()}".strip()
 
     def set_state(
-        self, plan: PlanReport | None, measuring: Measuring, rows: tuple[MeasuredMode, ...]
+        self, plan: PlanReport | None, measuring: Measuring, rows: tuple[MeasuredMode, ...], known: bool
     ) -> None:
         """Show how things are.
 
@@ -123,6 +126,7 @@ class MeasurePanel(QFrame):
             plan: Of the model that is shown; None while there is none.
             measuring: How far it is.
             rows: What was measured.
+            known: Whether the machine's own speeds are.
         """
         self.bars.set_bars(mode_bars(plan, measuring, rows))
         self._legend.setVisible(bool(self.bars.bars))
@@ -131,6 +135,12 @@ class MeasurePanel(QFrame):
         self._result_title.setText(title)
         self._result_words.setText(sentence)
         self._result.setVisible(bool(title))
+        self._promise.setVisible(not measuring.running)
+        self._promise.setText(
+            tr("What is measured is kept, and this model's predictions get better by it.")
+            if known
+            else tr("The speeds of the machine are measured first, in some seconds.")
+        )
         self._progress.setVisible(measuring.running)
         self._done.setText(progress_words(measuring))
         self._left.setText(left_words(None if measuring.stopping else measuring.left_s))
@@ -177,9 +187,6 @@ def mode_bars(plan: PlanReport | None, measuring: Measuring, rows: tuple[Measure
     for mode in measuring.modes if running else predicted:
         if mode in done:
             continue
-        left = left_words(measuring.left_s) if len(done) == len(measuring.modes) - 1 else ""
-        words = ""
-        if running and mode == measuring.mode:
-            words = tr("measuring, {left}", left=left) if left else tr("measuring")
+        words = tr("measuring") if running and mode == measuring.mode else ""
         bars.append(Bar(mode_title(mode), None, predicted.get(mode), words))
     return bars

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPushButton
 
 from app.ui.choice_popup import Choice
 from app.ui.machine.cards import Cards
 from app.ui.machine.measure_panel import MeasurePanel
 from app.ui.machine.plan_panel import PlanPanel
 from app.ui.machine.shared_text import shared_text
-from app.ui.machine.words import card_words, context_words, measured_words, power_words
+from app.ui.machine.words import card_words, context_words, measured_words, power_words, usual_context
 from app.ui.place_page import PlacePage
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -57,8 +57,10 @@ class MachinePage(PlacePage):
         self.copy_button = QPushButton(self)
         self.copy_button.setIcon(themed_icon(theme, "copy"))
         self.head.addWidget(self._state)
-        self.head.addWidget(self.again_button)
-        self.head.addWidget(self.copy_button)
+        self._below = QHBoxLayout()  # the head's words and buttons where it has no room for them
+        self._below.setSpacing(8)
+        self._below.addWidget(self._state_below, 1)
+        self._roomy: bool | None = None
         self.cards = Cards(theme)
         self.plan = PlanPanel(theme)
         self.measure = MeasurePanel(theme)
@@ -66,7 +68,7 @@ class MachinePage(PlacePage):
         self._body.setSpacing(16)
         self._body.addWidget(self.plan, 62)
         self._body.addWidget(self.measure, 38)
-        self.column.addWidget(self._state_below)
+        self.column.addLayout(self._below)
         self.column.addWidget(self.cards)
         self.column.addLayout(self._body)
         self.column.addStretch(1)
@@ -124,8 +126,9 @@ class MachinePage(PlacePage):
             self._set_state(tr("The machine is being looked at"))
         self.plan.set_plan(plan, machine.plans.problem(options))
         self.plan.model.set_words(self._model_name(options.model))
-        self.plan.context.set_words(context_words(options.context))
-        self.measure.set_state(plan, machine.measuring, machine.measured(options))
+        self.plan.context.set_words(context_words(options.context, usual_context(plan)))
+        known = report is not None and bool(report.measured_at)
+        self.measure.set_state(plan, machine.measuring, machine.measured(options), known)
         for widget in (self.again_button, self.plan.model, self.plan.context):
             widget.setEnabled(not machine.measuring.running)
         self._name_buttons()
@@ -146,23 +149,26 @@ class MachinePage(PlacePage):
         direction = QBoxLayout.Direction.LeftToRight if beside else QBoxLayout.Direction.TopToBottom
         self._body.setDirection(direction)
         roomy = self.width() >= px(_ROOMY_PX)
+        if roomy == self._roomy:
+            return
+        self._roomy = roomy
         self._state.setVisible(roomy)
         self._state_below.setVisible(not roomy)
+        for button in (self.again_button, self.copy_button):
+            (self.head if roomy else self._below).addWidget(button)
         self._name_buttons()
 
     def _name_buttons(self) -> None:
         report = self._machine.report
         measured = report is not None and bool(report.measured_at)
         again = tr("Measure again") if measured else tr("Measure speeds")
-        roomy = self.width() >= self._theme.type.px(_ROOMY_PX)
         for button, words, tip in (
             (self.again_button, again, tr("Measures processor, memory and disks anew, in some seconds")),
             (self.copy_button, tr("Copy as text"), tr("Copies what this page shows")),
         ):
-            button.setText(words if roomy else "")
+            button.setText(f" {words}" if self._roomy else "")
             button.setAccessibleName(words)
-            button.setToolTip(tip if roomy else f"{words}: {tip}")
-            button.setProperty("narrow", not roomy)
+            button.setToolTip(tip if self._roomy else f"{words}: {tip}")
 
     @Slot()
     def _choose_model(self) -> None:

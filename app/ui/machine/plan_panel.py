@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QVBoxLayout, QWidget
 
 from app.chat.mode_table import mode_rows
 from app.ui.machine.pick_button import PickButton
@@ -15,6 +15,7 @@ from app.words import tr
 from engine.messages import PlanReport
 
 _STACKED_PX = 480
+_PILED_PX = 360
 
 
 class PlanPanel(QFrame):
@@ -41,21 +42,20 @@ class PlanPanel(QFrame):
         words.addWidget(subtitle)
         self.model = PickButton(theme, tr("Model to plan"), self)
         self.context = PickButton(theme, tr("Context to plan"), self)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(8)
-        buttons.addWidget(self.model)
-        buttons.addWidget(self.context)
-        buttons.addStretch(0)
+        self._buttons = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._buttons.setSpacing(8)
+        self._buttons.addWidget(self.model)
+        self._buttons.addWidget(self.context)
         self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._head.setContentsMargins(16, 14, 16, 8)
         self._head.setSpacing(12)
         self._head.addLayout(words, 1)
-        self._head.addLayout(buttons)
+        self._head.addLayout(self._buttons)
         self.table = PlanTable(theme, self)
         self._notes = QLabel(self)
         self._notes.setProperty("kind", "notes")
         self._notes.setWordWrap(True)
-        self._notes.setContentsMargins(16, 12, 16, 14)
+        self._notes.setContentsMargins(13, 9, 13, 11)
         self._notes.setAlignment(Qt.AlignmentFlag.AlignTop)
         column = QVBoxLayout(self)
         column.setContentsMargins(1, 1, 1, 1)
@@ -90,6 +90,10 @@ class PlanPanel(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """The buttons go under the title where there is no room beside it."""
         super().resizeEvent(event)
-        stacked = self.width() < self._theme.type.px(_STACKED_PX)
-        direction = QBoxLayout.Direction.TopToBottom if stacked else QBoxLayout.Direction.LeftToRight
-        self._head.setDirection(direction)
+        px, down, along = (
+            self._theme.type.px,
+            QBoxLayout.Direction.TopToBottom,
+            QBoxLayout.Direction.LeftToRight,
+        )
+        self._head.setDirection(down if self.width() < px(_STACKED_PX) else along)
+        self._buttons.setDirection(down if self.width() < px(_PILED_PX) else along)

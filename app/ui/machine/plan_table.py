@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
@@ -21,6 +21,7 @@ _GAP_PX = 18  # between columns
 _PAD_PX = 10  # above and below a row's words
 _WORDS_PX = 190  # what title and summary need at least before columns give way
 _REFUSED_PX = 104
+_LEAST_ROW_PX = 44
 _WRAP = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
 
@@ -117,6 +118,7 @@ class PlanTable(QWidget):
             self._places.append(place)
             top += place.box.height()
         self.setFixedHeight(max(top, 1))
+        self.setVisible(bool(self._rows))
         self.update()
 
     def _choose_columns(self) -> None:
@@ -179,7 +181,10 @@ class PlanTable(QWidget):
                     lines.append(self._line(text, TextStyle.SMALL, role, whole))
                     whole.translate(0, lines[-1].box.height() + 2)
         bottom = max(line.box.bottom() for line in lines)
-        height = max(bottom - top + 1 + _PAD_PX, self._theme.type.px(44))
+        wanted = bottom - top + 1 + _PAD_PX
+        height = max(wanted, self._theme.type.px(_LEAST_ROW_PX))
+        lower = (height - wanted) // 2  # words stand in the middle of a row that has room
+        lines = [replace(line, box=line.box.translated(0, lower)) for line in lines]
         return _Place(row, QRect(0, top, self.width(), height), tuple(lines))
 
     def _line(self, text: str, style: TextStyle, role: str, room: QRect) -> _Line:

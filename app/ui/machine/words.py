@@ -78,8 +78,8 @@ def _graphics_details(report: MachineReport) -> tuple[str, ...]:
     if not report.gpus:
         return (tr("No GPU that Tenon can use"), f"torch {report.torch}")
     gpu = report.gpus[0]
-    sizes = {"all": figures.size(gpu.total_bytes), "free": figures.size(gpu.free_bytes)}
-    lines = [tr("{all}, {free} free", **sizes)]
+    total, free = figures.size(gpu.total_bytes), figures.size(gpu.free_bytes)
+    lines = [tr("{total}, {free} free", total=total, free=free)]
     if gpu.unified:
         lines.append(tr("Shares the computer's memory"))
     elif gpu.memory_bytes_per_s is not None:
@@ -157,9 +157,22 @@ def gigabytes(size_bytes: int) -> str:
     return figures.ratio(size_bytes / 1e9)
 
 
-def context_words(context: int | None) -> str:
-    """A context in words; None is the usual one."""
-    return tr("Usual context") if context is None else tr("{tokens} tokens", tokens=figures.whole(context))
+def usual_context(plan: PlanReport | None) -> int | None:
+    """The context that the mode of a plan has room for; None where that is not known."""
+    modes = () if plan is None else plan.modes
+    return next((mode.context for mode in modes if plan is not None and mode.mode == plan.chosen), None)
+
+
+def context_words(context: int | None, usual: int | None = None) -> str:
+    """A context in words.
+
+    Args:
+        context: Tokens; None for the usual one.
+        usual: What that comes to, where it is known.
+    """
+    if context is not None:
+        return tr("{tokens} tokens", tokens=figures.whole(context))
+    return tr("Usual context") if usual is None else tr("Usual, {tokens} tokens", tokens=figures.whole(usual))
 
 
 def plan_notes(plan: PlanReport) -> list[str]:
