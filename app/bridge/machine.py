@@ -141,6 +141,7 @@ class Machine(QObject):
             )
             return False
         self._replies.hold()
+        self._model.set_measuring(True)
         self._model.cancel_load()
         self._client.start()
         return True
@@ -209,6 +210,7 @@ class Machine(QObject):
         options, self._options = self._options, None
         self._benchmark, self._speeds_id = None, ""
         self._show(Measuring())
+        self._model.set_measuring(False)
         self._replies.release()
         if not self._client.running:
             return  # it starts again with the next message, and not to fail in the same way at once

@@ -30,6 +30,7 @@ class EngineState:
         fraction: Progress of a load, 0 to 1; None when not loading or not known.
         sentence: What to tell the person: why it stopped, or why the model could not be loaded. Else empty.
         draft_name: The draft that was chosen for the model, empty for none.
+        measuring: Whether it is kept free of replies, because this machine is measured.
         gpu: The GPU that the engine can use, by torch's name; empty where there is none, None while not known.
     """
 
@@ -41,6 +42,7 @@ class EngineState:
     sentence: str = ""
     draft_name: str = ""
     gpu: str | None = None
+    measuring: bool = False
 
     def with_model(self, ref: str, name: str, draft_name: str) -> EngineState:
         """The state when a model and a draft are the chosen ones that are not in memory."""

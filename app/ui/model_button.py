@@ -13,6 +13,7 @@ from app.ui.choice_popup import Choice, ChoicePopup
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 OPEN_FOLDER = "open-folder"
 DRAFTS = "drafts"
@@ -29,6 +30,8 @@ def engine_words(state: EngineState) -> str:
         return "loading" if state.fraction is None else f"loading, {figures.percent(state.fraction)}"
     if state.phase is EnginePhase.STOPPED:
         return "stopped"
+    if state.measuring:
+        return tr("measuring")
     if state.phase is EnginePhase.IDLE:
         return "not loaded" if state.sentence else ""
     return state.weights + (f", draft {state.draft_name}" if state.draft_name else "")

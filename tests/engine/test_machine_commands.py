@@ -100,3 +100,13 @@ def test_requests_wait_for_a_reply_that_runs(client: EngineClient, llama_folder:
     client.wait_for(PlanMade)
     order = [type(event) for event in client.events]
     assert order.index(Finished) < order.index(PlanMade)
+
+
+def test_a_plan_that_waits_can_be_cancelled(client: EngineClient, llama_folder: Path) -> None:
+    client.engine.submit(client.request("abc", llama_folder, max_tokens=60))
+    client.wait_for(TokensAdded)
+    client.engine.submit(MakePlan("plan", LoadOptions(model="guide")))
+    client.engine.submit(Cancel("plan"))
+    last = client.wait_for((PlanMade, Failed))
+    assert isinstance(last, Failed)
+    assert (last.request_id, last.error.kind) == ("plan", "Cancelled")

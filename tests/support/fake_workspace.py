@@ -119,6 +119,9 @@ class FakeEngineTalk(QObject):
     def cancel_load(self) -> None:
         pass
 
+    def set_measuring(self, measuring: bool) -> None:
+        pass
+
     def load_in_background(self) -> None:
         self.loads += 1
 

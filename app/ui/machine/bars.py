@@ -123,17 +123,18 @@ class Bars(QWidget):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(waiting, 3, 3)
             after = waiting.right()
+        words = speed_figure(bar.measured) if bar.measured is not None else bar.words
+        known = bar.measured is not None
+        painter.setFont(self._theme.font(TextStyle.SMALL_BOLD if known else TextStyle.SMALL))
+        metrics = QFontMetricsF(painter.font())
         if bar.predicted is not None:
             x = plot.left() + plot.width() * bar.predicted / end
             mark = QRectF(x - _MARK_PX / 2, top - 3, _MARK_PX, height + 6)
             painter.fillRect(mark, color("map"))
-            after = max(after, mark.right())
-        words = speed_figure(bar.measured) if bar.measured is not None else bar.words
-        known = bar.measured is not None
-        painter.setFont(self._theme.font(TextStyle.SMALL_BOLD if known else TextStyle.SMALL))
+            if mark.left() < after + metrics.horizontalAdvance(words) + 16:
+                after = max(after, mark.right())  # the words stand behind it where they do not fit before
         painter.setPen(color("text" if known else "sub"))
         box = QRectF(after + 8, row.top(), max(self.width() - after - 8, 0), row.height())
-        metrics = QFontMetricsF(painter.font())
         painter.drawText(box, _LEFT, metrics.elidedText(words, Qt.TextElideMode.ElideRight, box.width()))
 
     def _row(self) -> int:

@@ -134,7 +134,7 @@ class MeasurePanel(QFrame):
         title, sentence = result_words(rows)
         self._result_title.setText(title)
         self._result_words.setText(sentence)
-        self._result.setVisible(bool(title))
+        self._result.setVisible(bool(title) and not measuring.running)
         self._promise.setVisible(not measuring.running)
         self._promise.setText(
             tr("What is measured is kept, and this model's predictions get better by it.")

@@ -19,7 +19,6 @@ _DISK_KINDS = {
     "network": mark("Network disk"),
     "memory": mark("Disk in memory"),
 }
-_ANY_DISK = mark("Disk")
 _LONGEST_SECONDS = 90
 
 
@@ -103,11 +102,10 @@ def _disk_card(report: MachineReport) -> CardWords:
         return CardWords("hard-drive", tr("Disk"), tr("Unknown"), ())
     speed = disk.read_bytes_per_s
     read = tr("Speed never measured") if speed is None else tr("Reads {rate}", rate=figures.rate(speed))
-    title = tr(
-        "{kind}, {size} free",
-        kind=tr(_DISK_KINDS.get(disk.kind, _ANY_DISK)),
-        size=figures.size(disk.free_bytes),
-    )
+    free = figures.size(disk.free_bytes)
+    title = tr("{size} free", size=free)
+    if disk.kind in _DISK_KINDS:
+        title = tr("{kind}, {size} free", kind=tr(_DISK_KINDS[disk.kind]), size=free)
     return CardWords("hard-drive", tr("Disk"), title, (read,))
 
 
@@ -211,9 +209,10 @@ def progress_words(measuring: Measuring) -> str:
 
 
 def result_words(rows: tuple[MeasuredMode, ...]) -> tuple[str, str]:
-    """What measuring has found: a title and a sentence; both empty where it has found nothing."""
+    """What measuring has found: a title and a sentence; both empty where there is nothing to compare."""
     best = fastest(rows)
-    if best is None or best.tokens_per_second is None:
+    known = sum(row.tokens_per_second is not None for row in rows)
+    if best is None or best.tokens_per_second is None or known < 2:
         return "", ""
     title = tr("{mode} is the fastest here", mode=mode_title(best.mode))
     plain = next((row.tokens_per_second for row in rows if row.mode == "plain"), None)

@@ -124,9 +124,12 @@ def test_another_model_that_is_chosen_meanwhile_comes_afterwards(desk: Desk) -> 
     other = str(desk.folder / "other")
     workspace.choose_model(other)
     assert workspace.engine_state().phase is EnginePhase.IDLE
+    assert workspace.engine_state().sentence == "Loads when this machine is measured."
+    assert workspace.engine_state().measuring
     desk.wait(lambda: not workspace.machine.measuring.running)
     desk.wait_for_phase(workspace, EnginePhase.READY)
     assert workspace.engine_state().model_ref == other
+    assert not workspace.engine_state().measuring
 
 
 def test_a_model_that_has_no_plan_is_not_measured(desk: Desk) -> None:

@@ -126,6 +126,8 @@ def test_cards_say_what_is_there() -> None:
     assert memory.details == ("10.0 GB free", "Reads 41.0 GB/s")
     two = replace(report, gpus=(replace(GPU, unified=True), GPU))
     assert card_words(two)[1].details[1:3] == ("Shares the computer's memory", "and 1 more")
+    unknown = replace(report, disks=(replace(report.disks[0], kind="unknown"),))
+    assert card_words(unknown)[3].title == "64.0 GB free"
     assert card_words(replace(report, disks=()))[3].title == "Unknown"
     assert card_words(replace(report, gpus=()))[1].title == "None"
 
@@ -145,7 +147,8 @@ def test_figures_and_sentences() -> None:
         "Plain is the fastest here",
         "9.0 tok/s: no other mode was faster.",
     )
-    assert result_words((lookup,)) == ("Lookup is the fastest here", "8.0 tok/s")
+    assert result_words((lookup,)) == ("", "")
+    assert result_words((lookup, MeasuredMode("offload", 7.0))) == ("Lookup is the fastest here", "8.0 tok/s")
     assert plan_notes(replace(plan(), profiled=True))[0].startswith(
         "Predicted from this machine's speeds and from"
     )
