@@ -78,6 +78,22 @@ def test_what_the_loaded_model_holds_counts_as_free(here: Here, tmp_path: Path) 
     assert not any(streams[6_000_000_000])
 
 
+def test_what_a_gpu_holds_of_the_loaded_model_counts_as_free(
+    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = machine("laptop-16gb-4gb")
+    here(replace(report, gpus=(replace(report.gpus[0], free_bytes=300_000_000),)))
+    model = str(write_outline(tmp_path / "llama-7b", CONFIGS["llama-7b"], size_bytes=1000))
+    options = LoadOptions(model=model, weights="int8")
+
+    def offload() -> str:
+        return next(mode for mode in forecast(options).modes if mode.mode == "offload").refusal
+
+    assert offload().startswith("Not even one layer fits")
+    monkeypatch.setattr(forecast_module, "held_device_bytes", lambda device: 3_200_000_000)
+    assert offload() == ""
+
+
 def test_nothing_runs_where_the_disk_is_full(here: Here, tmp_path: Path) -> None:
     here(replace(machine("laptop-8gb"), disks=machine("laptop-16gb-low-disk").disks))
     model = str(write_outline(tmp_path / "llama-7b", CONFIGS["llama-7b"], size_bytes=90_000_000_000))

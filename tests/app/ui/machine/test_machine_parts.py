@@ -108,7 +108,7 @@ def test_an_axis_has_four_ticks_at_most(most: float, step: float) -> None:
 def test_when_it_was_measured_and_on_what_power() -> None:
     report = machine()
     assert measured_words(report, NOW).startswith("Measured today at 2:02")
-    assert measured_words(report, NOW + timedelta(days=1)) == "Measured on 3/2/26"
+    assert measured_words(report, NOW + timedelta(days=1)) == "Measured on 2 Mar 2026"
     assert measured_words(machine(measured=False), NOW) == "Speeds never measured"
     supplies = [
         power_words(replace(report, on_mains=mains, battery_percent=charge))
