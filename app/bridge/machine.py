@@ -15,6 +15,7 @@ from app.bridge.replies import Replies
 from app.chat.engine_options import load_options, planned
 from app.chat.measuring import MeasuredMode, Measuring, Stage, time_left_s
 from app.settings.settings import Settings
+from app.storage.measured_modes import MeasuredModes
 from app.words import tr
 from engine.benchmark import Benchmark, BenchmarkEvent, BenchmarkFinished, BenchmarkProgress, BenchmarkRow
 from engine.benchmark_prompts import STANDARD_PROMPTS
@@ -42,6 +43,7 @@ class Machine(QObject):
 
     Attributes:
         plans: What is predicted.
+        kept: What was measured of modes.
         report: The machine; None before the engine has told.
         measuring: How far measuring is.
         clock: Tells the time, in seconds.
@@ -57,6 +59,7 @@ class Machine(QObject):
         replies: Replies,
         model: ModelInEngine,
         plans: Plans,
+        kept: MeasuredModes,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -65,6 +68,7 @@ class Machine(QObject):
         self._replies = replies
         self._model = model
         self.plans = plans
+        self.kept = kept
         self.report: MachineReport | None = None
         self.measuring = Measuring()
         self.clock: Callable[[], float] = monotonic
@@ -75,7 +79,7 @@ class Machine(QObject):
         self._benchmark: Benchmark | None = None
         self._mode_costs: list[float] = []
         self._begun_s = 0.0
-        self._measured: dict[LoadOptions, tuple[MeasuredMode, ...]] = {}
+        self._rows: tuple[MeasuredMode, ...] = ()  # of the modes that were complete since it began
         client.event_received.connect(self._receive)
         client.stopped.connect(self._engine_stopped)
         plans.answered.connect(self._planned)
@@ -92,8 +96,14 @@ class Machine(QObject):
         return options if context is None else replace(options, context=context)
 
     def measured(self, options: LoadOptions) -> tuple[MeasuredMode, ...]:
-        """What was measured with these options since the window was opened."""
-        return self._measured.get(planned(options), ())
+        """What was measured with these options: now, or the last time."""
+        if (
+            self._benchmark is not None
+            and self._options is not None
+            and planned(options) == planned(self._options)
+        ):
+            return self._rows
+        return self.kept.rows(self.report, options)
 
     def look(self) -> None:
         """Ask what the machine has now; `changed` follows, after a reply that runs."""
@@ -172,11 +182,11 @@ class Machine(QObject):
         modes = tuple(row.mode for row in rows)
         self._mode_costs = [1.0 / (row.tokens_per_second or 1.0) for row in rows]
         self._begun_s = self.clock()
-        self._measured[options] = ()
-        self._show(Measuring(Stage.MODES, modes=modes))
+        self._rows = ()
         self._benchmark = Benchmark(
             self._options, modes, self._submit, self._take, STANDARD_PROMPTS, _MAX_TOKENS
         )
+        self._show(Measuring(Stage.MODES, modes=modes))
         self._benchmark.start()
 
     def _submit(self, command: Command) -> None:
@@ -186,8 +196,6 @@ class Machine(QObject):
             self._client.send(command)
 
     def _take(self, event: BenchmarkEvent) -> None:
-        assert self._options is not None
-        key = planned(self._options)
         if isinstance(event, BenchmarkRow):
             row = MeasuredMode(
                 event.mode,
@@ -197,8 +205,8 @@ class Machine(QObject):
                 event.tokens_per_round,
                 event.refusal or "",
             )
-            self._measured[key] = (*self._measured[key], row)
-            self._show(replace(self.measuring, modes_done=len(self._measured[key])))
+            self._rows = (*self._rows, row)
+            self._show(replace(self.measuring, modes_done=len(self._rows)))
         elif isinstance(event, BenchmarkProgress):
             left = time_left_s(self._mode_costs, _REPLIES_EACH, event.done, self.clock() - self._begun_s)
             self._show(replace(self.measuring, share=event.done / event.total, mode=event.mode, left_s=left))
@@ -208,6 +216,9 @@ class Machine(QObject):
     def _end(self) -> None:
         """Give the engine back to the replies."""
         options, self._options = self._options, None
+        rows, self._rows = self._rows, ()
+        if options is not None and self.report is not None and rows:
+            self.kept.keep(self.report, options, rows)
         self._benchmark, self._speeds_id = None, ""
         self._show(Measuring())
         self._model.set_measuring(False)

@@ -25,6 +25,7 @@ from app.chat.plan_rows import with_plan
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
 from app.storage.location import data_folder as usual_data_folder
+from app.storage.measured_modes import MeasuredModes
 from engine.errors import StorageError
 
 
@@ -84,7 +85,10 @@ class Workspace(Conversations):
         self._replies.unconfirmed_changed.connect(self.unconfirmed_changed)
         self._replies.prefill_progress.connect(self.prefill_progress)
         self.plans = Plans(self.settings, self._client, self)
-        self.machine = Machine(self.settings, self._client, self._replies, self._model, self.plans, self)
+        kept = MeasuredModes(data_folder or usual_data_folder(), self._writer.submit)
+        self.machine = Machine(
+            self.settings, self._client, self._replies, self._model, self.plans, kept, self
+        )
         self._inspection: Inspection | None = None
         self._keep_conversations()
         self._closed = False

@@ -29,6 +29,7 @@ from app.chat.library import Library
 from app.chat.plan_rows import with_plan
 from app.chat.search import SearchResults
 from app.settings.settings import Settings
+from app.storage.measured_modes import MeasuredModes
 from app.storage.text_file import read_attachment
 from engine.errors import TenonError
 from engine.messages import Cancel, Command, Event, ModelReport
@@ -160,7 +161,7 @@ class FakeWorkspace(QObject):
         talk: Any = FakeEngineTalk(self)
         self.machine_talk: FakeEngineTalk = talk
         self.plans = Plans(self.settings, talk, self)
-        self.machine = Machine(self.settings, talk, talk, talk, self.plans, self)
+        self.machine = Machine(self.settings, talk, talk, talk, self.plans, MeasuredModes(None), self)
         self.inspections: list[Inspection] = []
         self.calls: list[tuple[object, ...]] = []
         self.opened: list[int | None] = []

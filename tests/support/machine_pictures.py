@@ -65,7 +65,8 @@ def measuring(workspace: FakeWorkspace, page: MachinePage) -> None:
     """In the middle of it."""
     every = ("dovetail", "lookup", "offload", "plain", "layer-offload")
     state = Measuring(Stage.MODES, "", 0.86, every, "layer-offload", 4, 12.0)
-    workspace.machine._measured[page.options()] = MEASURED
+    assert workspace.machine.report is not None
+    workspace.machine.kept.keep(workspace.machine.report, page.options(), MEASURED)
     workspace.machine._show(state)
 
 

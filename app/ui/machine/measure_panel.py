@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushBu
 from app.chat.choices import mode_title
 from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest
 from app.ui.machine.bars import Bar, Bars, Legend
-from app.ui.machine.words import left_words, progress_words, result_words
+from app.ui.machine.words import left_words, progress_words, promise_words, result_words
 from app.ui.theme.theme import Theme
 from app.words import tr
-from engine.messages import PlanReport
+from engine.messages import MachineReport, PlanReport
 
 
 class ProgressLine(QProgressBar):
@@ -118,7 +118,11 @@ class MeasurePanel(QFrame):
         return "" if self._progress.isHidden() else f"{self._done.text()} {self._left.text()}".strip()
 
     def set_state(
-        self, plan: PlanReport | None, measuring: Measuring, rows: tuple[MeasuredMode, ...], known: bool
+        self,
+        plan: PlanReport | None,
+        measuring: Measuring,
+        rows: tuple[MeasuredMode, ...],
+        report: MachineReport | None,
     ) -> None:
         """Show how things are.
 
@@ -126,7 +130,7 @@ class MeasurePanel(QFrame):
             plan: Of the model that is shown; None while there is none.
             measuring: How far it is.
             rows: What was measured.
-            known: Whether the machine's own speeds are.
+            report: The machine; None before it is known.
         """
         self.bars.set_bars(mode_bars(plan, measuring, rows))
         self._legend.setVisible(bool(self.bars.bars))
@@ -136,11 +140,7 @@ class MeasurePanel(QFrame):
         self._result_words.setText(sentence)
         self._result.setVisible(bool(title) and not measuring.running)
         self._promise.setVisible(not measuring.running)
-        self._promise.setText(
-            tr("What is measured is kept, and this model's predictions get better by it.")
-            if known
-            else tr("The speeds of the machine are measured first, in some seconds.")
-        )
+        self._promise.setText(promise_words(report))
         self._progress.setVisible(measuring.running)
         self._done.setText(progress_words(measuring))
         self._left.setText(left_words(None if measuring.stopping else measuring.left_s))

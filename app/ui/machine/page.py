@@ -127,8 +127,7 @@ class MachinePage(PlacePage):
         self.plan.set_plan(plan, machine.plans.problem(options))
         self.plan.model.set_words(self._model_name(options.model))
         self.plan.context.set_words(context_words(options.context, usual_context(plan)))
-        known = report is not None and bool(report.measured_at)
-        self.measure.set_state(plan, machine.measuring, machine.measured(options), known)
+        self.measure.set_state(plan, machine.measuring, machine.measured(options), report)
         for widget in (self.again_button, self.plan.model, self.plan.context):
             widget.setEnabled(not machine.measuring.running)
         self._name_buttons()

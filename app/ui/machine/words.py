@@ -208,6 +208,15 @@ def progress_words(measuring: Measuring) -> str:
     return tr("{done} of %n mode(s) done", modes, done=done)
 
 
+def promise_words(report: MachineReport | None) -> str:
+    """What is said above the button that measures every mode."""
+    if report is not None and report.on_mains is False:
+        return tr("On battery most computers are slower: plug it in to measure.")
+    if report is None or not report.measured_at:
+        return tr("The speeds of the machine are measured first, in some seconds.")
+    return tr("What is measured is kept, and this model's predictions get better by it.")
+
+
 def result_words(rows: tuple[MeasuredMode, ...]) -> tuple[str, str]:
     """What measuring has found: a title and a sentence; both empty where there is nothing to compare."""
     best = fastest(rows)

@@ -156,13 +156,13 @@ def test_every_mode_is_measured(workspace: FakeWorkspace, page: MachinePage, qtb
     assert first.options.mode == "dovetail"
     assert page.measure.progress == "0 of 3 mode(s) done"
     assert [bar.words for bar in page.measure.bars.bars] == ["measuring", "", ""]
-    options = page.options()
-    workspace.machine._measured[options] = (
+    workspace.machine._rows = (
         MeasuredMode("plain", 5.0, 5.9),
         MeasuredMode("lookup", None, refusal="It could not."),
         MeasuredMode("dovetail", 12.0, 14.5),
     )
-    workspace.machine._show(Measuring())
+    qtbot.mouseClick(page.measure.button, Qt.MouseButton.LeftButton)
+    workspace.tell(Failed(first.request_id, ErrorReport("Cancelled", "")))
     bars = page.measure.bars.bars
     assert [(bar.title, bar.best) for bar in bars] == [
         ("Dovetail", True),
@@ -171,7 +171,7 @@ def test_every_mode_is_measured(workspace: FakeWorkspace, page: MachinePage, qtb
     ]
     assert bars[2].words == "It could not."
     assert page.measure.result == "Dovetail is the fastest here 12.0 tok/s, 2.4 times plain."
-    page.measure.set_state(plan(), Measuring(Stage.MODES, left_s=200.0, modes=("plain",)), (), True)
+    page.measure.set_state(plan(), Measuring(Stage.MODES, left_s=200.0, modes=("plain",)), (), None)
     assert page.measure.progress == "0 of 1 mode(s) done 3 min left"
 
 
@@ -187,11 +187,12 @@ def test_a_reply_that_runs_is_not_disturbed(
 
 def test_it_is_copied_as_text(workspace: FakeWorkspace, page: MachinePage, qtbot: QtBot) -> None:
     told(workspace, gpu=True)
-    workspace.machine._measured[page.options()] = (
+    rows = (
         MeasuredMode("dovetail", 14.2, 14.5),
         MeasuredMode("plain", 5.9),
         MeasuredMode("lookup", refusal="It could not."),
     )
+    workspace.machine.kept.keep(machine(gpu=True), page.options(), rows)
     qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
     text = QGuiApplication.clipboard().text()
     for line in (

@@ -18,6 +18,7 @@ from app.ui.machine.words import (
     measured_words,
     plan_notes,
     power_words,
+    promise_words,
     result_words,
     speed_figure,
 )
@@ -115,6 +116,12 @@ def test_when_it_was_measured_and_on_what_power() -> None:
         for mains, charge in ((True, 80.0), (False, 63.0), (False, None), (None, None))
     ]
     assert supplies == ["on mains power", "on battery, 63 %", "on battery", ""]
+
+
+def test_what_is_said_before_measuring() -> None:
+    assert promise_words(None) == promise_words(machine(measured=False))
+    assert promise_words(machine()).startswith("What is measured is kept")
+    assert promise_words(replace(machine(), on_mains=False)).startswith("On battery")
 
 
 def test_cards_say_what_is_there() -> None:
