@@ -248,6 +248,8 @@ class Machine(QObject):
             if request_id == self._look_id:
                 self._look_id = ""
                 self.changed.emit()
+                if isinstance(event, Failed):
+                    self.said.emit(event.error.message, True)
             else:
                 self._speeds_measured(event)
 

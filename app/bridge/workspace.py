@@ -15,9 +15,11 @@ from app.bridge.inspection import Inspection
 from app.bridge.journal import Journal
 from app.bridge.machine import Machine
 from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.network import Network
 from app.bridge.plans import Plans
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
+from app.bridge.settings_desk import SettingsDesk
 from app.chat.choices import GUIDE_REF, ModeChoice, ModelChoice, mode_choices, model_choices
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
@@ -69,7 +71,9 @@ class Workspace(Conversations):
         self._saved.problem.connect(self.notice)
         self.settings = self._saved.settings
         self._notices += self._saved.problems
-        self._database = self._opened(data_folder or usual_data_folder())
+        self._network = Network(self.settings)
+        self._data_folder = data_folder or usual_data_folder()
+        self._database = self._opened(self._data_folder)
         self._library = Library(self._database.reader.conversations(), self._read_messages)
         self._journal = Journal(self._database.writer, self._library, self._writer, self)
         self._journal.problem.connect(self.notice)
@@ -85,11 +89,12 @@ class Workspace(Conversations):
         self._replies.unconfirmed_changed.connect(self.unconfirmed_changed)
         self._replies.prefill_progress.connect(self.prefill_progress)
         self.plans = Plans(self.settings, self._client, self)
-        kept = MeasuredModes(data_folder or usual_data_folder(), self._writer.submit)
+        kept = MeasuredModes(self._data_folder, self._writer.submit)
         self.machine = Machine(
             self.settings, self._client, self._replies, self._model, self.plans, kept, self
         )
         self._inspection: Inspection | None = None
+        self._desk: SettingsDesk | None = None
         self._keep_conversations()
         self._closed = False
 
@@ -126,7 +131,7 @@ class Workspace(Conversations):
 
     def mode(self) -> str:
         """The chosen mode's name."""
-        return self.settings.mode
+        return self.settings.of_model(self.settings.model).mode
 
     def choose_mode(self, mode: str) -> None:
         """Use a mode from the next message on.
@@ -134,11 +139,12 @@ class Workspace(Conversations):
         Raises:
             InvalidOption: There is no such mode.
         """
-        self.settings.mode = mode
+        self.settings.choose_for(self.settings.model, "mode", mode)
 
     def modes(self) -> list[ModeChoice]:
         """The modes, each with the reason where it cannot be chosen."""
-        choices = mode_choices(self.drafts.in_use, self._model.state.gpu, self.settings.vram_budget_bytes)
+        budget = self.settings.of_model(self.settings.model).vram_budget_bytes
+        choices = mode_choices(self.drafts.in_use, self._model.state.gpu, budget)
         return with_plan(choices, self.plans.chosen)
 
     def inspection(self) -> Inspection:
@@ -148,6 +154,14 @@ class Workspace(Conversations):
                 self._client, self._replies, self._model, self.plans, self.modes, self
             )
         return self._inspection
+
+    def settings_desk(self) -> SettingsDesk:
+        """What the dialog of settings needs; made when it is opened first."""
+        if self._desk is None:
+            self._desk = SettingsDesk(
+                self.settings, self._model, self._writer, self._network, self._data_folder, self
+            )
+        return self._desk
 
     def close(self) -> None:
         """Save everything, end the engine and join every thread. May be called twice."""

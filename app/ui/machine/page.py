@@ -86,6 +86,12 @@ class MachinePage(PlacePage):
         self._options = None
         self._refresh()
 
+    def event(self, event: QEvent) -> bool:
+        """Settings may have been changed in a dialog over the window."""
+        if event.type() == QEvent.Type.WindowActivate:
+            self._refresh()
+        return super().event(event)
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Stack what has no room side by side."""
         super().resizeEvent(event)

@@ -89,24 +89,27 @@ def _graphics_details(report: MachineReport) -> tuple[str, ...]:
 
 
 def _memory_details(report: MachineReport) -> tuple[str, ...]:
-    free = tr("{size} free", size=figures.size(report.memory_free_bytes))
-    speed = report.memory_bytes_per_s
-    if speed is None:
-        return (free, tr("Speed never measured"))
-    return (free, tr("Reads {rate}", rate=figures.rate(speed)))
+    lines = [tr("{size} free", size=figures.size(report.memory_free_bytes))]
+    if report.swap_bytes:
+        lines.append(tr("{size} of swap", size=figures.size(report.swap_bytes)))
+    return (*lines, _reads(report.memory_bytes_per_s))
+
+
+def _reads(bytes_per_s: float | None) -> str:
+    if bytes_per_s is None:
+        return tr("Speed never measured")
+    return tr("Reads {rate}", rate=figures.rate(bytes_per_s))
 
 
 def _disk_card(report: MachineReport) -> CardWords:
     disk = models_disk(report)
     if disk is None:
         return CardWords("hard-drive", tr("Disk"), tr("Unknown"), ())
-    speed = disk.read_bytes_per_s
-    read = tr("Speed never measured") if speed is None else tr("Reads {rate}", rate=figures.rate(speed))
     free = figures.size(disk.free_bytes)
     title = tr("{size} free", size=free)
     if disk.kind in _DISK_KINDS:
         title = tr("{kind}, {size} free", kind=tr(_DISK_KINDS[disk.kind]), size=free)
-    return CardWords("hard-drive", tr("Disk"), title, (read,))
+    return CardWords("hard-drive", tr("Disk"), title, (_reads(disk.read_bytes_per_s),))
 
 
 def models_disk(report: MachineReport) -> DiskReport | None:

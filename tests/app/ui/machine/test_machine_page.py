@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.chat.measuring import MeasuredMode, Measuring, Stage
@@ -117,6 +118,13 @@ def test_the_chosen_model_changes_beside_it(workspace: FakeWorkspace, page: Mach
     workspace.settings.model = "/models/llama"
     workspace.set_engine(workspace.engine_state())
     assert workspace.machine_talk.last(MakePlan).options.model == "/models/llama"
+
+
+def test_settings_that_were_changed_are_planned_with(workspace: FakeWorkspace, page: MachinePage) -> None:
+    told(workspace)
+    workspace.settings.gpu_layers = 3
+    QApplication.sendEvent(page, QEvent(QEvent.Type.WindowActivate))
+    assert workspace.machine_talk.last(MakePlan).options.gpu_layers == 3
 
 
 def test_a_model_that_cannot_be_planned_says_why(workspace: FakeWorkspace, page: MachinePage) -> None:

@@ -130,7 +130,7 @@ def test_cards_say_what_is_there() -> None:
     assert processor.details[0] == "6 of 14 core(s) usable"
     assert processor.details[-1] == "Slow: Tenon's kernels are not there"
     assert graphics.details[0] == "4.0 GB, 3.6 GB free"
-    assert memory.details == ("10.0 GB free", "Reads 41.0 GB/s")
+    assert memory.details == ("10.0 GB free", "4.0 GB of swap", "Reads 41.0 GB/s")
     two = replace(report, gpus=(replace(GPU, unified=True), GPU))
     assert card_words(two)[1].details[1:3] == ("Shares the computer's memory", "and 1 more")
     unknown = replace(report, disks=(replace(report.disks[0], kind="unknown"),))
