@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -20,15 +21,19 @@ from app.bridge.plans import Plans
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
 from app.bridge.settings_desk import SettingsDesk
+from app.bridge.upkeep import Upkeep
 from app.chat.choices import GUIDE_REF, ModeChoice, ModelChoice, mode_choices, model_choices
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
 from app.chat.plan_rows import with_plan
+from app.chat.troubles import report_of
+from app.diagnostics.log_files import log_folder
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
 from app.storage.location import data_folder as usual_data_folder
 from app.storage.measured_modes import MeasuredModes
 from engine.errors import StorageError
+from engine.messages import ErrorReport
 
 
 class Workspace(Conversations):
@@ -47,6 +52,7 @@ class Workspace(Conversations):
         drafts: The drafts of the chosen model.
         plans: What the engine predicts of every mode.
         machine: What this machine has, and measuring it.
+        upkeep: What goes on beside the chats.
     """
 
     message_changed = Signal(object)  # Message: state, statistics, notices, error; its content too
@@ -55,6 +61,7 @@ class Workspace(Conversations):
     unconfirmed_changed = Signal(int, int, str)  # conversation id, message id, text
     prefill_progress = Signal(int, int, float)  # conversation id, message id, fraction
     engine_changed = Signal(object)  # EngineState
+    trouble = Signal(object)  # ErrorReport, beside any reply
 
     def __init__(
         self,
@@ -66,6 +73,7 @@ class Workspace(Conversations):
         super().__init__(parent)
         self._garbage = GarbageInWindowThread(self)
         self._notices: list[str] = []
+        self._troubles: list[ErrorReport] = []
         self._writer = BackgroundWriter(self)
         self._saved = SavedSettings(config_folder or usual_config_folder(), self._writer, self)
         self._saved.problem.connect(self.notice)
@@ -76,8 +84,8 @@ class Workspace(Conversations):
         self._database = self._opened(self._data_folder)
         self._library = Library(self._database.reader.conversations(), self._read_messages)
         self._journal = Journal(self._database.writer, self._library, self._writer, self)
-        self._journal.problem.connect(self.notice)
-        self._client = client or EngineClient(parent=self)
+        self._journal.trouble.connect(self.trouble)
+        self._client = client or EngineClient(parent=self, log_folder=log_folder())
         self._model = ModelInEngine(self.settings, self._client, self)
         self._model.changed.connect(self.engine_changed)
         self.drafts = Drafts(self.settings, self._client, self)
@@ -93,6 +101,15 @@ class Workspace(Conversations):
         self.machine = Machine(
             self.settings, self._client, self._replies, self._model, self.plans, kept, self
         )
+        self.upkeep = Upkeep(
+            self._data_folder,
+            self.settings,
+            self._client,
+            self._model,
+            self._replies,
+            self._writer,
+            self,
+        )
         self._inspection: Inspection | None = None
         self._desk: SettingsDesk | None = None
         self._keep_conversations()
@@ -103,7 +120,10 @@ class Workspace(Conversations):
         """Start the engine and tell what opening the files brought up. Called once the window is shown."""
         for sentence in self._notices:
             self.notice.emit(sentence)
+        for report in self._troubles:
+            self.trouble.emit(report)
         self._notices.clear()
+        self._troubles.clear()
         self._archive.backup_timer.start()
         self._model.load_in_background()
 
@@ -172,6 +192,7 @@ class Workspace(Conversations):
         self._saved.close()
         self._client.close()  # the writer works meanwhile
         self._stop_timers()
+        self.upkeep.close()
         self._journal.close()
         self._database.reader.close()
         if self._database.presence is not None:
@@ -184,7 +205,8 @@ class Workspace(Conversations):
         try:
             database = open_database(folder)
         except StorageError as error:
-            self._notices.append(f"{error.message} Nothing of this session is saved.")
+            sentence = f"{error.message} Nothing of this session is saved."
+            self._troubles.append(replace(report_of(error), message=sentence))
             return open_in_memory(folder)
         self._notices += database.notices
         return database

@@ -5,6 +5,7 @@ from __future__ import annotations
 import psutil
 import torch
 
+from engine.messages import MemoryShortage
 from engine.planning.probes.graphics import read_gpus
 from engine.planning.probes.host_memory import read_host_memory
 from engine.planning.probes.processor import usable_cores
@@ -17,6 +18,7 @@ __all__ = [
     "half_type",
     "held_bytes",
     "held_device_bytes",
+    "memory_shortage",
     "process_bytes",
     "shares_memory",
     "usable_cores",
@@ -37,6 +39,17 @@ def held_bytes() -> int:
     """Memory that this process alone holds. What it maps from files gives way, and is counted as available anyway."""
     memory = psutil.Process().memory_info()
     return int(memory.rss) - int(getattr(memory, "shared", 0))
+
+
+def memory_shortage(short_bytes: int) -> MemoryShortage:
+    """Who holds the host's memory now.
+
+    Args:
+        short_bytes: What is missing; 0 where that is not known.
+    """
+    memory, own = read_host_memory(), process_bytes()
+    others = max(0, memory.total_bytes - memory.available_bytes - own)
+    return MemoryShortage(memory.total_bytes, others, own, short_bytes)
 
 
 def find_gpu() -> torch.device | None:

@@ -7,10 +7,13 @@ The last line of the last message is the script, ``word`` or ``word number``:
     fail        two tokens, then Failed
     deaf        tokens for ever, whatever is asked
     die         two tokens, then kill -9 of itself
+    hang        two tokens, then nothing, and no answer to anything
     read        prefill progress for ever, until cancelled
     echo        the roles and contents it was given
     guess       unconfirmed text where it is wanted, then what came of it and the rule of verification
     draft       the draft and the memory budget it was given
+    gpu N       N tokens, and a notice in the middle that the GPU failed
+    short       out of memory with more than 2,048 tokens of context
     rounds      whether it was asked for the texts of its rounds
 
 The machine has no GPU and is measured in a moment; every mode but LLMCad can run. A model called ``no-plan`` has none.
@@ -48,6 +51,7 @@ from engine.messages import (
     MakePlan,
     MeasuringProgress,
     Memory,
+    MemoryShortage,
     ModelLoaded,
     ModelReport,
     ModelUnloaded,
@@ -63,11 +67,13 @@ from engine.messages import (
     TextDrafted,
     Timings,
     TokensAdded,
+    Unload,
 )
 from tests.support.machine_scene import machine, plan
 
 SERVE = "tests.support.fake_engine:serve"
 CONTEXT = 4096
+_GPU_FAILED = "The GPU stopped working, so the model's layers move to the CPU and the reply goes on there."
 
 
 class Stopped(Exception):
@@ -129,6 +135,9 @@ class FakeEngine:
         self.measured = False
 
     def answer(self, command: Command) -> None:
+        if isinstance(command, Unload) and self.model:
+            self.model, self.loaded = "", None
+            self.emit(ModelUnloaded())
         if not isinstance(command, (Load, Generate, CheckDrafts, ReportMachine, MakePlan)):
             return
         try:
@@ -203,6 +212,12 @@ class FakeEngine:
         if word == "fail" and reason == "end":
             self.fail(request.request_id, "InternalError", "Tenon made a mistake.")
             return
+        if word == "short" and (request.options.context or CONTEXT) > 2048:
+            memory = MemoryShortage(16_000_000_000, 8_000_000_000, 6_000_000_000, 500_000_000)
+            sentence = "The cache does not fit any more: close other programs, or choose a smaller context."
+            report = ErrorReport("OutOfMemory", sentence, "no room", context=CONTEXT, memory=memory)
+            self.emit(Failed(request.request_id, report))
+            return
         timings = Timings(
             prompt_n=10,
             predicted_n=len(said),
@@ -245,9 +260,11 @@ class FakeEngine:
             self.emit(ContextTrimmed(request_id, 4))
             self.emit(Notice(request_id, "A notice."))
             yield "trimmed"
-        elif word in ("fail", "die"):
+        elif word in ("fail", "die", "hang"):
             yield "one "
             yield "two "
+            while word == "hang":
+                time.sleep(1.0)
             time.sleep(0.1)
             if word == "die":
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -257,6 +274,8 @@ class FakeEngine:
                 time.sleep(0.02)
         else:
             for number in range(count):
+                if word == "gpu" and number == count // 2:
+                    self.emit(Notice(request_id, _GPU_FAILED))
                 yield f"w{number} "
                 if word == "slow":
                     self.pause(request_id, 0.02)

@@ -10,6 +10,7 @@ from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.bridge.diagnostics import Diagnostics
 from app.bridge.inspection import Inspection
 from app.bridge.machine import Machine
 from app.bridge.plans import Plans
@@ -28,11 +29,12 @@ from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.library import Library
 from app.chat.plan_rows import with_plan
 from app.chat.search import SearchResults
+from app.diagnostics.log_files import log_folder
 from app.settings.settings import Settings
 from app.storage.measured_modes import MeasuredModes
 from app.storage.text_file import read_attachment
 from engine.errors import TenonError
-from engine.messages import Cancel, Command, Event, ModelReport
+from engine.messages import Cancel, Command, ErrorReport, Event, ModelReport
 from tests.support.fake_settings_desk import FakeSettingsDesk
 
 DAY_S = 86_400.0
@@ -138,6 +140,17 @@ class FakeEngineTalk(QObject):
         return next(command for command in reversed(self.sent) if isinstance(command, kind))
 
 
+class FakeUpkeep(QObject):
+    """What a window needs of `app.bridge.upkeep.Upkeep`."""
+
+    remark = Signal(str)
+
+    def __init__(self, workspace: FakeWorkspace) -> None:
+        super().__init__(workspace)
+        folder = log_folder()
+        self.diagnostics = Diagnostics(folder, folder.parent, workspace.engine_state)
+
+
 class FakeWorkspace(QObject):
     """The interface of `app.bridge.workspace.Workspace`, kept in memory."""
 
@@ -152,6 +165,7 @@ class FakeWorkspace(QObject):
     prefill_progress = Signal(int, int, float)
     engine_changed = Signal(object)
     notice = Signal(str)
+    trouble = Signal(object)
 
     def __init__(self, engine: EngineState = READY) -> None:
         super().__init__()
@@ -164,6 +178,7 @@ class FakeWorkspace(QObject):
         self.machine_talk: FakeEngineTalk = talk
         self.plans = Plans(self.settings, talk, self)
         self.machine = Machine(self.settings, talk, talk, talk, self.plans, MeasuredModes(None), self)
+        self.upkeep = FakeUpkeep(self)
         self.inspections: list[Inspection] = []
         self.calls: list[tuple[object, ...]] = []
         self.opened: list[int | None] = []
@@ -216,9 +231,9 @@ class FakeWorkspace(QObject):
         """The last reply is complete."""
         self.change(conversation_id, state=MessageState.COMPLETE, statistics=figures or statistics())
 
-    def fail(self, conversation_id: int, sentence: str) -> None:
-        """The last reply failed."""
-        self.change(conversation_id, state=MessageState.FAILED, error=sentence)
+    def fail(self, conversation_id: int, sentence: str, trouble: ErrorReport | None = None) -> None:
+        """The last reply failed; after a restart only the sentence is known."""
+        self.change(conversation_id, state=MessageState.FAILED, error=sentence, trouble=trouble)
 
     def set_engine(self, engine: EngineState) -> None:
         """Another state of the engine."""

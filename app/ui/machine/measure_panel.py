@@ -2,40 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Signal, Slot
-from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.choices import mode_title
 from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest
 from app.ui.machine.bars import Bar, Bars, Legend
+from app.ui.machine.progress_line import ProgressLine
 from app.ui.machine.words import left_words, progress_words, promise_words, result_words
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import MachineReport, PlanReport
-
-
-class ProgressLine(QProgressBar):
-    """6 px high; keeps the accessible value that QProgressBar has."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.setTextVisible(False)
-        self.setFixedHeight(6)
-        self.setRange(0, 1000)
-        self.setAccessibleName(tr("Measuring"))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the track and its filled part, clipped to the round track."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        track = QPainterPath()
-        track.addRoundedRect(QRectF(self.rect()), 3, 3)
-        painter.setClipPath(track)
-        painter.fillRect(self.rect(), self._theme.color("press"))
-        filled = QRectF(0, 0, self.width() * self.value() / self.maximum(), self.height())
-        painter.fillRect(filled, self._theme.color("acc"))
 
 
 class MeasurePanel(QFrame):
@@ -86,7 +63,7 @@ class MeasurePanel(QFrame):
         line.setSpacing(8)
         line.addWidget(self._done, 1)
         line.addWidget(self._left)
-        self._line = ProgressLine(theme, self._progress)
+        self._line = ProgressLine(theme, tr("Measuring"), self._progress)
         rows = QVBoxLayout(self._progress)
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setSpacing(8)
@@ -144,7 +121,7 @@ class MeasurePanel(QFrame):
         self._progress.setVisible(measuring.running)
         self._done.setText(progress_words(measuring))
         self._left.setText(left_words(None if measuring.stopping else measuring.left_s))
-        self._line.setValue(round(1000 * measuring.share))
+        self._line.set_share(measuring.share)
         self._show_button(measuring, plan is not None and bool(plan.chosen))
 
     def _show_button(self, measuring: Measuring, possible: bool) -> None:
