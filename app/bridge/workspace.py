@@ -12,6 +12,7 @@ from app.bridge.conversations import Conversations
 from app.bridge.drafts import Drafts
 from app.bridge.engine_client import EngineClient
 from app.bridge.garbage import GarbageInWindowThread
+from app.bridge.gpu_addon import GpuAddon
 from app.bridge.inspection import Inspection
 from app.bridge.journal import Journal
 from app.bridge.machine import Machine
@@ -52,6 +53,7 @@ class Workspace(Conversations):
         drafts: The drafts of the chosen model.
         plans: What the engine predicts of every mode.
         machine: What this machine has, and measuring it.
+        gpu_addon: GPU support: whether it is here, and fetching it.
         upkeep: What goes on beside the chats.
     """
 
@@ -110,6 +112,7 @@ class Workspace(Conversations):
             self._writer,
             self,
         )
+        self.gpu_addon = GpuAddon(self)
         self._inspection: Inspection | None = None
         self._desk: SettingsDesk | None = None
         self._keep_conversations()
@@ -191,6 +194,7 @@ class Workspace(Conversations):
         self._replies.close()
         self._saved.close()
         self._client.close()  # the writer works meanwhile
+        self.gpu_addon.close()
         self._stop_timers()
         self.upkeep.close()
         self._journal.close()

@@ -26,6 +26,7 @@ from app.chat.choices import (
 )
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.gpu_support import GpuSupport
 from app.chat.library import Library
 from app.chat.plan_rows import with_plan
 from app.chat.search import SearchResults
@@ -140,6 +141,32 @@ class FakeEngineTalk(QObject):
         return next(command for command in reversed(self.sent) if isinstance(command, kind))
 
 
+class FakeGpuAddon(QObject):
+    """The interface of `app.bridge.gpu_addon.GpuAddon`; a test says how it stands."""
+
+    changed = Signal(object)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.support = GpuSupport("none", "There is no graphics card that GPU support could be for.")
+        self.calls: list[str] = []
+
+    def look(self) -> None:
+        self.calls.append("look")
+
+    def ask_size(self) -> None:
+        self.calls.append("ask_size")
+
+    def fetch(self) -> None:
+        self.calls.append("fetch")
+
+    def pause(self) -> None:
+        self.calls.append("pause")
+
+    def remove(self) -> None:
+        self.calls.append("remove")
+
+
 class FakeUpkeep(QObject):
     """What a window needs of `app.bridge.upkeep.Upkeep`."""
 
@@ -179,6 +206,7 @@ class FakeWorkspace(QObject):
         self.plans = Plans(self.settings, talk, self)
         self.machine = Machine(self.settings, talk, talk, talk, self.plans, MeasuredModes(None), self)
         self.upkeep = FakeUpkeep(self)
+        self.gpu_addon = FakeGpuAddon(self)
         self.inspections: list[Inspection] = []
         self.calls: list[tuple[object, ...]] = []
         self.opened: list[int | None] = []

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPushButton
 
 from app.ui.choice_popup import Choice
 from app.ui.machine.cards import Cards
+from app.ui.machine.gpu_section import GpuSection
 from app.ui.machine.measure_panel import MeasurePanel
 from app.ui.machine.plan_panel import PlanPanel
 from app.ui.machine.shared_text import shared_text
@@ -37,6 +38,7 @@ class MachinePage(PlacePage):
         cards: The machine's parts.
         plan: Every mode.
         measure: Measuring them.
+        gpu: GPU support, and fetching it.
     """
 
     def __init__(self, theme: Theme, workspace: Workspace) -> None:
@@ -64,6 +66,9 @@ class MachinePage(PlacePage):
         self.cards = Cards(theme)
         self.plan = PlanPanel(theme)
         self.measure = MeasurePanel(theme)
+        self.gpu = GpuSection(theme)
+        self.gpu.set_support(workspace.gpu_addon.support)
+        self._looked = False  # at GPU support, which takes seconds where it was not checked yet
         self._body = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._body.setSpacing(16)
         self._body.addWidget(self.plan, 62)
@@ -71,6 +76,7 @@ class MachinePage(PlacePage):
         self.column.addLayout(self._below)
         self.column.addWidget(self.cards)
         self.column.addLayout(self._body)
+        self.column.addWidget(self.gpu)
         self.column.addStretch(1)
         self._connect()
         self._arrange()
@@ -83,6 +89,9 @@ class MachinePage(PlacePage):
         """Ask how things are."""
         super().showEvent(event)
         self._machine.look()
+        if not self._looked:
+            self._looked = True
+            self._workspace.gpu_addon.look()
         self._options = None
         self._refresh()
 
@@ -112,6 +121,13 @@ class MachinePage(PlacePage):
         self.plan.context.chosen.connect(self._context_chosen)
         self.measure.start_requested.connect(self._measure)
         self.measure.stop_requested.connect(self._machine.stop)
+        addon = self._workspace.gpu_addon
+        addon.changed.connect(self.gpu.set_support)
+        self.gpu.look_requested.connect(addon.look)
+        self.gpu.size_requested.connect(addon.ask_size)
+        self.gpu.fetch_requested.connect(addon.fetch)
+        self.gpu.pause_requested.connect(addon.pause)
+        self.gpu.remove_requested.connect(addon.remove)
 
     @Slot()
     def _refresh(self) -> None:

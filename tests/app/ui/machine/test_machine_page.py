@@ -8,6 +8,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
+from app.chat.gpu_support import GpuSupport
 from app.chat.measuring import MeasuredMode, Measuring, Stage
 from app.ui.machine.page import MachinePage
 from app.ui.main_window import MainWindow
@@ -215,6 +216,22 @@ def test_it_is_copied_as_text(workspace: FakeWorkspace, page: MachinePage, qtbot
     ):
         assert line in text.splitlines()
     assert "2.1 GB on cuda:0" in text
+
+
+def test_gpu_support_is_looked_at_once_and_can_be_fetched(
+    window: MainWindow, workspace: FakeWorkspace, page: MachinePage, qtbot: QtBot
+) -> None:
+    assert workspace.gpu_addon.calls == ["look"]
+    window.places.go(CHAT)
+    window.places.go(MACHINE)
+    assert workspace.gpu_addon.calls == ["look"]
+    offered = GpuSupport(
+        "sized", "A card.", "CUDA 13.0", "download.pytorch.org", 2_100_000_000, 5_000_000_000
+    )
+    workspace.gpu_addon.changed.emit(offered)
+    assert page.gpu.main_button.text() == "Fetch 2.1 GB"
+    qtbot.mouseClick(page.gpu.main_button, Qt.MouseButton.LeftButton)
+    assert workspace.gpu_addon.calls[-1] == "fetch"
 
 
 def test_it_fits_small_windows_and_large_text(
