@@ -22,6 +22,7 @@ from app.bridge.plans import Plans
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
 from app.bridge.settings_desk import SettingsDesk
+from app.bridge.typesetter import Typesetter
 from app.bridge.upkeep import Upkeep
 from app.chat.choices import GUIDE_REF, ModeChoice, ModelChoice, mode_choices, model_choices
 from app.chat.engine_state import EngineState
@@ -54,6 +55,7 @@ class Workspace(Conversations):
         plans: What the engine predicts of every mode.
         machine: What this machine has, and measuring it.
         gpu_addon: GPU support: whether it is here, and fetching it.
+        typesetter: Typesets formulas.
         upkeep: What goes on beside the chats.
     """
 
@@ -114,6 +116,7 @@ class Workspace(Conversations):
         )
         self.gpu_addon = GpuAddon(self)
         self._inspection: Inspection | None = None
+        self.typesetter = Typesetter(self)
         self._desk: SettingsDesk | None = None
         self._keep_conversations()
         self._closed = False
@@ -192,6 +195,7 @@ class Workspace(Conversations):
             return
         self._closed = True
         self._replies.close()
+        self.typesetter.close()
         self._saved.close()
         self._client.close()  # the writer works meanwhile
         self.gpu_addon.close()
