@@ -11,6 +11,7 @@ from app.chat.choices import draft_name, model_name
 from app.chat.engine_options import load_options, same_in_memory
 from app.chat.engine_state import EnginePhase, EngineState
 from app.settings.settings import Settings
+from app.words import mark, tr
 from engine.messages import (
     Cancel,
     EngineReady,
@@ -26,6 +27,7 @@ from engine.messages import (
 )
 
 _LATER = "Loads when the running reply is complete."
+_MEASURED_FIRST = mark("Loads when this machine is measured.")
 
 
 class ModelInEngine(QObject):
@@ -43,6 +45,7 @@ class ModelInEngine(QObject):
         self._asked: dict[str, LoadOptions] = {}  # by request
         self._in_memory: LoadOptions | None = None
         self._load_wanted = False
+        self._measuring = False
         self._resting = False  # whether `rest` waits for the engine
         self.context = 0
         self.report: ModelReport | None = None
@@ -75,7 +78,8 @@ class ModelInEngine(QObject):
             self._load_wanted = True
             if reply_runs:
                 idle = replace(self.state, phase=EnginePhase.IDLE)
-                self._show(replace(self._named(idle, options), sentence=_LATER))
+                sentence = tr(_MEASURED_FIRST) if self._measuring else _LATER
+                self._show(replace(self._named(idle, options), sentence=sentence))
             else:
                 self.load_if_chosen()
 
@@ -123,6 +127,11 @@ class ModelInEngine(QObject):
         """Give up the load in the background: a reply behind it was stopped, or another model chosen."""
         if self._load_id:
             self._client.send(Cancel(self._load_id))
+
+    def set_measuring(self, measuring: bool) -> None:
+        """Say that the engine is busy with measuring, or no longer."""
+        self._measuring = measuring
+        self._show(self.state)
 
     def options_for(self, reply_request_id: str, ref: str, mode: str | None = None) -> LoadOptions:
         """The options of a reply that is about to be sent.
@@ -199,6 +208,7 @@ class ModelInEngine(QObject):
         self._show(state if state.phase is EnginePhase.STARTING else state.loading())
 
     def _show(self, state: EngineState) -> None:
+        state = replace(state, measuring=self._measuring)
         if state != self.state:
             self.state = state
             self.changed.emit(state)

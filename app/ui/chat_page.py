@@ -180,6 +180,7 @@ class ChatPage(QWidget):
         self._turns.left.connect(self.composer.setFocus)
         self.transcript.link_activated.connect(self._ask_to_open)
         self.empty_state.example_chosen.connect(self._send_example)
+        workspace.plans.answered.connect(self._plan_made)
         model, drafts = self.header.model_button, workspace.drafts
         model.menu_requested.connect(self._open_model_menu)
         model.model_chosen.connect(workspace.choose_model)
@@ -300,6 +301,11 @@ class ChatPage(QWidget):
     @Slot()
     def _open_mode_menu(self) -> None:
         self.composer.mode_button.open_menu(self._workspace.modes())
+        self._workspace.plans.ask_for_chosen()
+
+    @Slot()
+    def _plan_made(self) -> None:
+        self.composer.mode_button.refresh_menu(self._workspace.modes())
 
     @Slot()
     def _open_drafts(self) -> None:

@@ -23,6 +23,7 @@ from app.ui.erasing import Erasing
 from app.ui.find_in_chat import FindInChat
 from app.ui.inspector.dock import InspectorDock
 from app.ui.last_place import LastPlace
+from app.ui.machine.page import MachinePage
 from app.ui.message_commands import MessageCommands
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MACHINE, MODELS, Places
@@ -118,11 +119,12 @@ class MainWindow(QMainWindow):
     def _register_places(self) -> None:
         """Say how the pages beside the chat are made."""
         self.places.register(MODELS, lambda: PlacePage(self._theme, tr("Models")))
-        self.places.register(MACHINE, lambda: PlacePage(self._theme, tr("This machine")))
+        self.places.register(MACHINE, lambda: MachinePage(self._theme, self._workspace))
 
     def _connect(self) -> None:
         workspace, sidebar, page = self._workspace, self.sidebar, self.page
         workspace.notice.connect(self._show_notice)
+        workspace.machine.said.connect(self._say)
         sidebar.search_left.connect(self._focus_composer)
         sidebar.nav.requested.connect(self._go)
         self.places.made.connect(self._page_made)

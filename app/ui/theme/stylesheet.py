@@ -37,6 +37,7 @@ QLabel[kind="small"] { font-size: ${small}px; color: $mute; }
 QLabel[kind="sub"] { color: $sub; }
 QLabel[kind="meter"] { font-size: ${small}px; color: $sub; }
 QLabel[kind="notice"] { font-size: ${small}px; color: $sub; }
+QLabel[kind="notes"] { font-size: ${small}px; color: $sub; border-top: 1px solid $line; }
 QLabel[kind="file"] { font-size: ${small}px; font-weight: 600; color: $sub; }
 QLabel[kind="strong"] { font-weight: 600; }
 QLabel[kind="key"] {
@@ -148,6 +149,9 @@ QPlainTextEdit[kind="field"]:hover { border-color: $sub; }
 QPlainTextEdit[kind="field"]:focus { border: 2px solid $acc; padding: 3px 5px; }
 QPlainTextEdit[kind="field"]:disabled { background: $surf; border-color: $line; color: $mute; }
 QFrame[kind="card"] { background: $surf; border: 1px solid $line; border-radius: 8px; }
+QFrame[kind="panel"] { background: $raised; border: 1px solid $line; border-radius: 10px; }
+QFrame[kind="result"] { background: $accs; border: 0; border-radius: 10px; }
+QFrame[kind="result"] QLabel { color: $acct; }
 QFrame[kind="card-head"] {
   background: $surf; border: 0; border-bottom: 1px solid $line;
   border-top-left-radius: 7px; border-top-right-radius: 7px; }
