@@ -240,7 +240,9 @@ PAGES = (
                     Action(
                         "erase_everything",
                         mark("Erase everything"),
-                        mark("All chats, presets and backups on this computer, for good. Asked for once more."),
+                        mark(
+                            "All chats, presets and backups on this computer, for good. Asked for once more."
+                        ),
                         mark("Erase..."),
                     ),
                 ),
