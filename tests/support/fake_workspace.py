@@ -32,6 +32,7 @@ from engine.errors import TenonError
 from engine.messages import ErrorReport, Event, ModelReport
 from tests.support.fake_settings_desk import FakeSettingsDesk
 from tests.support.fake_shelf import FakeShelf
+from tests.support.instant_typesetter import InstantTypesetter
 
 DAY_S = 86_400.0
 READY = EngineState(EnginePhase.READY, "guide", "Tenon guide", "fp32")
@@ -128,6 +129,7 @@ class FakeWorkspace(FakeShelf):
         self.settings = Settings()
         self.drafts = FakeDrafts(self.settings)
         self.drafts.refused.connect(self.notice)
+        self.typesetter = InstantTypesetter(self)
         self.desk = FakeSettingsDesk(self.settings, self)
         self.talk = FakeEngineTalk(self)
         self.upkeep = FakeUpkeep(self)
