@@ -13,7 +13,6 @@ from pathlib import Path
 
 from app.diagnostics.crash_record import watch_hard_crashes
 from app.diagnostics.log_files import ENGINE, log_uncaught, start_log
-
 from engine.gpu_addon.activation import activate
 
 _log = logging.getLogger(__name__)
