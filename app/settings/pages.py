@@ -229,6 +229,7 @@ PAGES = (
             Section(
                 mark("Chats"),
                 (
+                    Row("titles_by_model"),
                     Row("daily_backup"),
                     Action(
                         "data_folder",
@@ -236,11 +237,25 @@ PAGES = (
                         mark("Where they lie on this computer."),
                         mark("Open data folder"),
                     ),
+                    Action(
+                        "erase_everything",
+                        mark("Erase everything"),
+                        mark(
+                            "All chats, presets and backups on this computer, for good. Asked for once more."
+                        ),
+                        mark("Erase..."),
+                    ),
                 ),
             ),
             Section(
                 mark("Settings"),
                 (
+                    Action(
+                        "reset_settings",
+                        mark("Reset settings"),
+                        mark("Chooses the usual value of everything; Apply takes it over."),
+                        mark("Reset all"),
+                    ),
                     Action(
                         "export_settings",
                         mark("Export settings"),

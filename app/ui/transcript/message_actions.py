@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
+from app.words import mark, tr
 
 _SIDE_PX = 28
 _ICON_PX = 16
@@ -27,6 +28,7 @@ class Action(Enum):
     REGENERATE = ("refresh-cw", "Answer again", "")
     CONTINUE = ("play", "Continue", "Continue")
     RETRY = ("rotate-ccw", "Try again", "Try again")
+    COMPARE = ("columns-2", mark("Compare modes on this prompt..."), "")
     DELETE = ("trash-2", "Delete {}", "")
     PREVIOUS = ("chevron-left", "Previous version", "")
     NEXT = ("chevron-right", "Next version", "")
@@ -83,6 +85,23 @@ class MessageActions(QWidget):
     def button(self, action: Action) -> RowButton:
         """The button of an action that is shown in the row."""
         return self._buttons[action]
+
+    @property
+    def shown(self) -> frozenset[Action]:
+        """What can be done now, the arrows aside."""
+        return self._shown
+
+    def can_press(self, action: Action) -> bool:
+        """Whether the action's button is there and leads somewhere."""
+        button = self._buttons.get(action)
+        return button is not None and not button.isHidden() and button.isEnabled()
+
+    def press(self, action: Action) -> None:
+        """Do what the action's button does, or its entry of the menu."""
+        if action in self._more and action in self._shown:
+            self.triggered.emit(action)
+        elif self.can_press(action):
+            self._buttons[action].click()
 
     def focus(self, action: Action) -> None:
         """Give the keyboard to an action's button, or to the other arrow where it leads nowhere."""
@@ -153,7 +172,7 @@ class MessageActions(QWidget):
         for action in self._more:
             if action in self._shown:
                 icon, name, _ = action.value
-                entry = menu.addAction(themed_icon(self._theme, icon), name.format(self._noun))
+                entry = menu.addAction(themed_icon(self._theme, icon), tr(name).format(self._noun))
                 entry.setData(action)
         menu.triggered.connect(self._chosen)
         return menu
