@@ -26,6 +26,7 @@ from engine.messages import (
     ErrorReport,
     Event,
     Failed,
+    FindPairs,
     Generate,
     Load,
     LoadOptions,
@@ -33,12 +34,15 @@ from engine.messages import (
     ModelLoaded,
     ModelUnloaded,
     Notice,
+    PairsFound,
+    PredictModels,
     Shutdown,
     Unload,
 )
 from engine.planning.hardware import find_gpu
 from engine.planning.outlook import Outlook, look_ahead
 from engine.planning.planner import check_mode, settle
+from engine.planning.prediction import found_pairs, predictions
 from engine.reply import ReplyRun, check_request
 
 _PROGRESS_EVERY_S = 0.05
@@ -93,16 +97,21 @@ class Engine:
                 return
             if isinstance(command, Unload):
                 self._unload()
-            elif isinstance(command, (Load, Generate, CheckDrafts)):
+            elif isinstance(command, (Load, Generate, CheckDrafts, PredictModels, FindPairs)):
                 self._serve(command)
 
-    def _serve(self, command: Load | Generate | CheckDrafts) -> None:
+    def _serve(self, command: Load | Generate | CheckDrafts | PredictModels | FindPairs) -> None:
         """Run a request to its end, whatever happens."""
         self._running = command.request_id
         try:
             self._check()
             if isinstance(command, CheckDrafts):
                 self._check_drafts(command)
+            elif isinstance(command, PredictModels):
+                for prediction in predictions(command, self._check):
+                    self._on_event(prediction)
+            elif isinstance(command, FindPairs):
+                self._on_event(PairsFound(command.request_id, found_pairs(self._check)))
             elif isinstance(command, Load):
                 model, _ = self._load(command.request_id, command.options)
                 self._on_event(ModelLoaded(command.request_id, model.report))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.messages.models import ModelPredicted, PairsFound
 from engine.messages.reports import ErrorReport, Memory, ModelReport, Plan, Reply, RoundRecord, Timings
 
 
@@ -170,6 +171,8 @@ Event = (
     | ModelLoaded
     | ModelUnloaded
     | DraftChecked
+    | ModelPredicted
+    | PairsFound
     | PlanChosen
     | ModeChanged
     | ContextTrimmed
