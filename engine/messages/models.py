@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -93,14 +92,14 @@ class DraftPair:
     Attributes:
         target: Name of the model that answers.
         draft: Name of the one that guesses.
-        kind: Whether that is a whole model or a head.
+        is_head: Whether that is a head and no whole model.
         made_for_it: Whether the draft's record names this target.
         problem: Why they do not work together, in one sentence; empty where they do.
     """
 
     target: str
     draft: str
-    kind: Literal["draft", "head"]
+    is_head: bool
     made_for_it: bool
     problem: str
 

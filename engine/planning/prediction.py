@@ -71,13 +71,7 @@ def predict(model: ModelOutline, wanted: PredictModels, report: HardwareReport) 
 def found_pairs(check: Callable[[], None]) -> tuple[DraftPair, ...]:
     """Every installed draft with every installed target, as it is told to the window."""
     return tuple(
-        DraftPair(
-            pair.target,
-            pair.draft,
-            "head" if pair.kind == "head" else "draft",
-            pair.made_for_it,
-            pair.problem or "",
-        )
+        DraftPair(pair.target, pair.draft, pair.kind == "head", pair.made_for_it, pair.problem or "")
         for pair in pairs(check)
     )
 
