@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEasingCurve, QEvent, QPoint, QPropertyAnimation, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QEnterEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
@@ -18,7 +20,6 @@ _LARGEST_PX = 420
 class Toast(QFrame):
     """One at a time: a new one takes the place of the old."""
 
-    action_requested = Signal()
     focus_left = Signal()
 
     def __init__(self, theme: Theme, window: QWidget) -> None:
@@ -27,6 +28,7 @@ class Toast(QFrame):
         self._theme = theme
         self.setProperty("kind", "toast")
         self._lasting = False
+        self._on_action: Callable[[], object] | None = None
         self._bottom_px = _MARGIN_PX
         self._label = QLabel(self)
         self._label.setWordWrap(True)
@@ -67,8 +69,15 @@ class Toast(QFrame):
         """The button that undoes or mends."""
         return self._action
 
-    def say(self, sentence: str, action: str = "", lasting: bool = False) -> None:
-        """Show a sentence, with a button where ``action`` names one."""
+    def say(
+        self,
+        sentence: str,
+        action: str = "",
+        on_action: Callable[[], object] | None = None,
+        lasting: bool = False,
+    ) -> None:
+        """Show a sentence, with a button where ``action`` names one; pressed, it calls ``on_action``."""
+        self._on_action = on_action
         self._label.setText(sentence)
         self._action.setText(action)
         self._action.setVisible(bool(action))
@@ -131,4 +140,5 @@ class Toast(QFrame):
     @Slot()
     def _act(self) -> None:
         self.dismiss()
-        self.action_requested.emit()
+        if self._on_action is not None:
+            self._on_action()

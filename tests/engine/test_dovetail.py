@@ -233,7 +233,10 @@ def test_a_cancel_while_the_draft_runs_is_seen_and_leaves_both_caches_right(
     assert whole.token_ids[: len(last.reply.token_ids)] == last.reply.token_ids
     again = client.answer(PROMPT, llama_folder, **options)
     assert again.token_ids == whole.token_ids
-    assert again.timings.acceptance_rate == 1.0
+    # The draft is the target itself: a wrong cache would guess next to nothing. Not 1.0: trees of different widths add
+    # up in different orders, and a tie between two tokens may fall otherwise.
+    assert again.timings.acceptance_rate is not None
+    assert again.timings.acceptance_rate > 0.9
 
 
 @pytest.fixture

@@ -247,7 +247,7 @@ def trouble(theme: Theme, folder: Path, name: str, size: QSize) -> None:
         EngineState(EnginePhase.STOPPED, "/models/llama", LLAMA.model_name, sentence=sentence)
     )
     workspace.fail(chat, sentence)
-    window.delete(workspace.conversations()[1].id)
+    window.shelf.delete(workspace.conversations()[1].id)
     take(window, folder, name)
     window.close()
 

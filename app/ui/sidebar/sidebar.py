@@ -1,4 +1,4 @@
-"""The left side: new chat, search, conversations."""
+"""The left side: new chat, search, conversations, and the ways to the other pages."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from app.chat.conversation import Conversation, MessageState
 from app.chat.search import SearchResults
 from app.ui.sidebar.conversation_list import ConversationList
 from app.ui.sidebar.conversation_model import ConversationModel
+from app.ui.sidebar.places_nav import PlacesNav
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 
@@ -38,7 +39,7 @@ class KeyHint(QLabel):
 
 
 class Sidebar(QWidget):
-    """New chat, search and the list."""
+    """New chat, search, the list, and the other pages."""
 
     new_requested = Signal()
     chosen = Signal(int)
@@ -99,6 +100,8 @@ class Sidebar(QWidget):
         column.addLayout(fields)
         column.addWidget(self._empty)
         column.addWidget(self.list, 1)
+        self.nav = PlacesNav(theme, self)
+        column.addWidget(self.nav)
         self.show_conversations([], date.today())
 
     def sizeHint(self) -> QSize:

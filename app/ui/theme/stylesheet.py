@@ -15,6 +15,10 @@ _SHEET = Template(
 * { outline: 0; }
 QMainWindow, QDialog, QWidget[kind="page"] { background: $bg; }
 QWidget[kind="sidebar"] { background: $side; border-right: 1px solid $line; }
+QWidget[kind="foot"] { background: transparent; border-top: 1px solid $line; }
+QToolButton[kind="nav"] { border-radius: 8px; padding: 0 8px; text-align: left; font-weight: $medium; color: $sub; }
+QToolButton[kind="nav"]:hover { background: $hover; }
+QToolButton[kind="nav"]:checked { background: $accs; color: $acct; }
 QWidget[kind="inspector"] { background: $side; border-left: 1px solid $line; }
 QWidget[kind="inspector"] QScrollArea, QWidget[kind="inspector"] QGraphicsView {
   background: transparent; border: 0; }
@@ -24,6 +28,8 @@ QToolTip { background: $raised; color: $text; border: 1px solid $line; padding: 
 
 QLabel { background: transparent; }
 QLabel[kind="title"] { font-size: ${section}px; font-weight: 600; }
+QLabel[kind="page-title"] { font-size: ${page}px; font-weight: 600; }
+QLabel[kind="section"] { font-size: ${section}px; font-weight: 600; }
 QLabel[kind="display"] { font-size: ${display}px; font-weight: 600; }
 QLabel[kind="lead"] { font-size: ${reading}px; color: $sub; }
 QLabel[kind="small"] { font-size: ${small}px; color: $mute; }
@@ -136,6 +142,7 @@ def stylesheet(palette: Palette, type_scale: Typography) -> str:
         colors,
         medium=type_scale.medium_weight,
         display=px(TextStyle.DISPLAY.value[0]),
+        page=px(TextStyle.PAGE.value[0]),
         section=px(TextStyle.SECTION.value[0]),
         reading=px(TextStyle.READING.value[0]),
         small=px(TextStyle.SMALL.value[0]),

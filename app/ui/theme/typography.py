@@ -11,6 +11,7 @@ class TextStyle(Enum):
     """A named style: size and line height in px at 100 %, and weight."""
 
     DISPLAY = (28, 36, 600)
+    PAGE = (24, 32, 600)
     HEADING_1 = (20, 28, 600)
     HEADING_2 = (18, 26, 600)
     HEADING_3 = (16, 24, 600)

@@ -41,7 +41,7 @@ def test_a_chat_is_exported_in_the_kind_that_was_chosen(
         return chosen, kind
 
     monkeypatch.setattr("app.ui.chat_files.QFileDialog.getSaveFileName", ask)
-    assert not window.menu.export_chat.isEnabled()
+    assert not window.commands["export-chat"].isEnabled()
     chat = workspace.add_conversation("Plan: A/B?", 0, "a", "b")
     window.page.open(chat)
     qtbot.keyClick(window, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
@@ -55,9 +55,9 @@ def test_giving_up_a_dialog_does_nothing(
     for ask in ("getSaveFileName", "getOpenFileName"):
         monkeypatch.setattr(f"app.ui.chat_files.QFileDialog.{ask}", lambda *arguments: ("", ""))
     window.page.open(workspace.add_conversation("Chat", 0, "a", "b"))
-    window.menu.export_chat.trigger()
-    window.menu.export_all.trigger()
-    window.menu.import_chats.trigger()
+    window.commands["export-chat"].trigger()
+    window.commands["export-all"].trigger()
+    window.commands["import-chats"].trigger()
     assert workspace.calls == []
 
 
@@ -70,8 +70,8 @@ def test_all_chats_go_out_and_in(
     monkeypatch.setattr(
         "app.ui.chat_files.QFileDialog.getOpenFileName", lambda *arguments: ("/x/in.json", "")
     )
-    window.menu.export_all.trigger()
-    window.menu.import_chats.trigger()
+    window.commands["export-all"].trigger()
+    window.commands["import-chats"].trigger()
     assert workspace.calls == [
         ("export_all", Path("/x/all.json")),
         ("import_conversations", Path("/x/in.json")),

@@ -120,7 +120,7 @@ def test_the_meter_shows_the_context(window: MainWindow, workspace: FakeWorkspac
         meter.text == "500 of 1,000 tokens".replace(",", meter.locale().groupSeparator())
         or "500 of" in meter.text
     )
-    window.new_chat()
+    window.shelf.new_chat()
     assert not meter.isVisible()
 
 

@@ -106,13 +106,13 @@ def test_code_tables_and_thoughts_are_marked_too(
         if button.accessibleName() == "Thoughts of the model":
             button.click()
     assert _marked(view) == []
-    window.menu.drafted.trigger()
+    window.commands["mark-drafts"].trigger()
     expected = ["= 1\u2029yy", "bb", "dd", "here", "thought"]
     assert sorted(_marked(view)) == expected
     theme.set_dark(True)
     assert sorted(_marked(view)) == expected
     height = view.height()
-    window.menu.drafted.trigger()
+    window.commands["mark-drafts"].trigger()
     assert _marked(view) == []
     assert view.height() == height
 
@@ -133,18 +133,18 @@ def test_it_is_coloured_when_the_person_asks(
     chat, view = _open(window, workspace)
     assert _coloured(view) == []
     qtbot.keyClick(window, Qt.Key.Key_D, Qt.KeyboardModifier.ControlModifier)
-    assert window.menu.drafted.isChecked()
+    assert window.commands["mark-drafts"].isChecked()
     assert workspace.settings.drafted_shown
     assert _coloured(view) == ["bold word", "of it"]
     theme.set_scale(1.2)
     assert _coloured(view) == ["bold word", "of it"]
-    window.menu.drafted.trigger()
+    window.commands["mark-drafts"].trigger()
     assert _coloured(view) == []
     assert workspace.reply(chat).content == TEXT
 
 
 def test_nothing_is_coloured_while_the_reply_is_written(window: MainWindow, workspace: FakeWorkspace) -> None:
-    window.menu.drafted.trigger()
+    window.commands["mark-drafts"].trigger()
     chat, view = _open(window, workspace)
     workspace.change(chat, state=MessageState.STREAMING)
     assert _coloured(view) == []

@@ -254,13 +254,13 @@ def test_a_deleted_message_comes_back(window: MainWindow, workspace: FakeWorkspa
 def test_undo_brings_back_what_its_notice_tells_of(window: MainWindow, workspace: FakeWorkspace) -> None:
     other = workspace.add_conversation("Other", 60, "a", "b")
     chat = open_chat(window, workspace, "Why?", "Because.")
-    window.delete(other)
+    window.shelf.delete(other)
     press(window, 0, Action.DELETE)
     window.toast.action_button.click()
     assert texts(window) == ["Why?", "Because."]
     assert [one.id for one in workspace.conversations()] == [chat]
     press(window, 0, Action.DELETE)
-    window.delete(chat)
+    window.shelf.delete(chat)
     window.toast.action_button.click()
     assert (window.page.current, texts(window)) == (chat, ["Because."])
 

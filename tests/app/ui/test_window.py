@@ -63,20 +63,23 @@ def test_a_narrow_window(qtbot: QtBot, window: MainWindow, workspace: FakeWorksp
 
 def test_the_menu_of_the_window(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
     menu = window.menu
-    assert not menu.rename.isEnabled()
+    assert not window.commands["rename-chat"].isEnabled()
     window.page.open(workspace.add_conversation("Chat", 0, "a", "b"))
     qtbot.mouseClick(window.page.header.menu_button, Qt.MouseButton.LeftButton)
     assert menu.isVisible()
-    assert (menu.drafted.isChecked(), menu.guesses.isChecked()) == (False, True)
-    assert menu.drafted.shortcut().toString() == "Ctrl+D"
-    menu.guesses.trigger()
-    menu.drafted.trigger()
+    assert (window.commands["mark-drafts"].isChecked(), window.commands["show-guesses"].isChecked()) == (
+        False,
+        True,
+    )
+    assert window.commands["mark-drafts"].shortcut().toString() == "Ctrl+D"
+    window.commands["show-guesses"].trigger()
+    window.commands["mark-drafts"].trigger()
     assert (workspace.settings.drafted_shown, workspace.settings.unconfirmed_shown) == (True, False)
     menu.close()
-    assert menu.delete_chat.isEnabled()
-    menu.delete_chat.trigger()
+    assert window.commands["delete-chat"].isEnabled()
+    window.commands["delete-chat"].trigger()
     assert window.page.current is None
-    assert not menu.delete_chat.isEnabled()
+    assert not window.commands["delete-chat"].isEnabled()
 
 
 def test_dark_and_light(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, theme: Theme) -> None:
@@ -85,7 +88,7 @@ def test_dark_and_light(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspa
         theme.set_dark(dark)
         qtbot.wait(10)
         picture = window.grab().toImage()
-        assert picture.pixelColor(window.page.x() + 5, 300) == QColor(color)
+        assert picture.pixelColor(window.places.x() + 5, 300) == QColor(color)
 
 
 def test_font_size(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, theme: Theme) -> None:
@@ -107,12 +110,13 @@ def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -
     window.page.composer.set_text("typed")
     window.sidebar.new_button.setFocus()
     seen: list[str] = []
-    for _ in range(13):
+    for _ in range(16):
         widget = QApplication.focusWidget()
         assert widget is not None
         seen.append(widget.accessibleName())
         qtbot.keyClick(widget, Qt.Key.Key_Tab)
-    wanted = ["New chat", "Search chats", "Chats", "Show or hide the chats (Ctrl+B)", "Model: Tenon guide, fp32",
+    wanted = ["New chat", "Search chats", "Chats", "Models", "This machine", "Settings",
+              "Show or hide the chats (Ctrl+B)", "Model: Tenon guide, fp32",
               "Show or hide the inspector (F12)", "Menu", "Transcript", "Message", "Attach text files", "Mode: Auto",
               "Send", "Copy reply"]  # fmt: skip
     assert seen[: len(wanted)] == wanted
@@ -280,3 +284,35 @@ def test_void_calls_lose_no_reference_to_none(qtbot: QtBot) -> None:
     for number in range(10_000):
         label.setText("a" if number % 2 else "b")
     assert abs(sys.getrefcount(None) - before) < 1_000
+
+
+def test_the_pages_beside_the_chat(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
+    nav = window.sidebar.nav
+    for name in ("models", "machine"):
+        qtbot.mouseClick(nav.rows[name], Qt.MouseButton.LeftButton)
+        assert window.places.current == name
+        assert [row for row, button in nav.rows.items() if button.isChecked()] == [name]
+    qtbot.keyClick(window, Qt.Key.Key_Escape)
+    assert window.places.current == "chat"
+    assert not any(button.isChecked() for button in nav.rows.values())
+    chat = workspace.add_conversation("Chat", 0, "a", "b")
+    window.commands["models"].trigger()
+    window.sidebar.chosen.emit(chat)
+    assert (window.places.current, window.page.current) == ("chat", chat)
+
+
+def test_a_page_is_made_once_and_brings_the_sidebar_back(qtbot: QtBot, window: MainWindow) -> None:
+    window.commands["machine"].trigger()
+    page = window.places.page("machine")
+    window.commands["models"].trigger()
+    window.commands["machine"].trigger()
+    assert window.places.page("machine") is page
+    qtbot.mouseClick(page.sidebar_button, Qt.MouseButton.LeftButton)  # type: ignore[attr-defined]
+    qtbot.waitUntil(lambda: not window.sidebar.isVisible())
+
+
+def test_no_two_commands_share_a_name_or_a_key(window: MainWindow) -> None:
+    with pytest.raises(ValueError, match="two commands"):
+        window.commands.add("quit", "Quit", window.close, next(iter(window.commands)).section)
+    keys = [key.toString() for command in window.commands for key in command.action.shortcuts()]
+    assert len(keys) == len(set(keys))

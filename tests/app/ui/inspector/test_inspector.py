@@ -78,27 +78,32 @@ def test_a_window_without_it_loads_no_plots() -> None:
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=False).returncode == 0
 
 
+def _open_everywhere(window: MainWindow) -> tuple[bool, bool, bool]:
+    button = window.page.header.inspector_button
+    return window.inspector.open, button.isChecked(), window.commands["inspector"].isChecked()
+
+
 def test_every_way_to_open_and_close_it(
     qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
 ) -> None:
     dock, header = window.inspector, window.page.header
     qtbot.mouseClick(header.inspector_button, Qt.MouseButton.LeftButton)
-    assert (dock.open, header.inspector_button.isChecked(), window.menu.inspector.isChecked()) == (True,) * 3
+    assert _open_everywhere(window) == (True,) * 3
     panel = dock.panel
     assert panel is not None
     settled(qtbot, window)
     assert panel.isVisible()
     assert panel.geometry().right() == window.shell.width() - 1
-    assert window.page.geometry().right() == panel.x() - 1
+    assert window.places.geometry().right() == panel.x() - 1
     qtbot.mouseClick(panel.head.close_button, Qt.MouseButton.LeftButton)
-    assert (dock.open, header.inspector_button.isChecked(), window.menu.inspector.isChecked()) == (False,) * 3
+    assert _open_everywhere(window) == (False,) * 3
     qtbot.waitUntil(lambda: not panel.isVisible())
-    assert window.page.geometry().right() == window.shell.width() - 1
+    assert window.places.geometry().right() == window.shell.width() - 1
     qtbot.keyClick(window, Qt.Key.Key_F12)
     assert dock.open
     qtbot.keyClick(window, Qt.Key.Key_I, Qt.KeyboardModifier.ControlModifier)
     assert not dock.open
-    window.menu.inspector.trigger()
+    window.commands["inspector"].trigger()
     assert dock.open
 
 
@@ -189,7 +194,7 @@ def test_another_chat_or_reply_is_followed(
     workspace.tell(update(workspace.reply(chat).id, 10, 1000.0, ROUNDS))
     panel.update_now()
     assert panel.tokens.count
-    window.new_chat()
+    window.shelf.new_chat()
     assert panel.tokens.count == 0
     window.page.open(chat)
     assert panel.tokens.count

@@ -1,0 +1,161 @@
+"""What the window does with whole chats: begin, open, find, rename, delete with undo, and the list that shows them."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.chat.conversation import Message
+from app.chat.search import SearchHit
+from app.ui.chat_files import ChatFiles
+from app.ui.chat_page import ChatPage
+from app.ui.commands import Commands, Section
+from app.ui.sidebar.sidebar import Sidebar
+from app.ui.toast import Toast
+from app.words import tr
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+_LONGEST_TITLE = 40
+
+
+class ChatShelf(QObject):
+    """Stands between the sidebar, the page of the chat and the workspace."""
+
+    chat_wanted = Signal()  # the chat's page is to be in view
+    sidebar_wanted = Signal()
+
+    def __init__(
+        self, workspace: Workspace, sidebar: Sidebar, page: ChatPage, toast: Toast, files: ChatFiles
+    ) -> None:
+        super().__init__(page)
+        self._workspace = workspace
+        self._sidebar = sidebar
+        self._page = page
+        self._toast = toast
+        self._files = files
+        workspace.conversations_changed.connect(self._conversations_changed)
+        workspace.message_added.connect(self._mark_busy)
+        workspace.message_changed.connect(self._mark_busy)
+        sidebar.new_requested.connect(self.new_chat)
+        sidebar.chosen.connect(self.open)
+        sidebar.renamed.connect(workspace.rename)
+        sidebar.delete_requested.connect(self.delete)
+        sidebar.pin_requested.connect(workspace.pin)
+        sidebar.hit_chosen.connect(self._open_hit)
+        sidebar.search_changed.connect(self.show_conversations)
+        sidebar.search_paused.connect(self._search_messages)
+        page.message_deleted.connect(self._offer_message_back)
+
+    def add_commands(self, commands: Commands) -> None:
+        """Declare what can be done with chats."""
+        chats = Section.CHAT
+        commands.add("new-chat", tr("New chat"), self.new_chat, chats, ("Ctrl+N",), "square-pen")
+        commands.add("search-chats", tr("Search chats"), self._search, chats, ("Ctrl+K",), "search")
+        commands.add("rename-chat", tr("Rename chat"), self._rename_current, chats, ("F2",), "pencil")
+        commands.add("delete-chat", tr("Delete chat"), self._delete_current, chats, icon="trash-2")
+        commands.add("export-chat", tr("Export chat..."), self._export_current, chats, ("Ctrl+S",))
+        commands.add("export-all", tr("Export all chats..."), self._files.export_all, chats)
+        told = tr("Chats that were exported as JSON, or conversations.json of ChatGPT's data export")
+        commands.add("import-chats", tr("Import chats..."), self._files.import_chats, chats, tip=told)
+        self._commands = commands
+        self._page.conversation_shown.connect(self._conversation_shown)
+        self._conversation_shown(self._page.current)
+
+    @Slot()
+    def new_chat(self) -> None:
+        """A blank chat, ready for typing."""
+        self._page.open(self._workspace.new_conversation())
+        self.chat_wanted.emit()
+        self._page.composer.prompt.setFocus()
+
+    @Slot(int)
+    def open(self, conversation_id: int) -> None:
+        """Show a chat."""
+        if conversation_id != self._page.current:
+            self._page.open(conversation_id)
+        self.chat_wanted.emit()
+
+    @Slot(int)
+    def delete(self, conversation_id: int) -> None:
+        """Delete a chat and offer to bring it back."""
+        title = next((c.title for c in self._workspace.conversations() if c.id == conversation_id), "")
+        self._workspace.delete(conversation_id)
+        self._page.forget(conversation_id)
+        self.show_conversations()
+        short = title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…"
+        self._toast.say(tr("“{title}” is deleted.", title=short), tr("Undo"), self._undo_delete)
+
+    @Slot()
+    def show_conversations(self) -> None:
+        """Fill the list with the chats that the search field asks for."""
+        found = self._workspace.conversations(self._sidebar.search.text().strip())
+        self._sidebar.show_conversations(found, date.today())
+        self._sidebar.select(self._page.current)
+
+    @Slot(str)
+    def _offer_message_back(self, sentence: str) -> None:
+        self._toast.say(sentence, tr("Undo"), self._undo_delete_message)
+
+    def _undo_delete(self) -> None:
+        conversation_id = self._workspace.undo_delete()
+        if conversation_id is not None:
+            self.show_conversations()
+            self._page.open(conversation_id)
+
+    def _undo_delete_message(self) -> None:
+        conversation_id = self._workspace.undo_delete_message()
+        if conversation_id is not None and conversation_id != self._page.current:
+            self._page.open(conversation_id)
+
+    @Slot(object)
+    def _open_hit(self, hit: SearchHit) -> None:
+        """Show a message that was found, in its chat."""
+        if self._workspace.conversation(hit.conversation_id) is None:
+            return
+        self.open(hit.conversation_id)
+        self._page.show_message(hit.message_id)
+
+    @Slot()
+    def _search(self) -> None:
+        self.sidebar_wanted.emit()
+        self._sidebar.focus_search()
+
+    @Slot(str)
+    def _search_messages(self, typed: str) -> None:
+        self._sidebar.show_results(self._workspace.search(typed))
+
+    @Slot()
+    def _conversations_changed(self) -> None:
+        self.show_conversations()
+        self._page.refresh_title()
+
+    @Slot(object)
+    def _conversation_shown(self, conversation_id: int | None) -> None:
+        self._sidebar.select(conversation_id)
+        for name in ("rename-chat", "delete-chat", "export-chat"):  # a blank chat has nothing of it
+            self._commands[name].setEnabled(conversation_id is not None)
+
+    @Slot(object)
+    def _mark_busy(self, message: Message) -> None:
+        if message.role == "assistant":
+            self._sidebar.set_state(message.conversation_id, message.state)
+
+    @Slot()
+    def _rename_current(self) -> None:
+        if self._page.current is not None:
+            self.sidebar_wanted.emit()
+            self._sidebar.list.rename(self._page.current)
+
+    @Slot()
+    def _delete_current(self) -> None:
+        if self._page.current is not None:
+            self.delete(self._page.current)
+
+    @Slot()
+    def _export_current(self) -> None:
+        if self._page.current is not None:
+            self._files.export_chat(self._page.current)

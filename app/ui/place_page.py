@@ -1,0 +1,76 @@
+"""What pages beside the chat have in common: a head with title and buttons, and a column that scrolls under it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
+
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+from app.words import tr
+
+_MARGIN_PX = 32
+_NARROW_MARGIN_PX = 16
+_NARROW_PX = 640
+
+
+class PlacePage(QWidget):
+    """A page to fill.
+
+    Attributes:
+        title: The page's name.
+        head: The layout at the right of the title, for buttons.
+        column: The layout of the page's content, from the top.
+    """
+
+    sidebar_toggled = Signal()
+    said = Signal(str, bool)  # a sentence for the person, and whether it stays
+
+    def __init__(self, theme: Theme, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "page")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.setAccessibleName(title)
+        self.sidebar_button = QToolButton(self)
+        self.sidebar_button.setIcon(themed_icon(theme, "panel-left"))
+        self.sidebar_button.setIconSize(QSize(18, 18))
+        self.sidebar_button.setFixedSize(32, 32)
+        self.sidebar_button.setToolTip(tr("Show or hide the chats (Ctrl+B)"))
+        self.sidebar_button.setAccessibleName(tr("Show or hide the chats (Ctrl+B)"))
+        self.sidebar_button.clicked.connect(self.sidebar_toggled)
+        self.title = QLabel(title, self)
+        self.title.setProperty("kind", "page-title")
+        self.head = QHBoxLayout()
+        self.head.setSpacing(8)
+        self._line = QHBoxLayout()
+        self._line.setSpacing(8)
+        self._line.addWidget(self.sidebar_button)
+        self._line.addWidget(self.title)
+        self._line.addStretch(1)
+        self._line.addLayout(self.head)
+        content = QWidget()
+        content.setProperty("kind", "column")
+        self.column = QVBoxLayout(content)
+        self.column.setSpacing(16)
+        self.area = QScrollArea(self)
+        self.area.setFrameShape(QFrame.Shape.NoFrame)
+        self.area.setWidgetResizable(True)
+        self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.area.setWidget(content)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(0, 0, 0, 0)
+        whole.setSpacing(0)
+        whole.addLayout(self._line)
+        whole.addWidget(self.area, 1)
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Narrow pages have narrow margins."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        side = _NARROW_MARGIN_PX if self.width() < _NARROW_PX else _MARGIN_PX
+        self._line.setContentsMargins(side, 18, side, 12)
+        self.column.setContentsMargins(side, 4, side, side)

@@ -1,0 +1,98 @@
+"""The sidebar's foot: the ways to the pages beside the chats, and to the settings."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
+
+from app.ui.places import MACHINE, MODELS
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+from app.words import tr
+
+SETTINGS = "settings"
+_ROW_PX = 34
+
+
+class NavRow(QToolButton):
+    """An icon, a name, and a word at the right end."""
+
+    def __init__(self, theme: Theme, icon: str, title: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._icon = icon
+        self.setProperty("kind", "nav")
+        self.setText(f"  {title}")
+        self.setAccessibleName(title)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.setIconSize(QSize(16, 16))
+        self.setCheckable(True)
+        self._hint = QLabel(self)
+        self._hint.setProperty("kind", "small")
+        self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.set_chosen(False)
+
+    def sizeHint(self) -> QSize:
+        """As high as the design says."""
+        return QSize(super().sizeHint().width(), self._theme.type.px(_ROW_PX))
+
+    def set_chosen(self, chosen: bool) -> None:
+        """Whether its page is shown."""
+        self.setChecked(chosen)
+        self.setIcon(themed_icon(self._theme, self._icon, "acc" if chosen else "sub"))
+
+    def set_hint(self, text: str) -> None:
+        """What stands at the right end: a shortcut, or how much goes on there."""
+        self._hint.setText(text)
+        self._place_hint()
+
+    @property
+    def hint(self) -> str:
+        """What stands at the right end."""
+        return self._hint.text()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the hint at the end."""
+        super().resizeEvent(event)
+        self._place_hint()
+
+    def _place_hint(self) -> None:
+        size = self._hint.sizeHint()
+        self._hint.setGeometry(self.width() - size.width() - 10, 0, size.width(), self.height())
+
+
+class PlacesNav(QWidget):
+    """Models, This machine, Settings."""
+
+    requested = Signal(str)  # a place of `app.ui.places`, or "settings"
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "foot")
+        self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
+        self.rows: dict[str, NavRow] = {}
+        column = QVBoxLayout(self)
+        column.setContentsMargins(8, 9, 8, 8)
+        column.setSpacing(0)
+        for name, icon, title in (
+            (MODELS, "package", tr("Models")),
+            (MACHINE, "gauge", tr("This machine")),
+            (SETTINGS, "settings", tr("Settings")),
+        ):
+            row = self.rows[name] = NavRow(theme, icon, title, self)
+            row.setSizePolicy(row.sizePolicy().Policy.Expanding, row.sizePolicy().Policy.Fixed)
+            row.clicked.connect(self._clicked)
+            column.addWidget(row)
+        self.rows[SETTINGS].set_hint("Ctrl ,")
+
+    def choose(self, place: str) -> None:
+        """Mark the place that is shown."""
+        for name, row in self.rows.items():
+            row.set_chosen(name == place)
+
+    def _clicked(self) -> None:
+        sender = self.sender()
+        name = next(name for name, row in self.rows.items() if row is sender)
+        self.rows[name].set_chosen(not self.rows[name].isChecked())  # the place's change decides
+        self.requested.emit(name)

@@ -1,0 +1,96 @@
+"""How the window looks: panels, marks and the size of text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+
+from app.ui.chat_page import ChatPage
+from app.ui.commands import Commands, Section
+from app.ui.inspector.dock import InspectorDock
+from app.ui.shell import Shell
+from app.ui.theme.theme import Theme
+from app.words import tr
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+_SCALE_STEP = 10
+
+
+class ViewCommands(QObject):
+    """Declares them and keeps what they change in the settings."""
+
+    def __init__(
+        self, theme: Theme, workspace: Workspace, shell: Shell, page: ChatPage, inspector: InspectorDock
+    ) -> None:
+        super().__init__(shell)
+        self._theme = theme
+        self._settings = workspace.settings
+        self._page = page
+        self._shell = shell
+        self._inspector = inspector
+        page.transcript.set_drafted_shown(self._settings.drafted_shown)
+        shell.shown_changed.connect(self._keep_sidebar_shown)
+        inspector.shown_changed.connect(self._inspector_shown)
+
+    def add_commands(self, commands: Commands) -> None:
+        """Declare what can be done."""
+        view = Section.VIEW
+        commands.add("show-chats", tr("Show or hide the chats"), self._shell.toggle, view, ("Ctrl+B",))
+        self._inspector_action = commands.add("inspector", tr("Inspector"), self._show_inspector, view,
+                                              ("F12", "Ctrl+I"), checkable=True)  # fmt: skip
+        told = tr("Marks what a draft guessed and the model accepted, in finished replies")
+        drafted = commands.add("mark-drafts", tr("Mark accepted drafts"), self._show_drafted, view, ("Ctrl+D",),
+                               tip=told, checkable=True)  # fmt: skip
+        drafted.setChecked(self._settings.drafted_shown)
+        told = tr("For models that are read from the disk: what the draft expects, in grey")
+        guesses = commands.add("show-guesses", tr("Show guesses while they are unconfirmed"), self._show_guesses,
+                               view, tip=told, checkable=True)  # fmt: skip
+        guesses.setChecked(self._settings.unconfirmed_shown)
+        commands.add("larger-text", tr("Larger text"), self._larger, view, ("Ctrl++", "Ctrl+="))
+        commands.add("smaller-text", tr("Smaller text"), self._smaller, view, ("Ctrl+-",))
+        commands.add("usual-text", tr("Usual size of text"), self._usual_size, view, ("Ctrl+0",))
+        latest = self._page.transcript.jump_to_latest
+        commands.add("latest", tr("Jump to the latest message"), latest, view, ("Ctrl+End",))
+
+    @Slot(bool)
+    def _show_inspector(self, shown: bool) -> None:
+        if shown != self._inspector.open:
+            self._inspector.toggle()
+
+    @Slot(bool)
+    def _inspector_shown(self, shown: bool) -> None:
+        self._page.header.set_inspector_shown(shown)
+        self._inspector_action.setChecked(shown)
+
+    @Slot(bool)
+    def _keep_sidebar_shown(self, shown: bool) -> None:
+        self._settings.sidebar_shown = shown
+
+    @Slot(bool)
+    def _show_drafted(self, shown: bool) -> None:
+        self._settings.drafted_shown = shown
+        self._page.transcript.set_drafted_shown(shown)
+
+    @Slot(bool)
+    def _show_guesses(self, shown: bool) -> None:
+        self._settings.unconfirmed_shown = shown
+
+    @Slot()
+    def _larger(self) -> None:
+        self._scale(self._settings.font_scale + _SCALE_STEP)
+
+    @Slot()
+    def _smaller(self) -> None:
+        self._scale(self._settings.font_scale - _SCALE_STEP)
+
+    @Slot()
+    def _usual_size(self) -> None:
+        self._scale(100)
+
+    def _scale(self, percent: int) -> None:
+        percent = min(150, max(90, percent))
+        self._settings.font_scale = percent
+        self._theme.set_scale(percent / 100)
