@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -104,6 +105,12 @@ class ModelInEngine(QObject):
         options = self._options(self._load_id, self._settings.model)
         self._expect(options)
         self._client.send(Load(self._load_id, options))
+
+    def holds_any(self, refs: Collection[str]) -> bool:
+        """Whether one of these is in the engine's memory, as the model or as its draft."""
+        return self._in_memory is not None and (
+            self._in_memory.model in refs or (self._in_memory.draft or "") in refs
+        )
 
     def cancel_load(self) -> None:
         """Give up the load in the background: a reply behind it was stopped, or another model chosen."""

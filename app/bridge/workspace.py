@@ -14,6 +14,7 @@ from app.bridge.garbage import GarbageInWindowThread
 from app.bridge.inspection import Inspection
 from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.models.store import ModelStore
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
 from app.chat.choices import GUIDE_REF, ModeChoice, ModelChoice, mode_choices, model_choices
@@ -39,6 +40,7 @@ class Workspace(Conversations):
     Attributes:
         settings: Assigning to one of them saves it.
         drafts: The drafts of the chosen model.
+        model_store: Models on this computer, on their way, and to be had.
     """
 
     message_changed = Signal(object)  # Message: state, statistics, notices, error; its content too
@@ -78,6 +80,9 @@ class Workspace(Conversations):
         self._replies.reply_text_added.connect(self.reply_text_added)
         self._replies.unconfirmed_changed.connect(self.unconfirmed_changed)
         self._replies.prefill_progress.connect(self.prefill_progress)
+        self.model_store = ModelStore(self.settings, self._client, self._model, self)
+        self.model_store.model_wanted.connect(self.choose_model)
+        self.model_store.settings_changed.connect(self.settings_applied)
         self._inspection: Inspection | None = None
         self._keep_conversations()
         self._closed = False
@@ -90,6 +95,7 @@ class Workspace(Conversations):
         self._notices.clear()
         self._archive.backup_timer.start()
         self._model.load_in_background()
+        self.model_store.start()
 
     # --- engine -------------------------------------------------------------------------------------------
 
@@ -98,9 +104,10 @@ class Workspace(Conversations):
         return self._model.state
 
     def models(self) -> list[ModelChoice]:
-        """The bundled guide and the folders used lately."""
-        return model_choices(self.settings.recent_models)
+        """The bundled guide, the installed models and the folders used lately."""
+        return model_choices(self.settings.recent_models, self.model_store.installed.entries)
 
+    @Slot(str)
     def choose_model(self, ref: str) -> None:
         """Use ``guide`` or a folder from the next message on, and load it in the background."""
         if ref != GUIDE_REF:
@@ -141,6 +148,7 @@ class Workspace(Conversations):
             return
         self._closed = True
         self._replies.close()
+        self.model_store.close()
         self._saved.close()
         self._client.close()  # the writer works meanwhile
         self._stop_timers()

@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from app.chat.model_entries import InstalledEntry
+from app.words import tr
+
 GUIDE_REF = "guide"
 
 
@@ -127,10 +130,13 @@ def model_name(ref: str) -> str:
     return Path(ref).name or ref
 
 
-def model_choices(recent_refs: Sequence[str]) -> list[ModelChoice]:
-    """The bundled guide, then the folders and GGUF files used lately; one that is gone says so."""
+def model_choices(recent_refs: Sequence[str], installed: Sequence[InstalledEntry] = ()) -> list[ModelChoice]:
+    """The bundled guide, the installed models, then folders and GGUF files used lately; one that is gone says so."""
     choices = [ModelChoice(GUIDE_REF, model_name(GUIDE_REF), "Built in: answers questions about Tenon")]
-    choices += [ModelChoice(ref, model_name(ref), _place(ref)) for ref in recent_refs]
+    usable = [entry for entry in installed if entry.kind == "target" and not entry.bundled]
+    choices += [ModelChoice(entry.ref, entry.name, entry.problem or tr("Installed")) for entry in usable]
+    known = {choice.ref for choice in choices}
+    choices += [ModelChoice(ref, model_name(ref), _place(ref)) for ref in recent_refs if ref not in known]
     return choices
 
 

@@ -13,6 +13,8 @@ The last line of the last message is the script, ``word`` or ``word number``:
     draft       the draft and the memory budget it was given
     rounds      whether it was asked for the texts of its rounds
 
+Every model is predicted to run, and the pairs of drafts and models are `PAIRS`.
+
 A model called ``broken`` cannot be loaded, one called ``long`` takes a second. A draft called ``misfit`` fits nothing.
 """
 
@@ -20,6 +22,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import signal
 import threading
 import time
@@ -33,10 +36,12 @@ from engine.messages import (
     Command,
     ContextTrimmed,
     DraftChecked,
+    DraftPair,
     EngineReady,
     ErrorReport,
     Event,
     Failed,
+    FindPairs,
     Finished,
     Generate,
     Load,
@@ -44,10 +49,14 @@ from engine.messages import (
     LoadProgress,
     Memory,
     ModelLoaded,
+    ModelPredicted,
     ModelReport,
     ModelUnloaded,
     Notice,
+    PairsFound,
     Plan,
+    Prediction,
+    PredictModels,
     PrefillProgress,
     Reply,
     Shutdown,
@@ -56,10 +65,15 @@ from engine.messages import (
     TextDrafted,
     Timings,
     TokensAdded,
+    Unload,
 )
 
 SERVE = "tests.support.fake_engine:serve"
 CONTEXT = 4096
+PAIRS = (
+    DraftPair("big", "small", False, True, ""),
+    DraftPair("big", "misfit", False, False, "The draft was made for another vocabulary."),
+)
 
 
 class Stopped(Exception):
@@ -120,12 +134,20 @@ class FakeEngine:
         self.loaded: tuple[object, ...] | None = None
 
     def answer(self, command: Command) -> None:
-        if not isinstance(command, (Load, Generate, CheckDrafts)):
+        if isinstance(command, Unload):
+            self.unload()
+        if not isinstance(command, (Load, Generate, CheckDrafts, PredictModels, FindPairs)):
             return
         try:
             self.check(command.request_id)
             if isinstance(command, CheckDrafts):
                 self.check_drafts(command)
+                return
+            if isinstance(command, PredictModels):
+                self.predict(command)
+                return
+            if isinstance(command, FindPairs):
+                self.emit(PairsFound(command.request_id, PAIRS))
                 return
             self.load(command.request_id, command.options)
             if isinstance(command, Generate):
@@ -139,10 +161,7 @@ class FakeEngine:
         ref, wanted = options.model, (options.model, options.draft, options.ram_budget_bytes)
         if wanted == self.loaded:
             return
-        self.loaded = None
-        if self.model:
-            self.model = ""
-            self.emit(ModelUnloaded())
+        self.unload()
         name = Path(ref).name
         for step in range(10):
             self.emit(LoadProgress(request_id, step, 10))
@@ -153,6 +172,28 @@ class FakeEngine:
         self.model, self.loaded = ref, wanted
         report = ModelReport(name, ref, "Fake", 1, "fp32", CONTEXT, 4, 1.0)
         self.emit(ModelLoaded(request_id, report))
+
+    def unload(self) -> None:
+        self.loaded = None
+        if self.model:
+            self.model = ""
+            self.emit(ModelUnloaded())
+
+    def predict(self, command: PredictModels) -> None:
+        """Every model runs, the larger the slower; one whose name has 70b comes from the disk."""
+        for model in command.models:
+            size = re.search(r"([\d.]+)b", model.reference.lower())
+            billions = float(size[1]) if size else 1.0
+            large = billions > 50
+            prediction = Prediction(
+                "llmcad" if large else "lookup",
+                0.3 if large else 40 / billions,
+                int(billions * 1e9),
+                16_000_000_000,
+                from_disk=large,
+                measured=True,
+            )
+            self.emit(ModelPredicted(command.request_id, model.reference, prediction))
 
     def check_drafts(self, command: CheckDrafts) -> None:
         for draft in command.drafts:
