@@ -15,6 +15,8 @@ from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
 from app.ui.commands import Commands, Section
 from app.ui.inspector.dock import InspectorDock
+from app.ui.models.model_news import ModelNews
+from app.ui.models.models_page import ModelsPage
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MACHINE, MODELS, Places
 from app.ui.settings_dialog import SettingsDialog
@@ -55,6 +57,7 @@ class MainWindow(QMainWindow):
         self.files = ChatFiles(workspace, self)
         self.shelf = ChatShelf(workspace, self.sidebar, self.page, self.toast, self.files)
         self.view = ViewCommands(theme, workspace, self.shell, self.page, self.inspector)
+        self.news = ModelNews(workspace.model_store, self.sidebar.nav, self.toast, self.places)
         self.commands = Commands(theme, self)
         self._add_commands()
         self._register_places()
@@ -81,7 +84,7 @@ class MainWindow(QMainWindow):
 
     def _register_places(self) -> None:
         """Say how the pages beside the chat are made."""
-        self.places.register(MODELS, lambda: PlacePage(self._theme, tr("Models")))
+        self.places.register(MODELS, lambda: ModelsPage(self._theme, self._workspace))
         self.places.register(MACHINE, lambda: PlacePage(self._theme, tr("This machine")))
 
     def _connect(self) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.inspection import Inspection
+from app.bridge.models.store import ModelStore
 from app.chat.attachment import Attachment
 from app.chat.choices import (
     DraftChoice,
@@ -85,11 +86,22 @@ class FakeEngineTalk(QObject):
     """What an `Inspection` needs of the client, the replies and the model: events to send, and what was asked for."""
 
     event_received = Signal(object)
+    stopped = Signal(str)
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.round_texts = False
         self.report: ModelReport | None = None
+        self.sent: list[object] = []
+
+    def start(self) -> None:
+        """There is no engine."""
+
+    def send(self, command: object) -> None:
+        self.sent.append(command)
+
+    def holds_any(self, refs: object) -> bool:
+        return False
 
 
 class FakeWorkspace(QObject):
@@ -113,6 +125,8 @@ class FakeWorkspace(QObject):
         self.drafts = FakeDrafts(self.settings)
         self.drafts.refused.connect(self.notice)
         self.talk = FakeEngineTalk(self)
+        self.model_store = ModelStore(self.settings, self.talk, self.talk, self)  # type: ignore[arg-type]
+        self.model_store.model_wanted.connect(self.choose_model)
         self.inspections: list[Inspection] = []
         self.calls: list[tuple[object, ...]] = []
         self.opened: list[int | None] = []
@@ -309,7 +323,7 @@ class FakeWorkspace(QObject):
         return self._engine
 
     def models(self) -> list[ModelChoice]:
-        return model_choices(self.settings.recent_models)
+        return model_choices(self.settings.recent_models, self.model_store.installed.entries)
 
     def choose_model(self, ref: str) -> None:
         self.calls.append(("choose_model", ref))
@@ -338,6 +352,7 @@ class FakeWorkspace(QObject):
 
     def close(self) -> None:
         self.calls.append(("close",))
+        self.model_store.close()
 
     # --- inside -----------------------------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ class Offers(QObject):
     offered = Signal(object)  # OfferEntry
     refused = Signal(str, str)  # reference and why it cannot be fetched
     token_kept = Signal(str)  # empty, or why it was not
+    pair_wanted = Signal(str, str)  # names that a model and its draft will have here
 
     def __init__(self, downloads: Downloads, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -83,6 +84,8 @@ class Offers(QObject):
             return
 
         def then(plans: tuple[DownloadPlan, ...]) -> None:
+            for draft in plans:
+                self.pair_wanted.emit(plan.name, draft.name)
             self._downloads.add(plan, *plans)
 
         self._lane.run(

@@ -50,8 +50,10 @@ class ModelStore(QObject):
         self._pair_requests = 0
         self._leaving: tuple[str, ...] = ()
         self._arriving: set[str] = set()
+        self._pairs_wanted: set[tuple[str, str]] = set()
         self.downloads.arrived.connect(self._arrived)
         self.installed.changed.connect(self._tell_arrived)
+        self.offers.pair_wanted.connect(self._keep_pair)
         self.installed.removed.connect(self._forget_forecasts)
         client.event_received.connect(self._receive)
         client.stopped.connect(self._engine_stopped)
@@ -60,6 +62,14 @@ class ModelStore(QObject):
         """Look at what is installed, and let downloads of an earlier run go on."""
         self.installed.refresh()
         self.downloads.resume_left_ones()
+
+    def look_around(self) -> None:
+        """The page is shown: see what changed since, and predict what is not predicted yet."""
+        self.installed.refresh()
+        self.forecasts.ask(self.offers.catalogue())
+        self.forecasts.ask_installed(self.installed.entries)
+        if len(self.installed.entries) > 1:
+            self.find_pairs()
 
     def entry(self, name: str) -> InstalledEntry | None:
         """An installed model by its name."""
@@ -107,12 +117,21 @@ class ModelStore(QObject):
         self._arriving.add(name)
         self.installed.refresh()
 
+    @Slot(str, str)
+    def _keep_pair(self, target: str, draft: str) -> None:
+        self._pairs_wanted.add((target, draft))
+
     @Slot()
     def _tell_arrived(self) -> None:
-        for entry in self.installed.entries:
-            if entry.name in self._arriving:
-                self._arriving.remove(entry.name)
-                self.ready.emit(entry.name, entry.ref)
+        here = {entry.name: entry for entry in self.installed.entries}
+        for target, draft in [pair for pair in self._pairs_wanted if here.keys() >= set(pair)]:
+            self._pairs_wanted.remove((target, draft))
+            self._settings.remember_draft(here[target].ref, here[draft].ref)
+            if self.in_use(here[target]):
+                self.settings_changed.emit()
+        for name in self._arriving & here.keys():
+            self._arriving.remove(name)
+            self.ready.emit(name, here[name].ref)
 
     @Slot(str)
     def _forget_forecasts(self, name: str) -> None:

@@ -37,7 +37,9 @@ def weights(server: HubServer, tmp_path: Path) -> bytes:
     path = tmp_path / "made.gguf"
     write_small_gguf(path, values=32_768)
     content = path.read_bytes()
-    server.add(REPO, {FILE: content, "README.md": b""}, tags=("text-generation", "gguf", "license:apache-2.0"))
+    server.add(
+        REPO, {FILE: content, "README.md": b""}, tags=("text-generation", "gguf", "license:apache-2.0")
+    )
     return content
 
 
@@ -226,7 +228,9 @@ def test_a_model_in_use_leaves_memory_before_it_is_removed_with_its_draft(desk: 
     assert workspace.engine_state().model_ref == GUIDE_REF
 
 
-def test_folders_and_files_are_looked_at_then_linked_or_copied(desk: Desk, target: Path, tmp_path: Path) -> None:
+def test_folders_and_files_are_looked_at_then_linked_or_copied(
+    desk: Desk, target: Path, tmp_path: Path
+) -> None:
     workspace = desk.open()
     store = workspace.model_store.installed
 
