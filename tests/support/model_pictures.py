@@ -7,7 +7,14 @@ from dataclasses import replace
 
 from PySide6.QtCore import QSize
 
-from app.chat.model_entries import DownloadEntry, DraftOffer, ImportEntry, InstalledEntry, OfferEntry, RemovalEntry
+from app.chat.model_entries import (
+    DownloadEntry,
+    DraftOffer,
+    ImportEntry,
+    InstalledEntry,
+    OfferEntry,
+    RemovalEntry,
+)
 from app.ui.models.get_dialog import GetDialog
 from app.ui.models.import_dialog import ImportDialog
 from app.ui.models.model_dialog import ModelDialog
@@ -123,17 +130,19 @@ def main() -> None:
     theme.set_scale(1.0)
     for size, prefix in ((QSize(900, 640), ""), (QSize(380, 560), "small-")):
         shown = page(theme, size)
+        draft = DraftOffer("llama-3.2-1b-instruct", "Llama 3.2 1B Instruct", False, 760_000_000)
+        repo = "meta-llama/Llama-3.2-3B-Instruct"
         offer = OfferEntry(
-            "meta-llama/Llama-3.2-3B-Instruct", "Llama-3.2-3B-Instruct", "meta-llama/Llama-3.2-3B-Instruct",
-            "llama3.2", int(6.4 * _GB), True, "https://huggingface.co/meta-llama/Llama-3.2-3B-Instruct", "Q4_K_M",
-            ("Q4_K_M", "Q6_K", "Q8_0"), (DraftOffer("llama-3.2-1b-instruct", "Llama 3.2 1B Instruct", False, 760_000_000),),
-            64 * _GB, False,
+            repo, "Llama-3.2-3B-Instruct", repo, "llama3.2", int(6.4 * _GB), True, f"https://huggingface.co/{repo}",
+            "Q4_K_M", ("Q4_K_M", "Q6_K", "Q8_0"), (draft,), 64 * _GB, False,
         )  # fmt: skip
+        mine = ImportEntry(("/home/me/models/thesis",), "thesis", "safetensors", 5 * _GB, 64 * _GB)
+        removal = RemovalEntry("Llama-3.1-8B", 5 * _GB, "", (("Llama-3.2-1B", 760_000_000),))
         dialogs: tuple[tuple[str, ModelDialog], ...] = (
             ("get", GetDialog(theme, "Llama 3.2 3B Instruct", offer, True, shown)),
-            ("import", ImportDialog(theme, ImportEntry(("/home/me/models/thesis",), "thesis", "safetensors", 5 * _GB, 64 * _GB), shown)),
-            ("removal", RemovalDialog(theme, RemovalEntry("Llama-3.1-8B", 5 * _GB, "", (("Llama-3.2-1B", 760_000_000),)), True, shown)),
-        )  # fmt: skip
+            ("import", ImportDialog(theme, mine, shown)),
+            ("removal", RemovalDialog(theme, removal, True, shown)),
+        )
         for name, dialog in dialogs:
             dialog.open()
             app.processEvents()

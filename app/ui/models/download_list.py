@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QToolBut
 
 from app.chat.model_entries import DownloadEntry
 from app.ui.models.elided_label import ElidedLabel
+from app.ui.models.ruled_row import RuledRow
 from app.ui.models.share_bar import ShareBar
 from app.ui.models.wording import download_words
 from app.ui.theme.icons import themed_icon
@@ -19,15 +20,13 @@ from app.words import tr
 _NARROW_PX = 620
 
 
-class DownloadRow(QFrame):
+class DownloadRow(RuledRow):
     """One download."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, parent)
         self.entry: DownloadEntry | None = None
         self._narrow: bool | None = None
-        self.setProperty("kind", "row")
         self.name = ElidedLabel(kind="label", parent=self)
         self.bar = ShareBar(theme, tr("Download"), self)
         self.words = QLabel(self)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QCheckBox, QComboBox, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from app.chat.model_entries import OfferEntry
+from app.settings.control import Names
 from app.ui import figures
+from app.ui.models.check_row import CheckRow
 from app.ui.models.model_dialog import ModelDialog
 from app.ui.models.wording import joined, licence_title
+from app.ui.setting_control import NamesField
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -28,11 +31,12 @@ class GetDialog(ModelDialog):
         self.offer = offer
         self._facts = self.add_words("")
         self._room = self.add_words("")
-        self.quantizations = QComboBox(self)
+        choices = Names(tuple((name, name) for name in offer.quantizations))
+        self.quantizations = NamesField(theme, choices, self)
         self.quantizations.setAccessibleName(tr("Quantization"))
         self._choice = self._row(tr("Quantization"), self.quantizations)
         self.quantizations.activated.connect(self._another_quantization)
-        self.draft_boxes: dict[str, QCheckBox] = {}
+        self.draft_boxes: dict[str, CheckRow] = {}
         for draft in offer.drafts:
             size = tr("about {size}", size=figures.size(draft.size_bytes)) if draft.size_bytes else ""
             words = (
@@ -40,8 +44,8 @@ class GetDialog(ModelDialog):
                 if draft.is_head
                 else tr("With the draft {title}, {size}", title=draft.title, size=size)
             )
-            box = self.draft_boxes[draft.reference] = QCheckBox(words, self)
-            box.setChecked(draft_wanted and draft is offer.drafts[0])
+            wanted = draft_wanted and draft is offer.drafts[0]
+            box = self.draft_boxes[draft.reference] = CheckRow(theme, words, wanted, self)
             box.toggled.connect(self._say_size)
             self.column.addWidget(box)
         if offer.drafts:
@@ -71,8 +75,6 @@ class GetDialog(ModelDialog):
                 offer.quantization,
             )
         )
-        self.quantizations.clear()
-        self.quantizations.addItems(list(offer.quantizations))
         self.quantizations.setCurrentText(offer.quantization)
         for widget in self._choice:
             widget.setVisible(len(offer.quantizations) > 1)
@@ -89,7 +91,7 @@ class GetDialog(ModelDialog):
     @property
     def drafts(self) -> tuple[str, ...]:
         """What is to be fetched along."""
-        return tuple(reference for reference, box in self.draft_boxes.items() if box.isChecked())
+        return tuple(reference for reference, box in self.draft_boxes.items() if box.checked)
 
     @Slot()
     def accept(self) -> None:

@@ -21,6 +21,7 @@ from app.chat.choices import model_name
 from app.chat.model_entries import InstalledEntry
 from app.ui import figures
 from app.ui.models.elided_label import ElidedLabel
+from app.ui.models.ruled_row import RuledRow
 from app.ui.models.share_bar import ShareBar
 from app.ui.models.tag import Tag
 from app.ui.models.wording import joined, kind_title, licence_title
@@ -54,14 +55,12 @@ def name_of(entry: InstalledEntry) -> str:
     return model_name(entry.ref) if entry.bundled else entry.name
 
 
-class InstalledRow(QFrame):
+class InstalledRow(RuledRow):
     """One model."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
+        super().__init__(theme, parent)
         self.content: InstalledContent | None = None
-        self.setProperty("kind", "row")
         self.name = ElidedLabel(kind="label", parent=self)
         self.kind = Tag(theme, self)
         self.detail = ElidedLabel(kind="small", parent=self)
@@ -69,7 +68,7 @@ class InstalledRow(QFrame):
         self.problem.setProperty("kind", "bad")
         self.problem.setWordWrap(True)
         self.fits = QLabel(self)
-        self.fits.setProperty("kind", "small")
+        self.fits.setProperty("kind", "notice")
         self.fits.setWordWrap(True)
         self.misfits = QLabel(self)
         self.misfits.setProperty("kind", "small")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.model_entries import Fit, ListedModel, fit_of
@@ -82,6 +82,10 @@ class _Row:
         column.setSpacing(2)
         column.addLayout(line)
         column.addLayout(under)
+        self.problem = QLabel(self.first)
+        self.problem.setProperty("kind", "small")
+        self.problem.setWordWrap(True)
+        column.addWidget(self.problem)
         self.owner = ElidedLabel(kind="sub", parent=parent)
         self.size = QLabel(parent)
         self.licence = ElidedLabel(kind="sub", parent=parent)
@@ -101,12 +105,6 @@ class _Row:
         end.addStretch(1)
         end.addWidget(self.state)
         end.addWidget(self.button)
-        self.rule = QFrame(parent)
-        self.rule.setProperty("kind", "rule")
-        self.rule.setFixedHeight(1)
-        self.problem = QLabel(parent)
-        self.problem.setProperty("kind", "small")
-        self.problem.setWordWrap(True)
         self.cells: tuple[QWidget, ...] = (
             self.first, self.owner, self.size, self.licence, self.fit, self.speed, self.mode, self.draft, self.last,
         )  # fmt: skip
@@ -172,7 +170,7 @@ class _Row:
 
     def discard(self) -> None:
         """Take it away."""
-        for widget in (*self.cells, self.rule, self.problem):
+        for widget in self.cells:
             widget.hide()
             widget.deleteLater()
 
@@ -189,12 +187,12 @@ class ModelTable(QFrame):
         self.setAccessibleName(tr("Models to get"))
         self.rows: list[_Row] = []
         self._contents: tuple[RowContent, ...] = ()
+        self._shown: tuple[bool, ...] = ()
         self._grid = QGridLayout(self)
         self._grid.setContentsMargins(16, 0, 12, 0)
         self._grid.setHorizontalSpacing(_GAP_PX)
         self._grid.setVerticalSpacing(0)
         self._grid.setColumnStretch(0, 3)
-        self._grid.setColumnStretch(1, 1)
         self._heads = [QLabel(tr(title) if title else "", self) for title, _ in _COLUMNS]
         for number, head in enumerate(self._heads):
             head.setProperty("kind", "small")
@@ -218,7 +216,14 @@ class ModelTable(QFrame):
         if self._columns_shown() != self._shown:
             self._refresh()
 
-    _shown: tuple[bool, ...] = ()
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the rules between rows."""
+        super().paintEvent(event)
+        painter, color = QPainter(self), self._theme.color("line")
+        for number, row in enumerate(self.rows):
+            top = self._grid.cellRect(number + 1, 0).top()
+            if row.content is not None and (number or self._heads[0].isVisible()):
+                painter.fillRect(1, top, self.width() - 2, 1, color)
 
     def _columns_shown(self) -> tuple[bool, ...]:
         width = self.width() / self._theme.type.scale
@@ -228,8 +233,10 @@ class ModelTable(QFrame):
         self._shown = self._columns_shown()
         for head, shown in zip(self._heads, self._shown, strict=True):
             head.setVisible(shown and self._shown[2])
+        self._grid.setColumnStretch(1, int(self._shown[1]))
         for row, content in zip(self.rows, self._contents, strict=True):
             row.show(content, self._shown)
+        self.update()
 
     def _add_row(self) -> None:
         number = len(self.rows)
@@ -239,13 +246,9 @@ class ModelTable(QFrame):
 
         row = _Row(self._theme, self, get)
         row.restyle()
-        line = 3 * number + 1
-        self._grid.addWidget(row.rule, line, 0, 1, len(_COLUMNS))
         for column, cell in enumerate(row.cells):
-            self._grid.addWidget(cell, line + 1, column, self._alignment(column))
-        self._grid.addWidget(row.problem, line + 2, 0, 1, len(_COLUMNS))
-        row.problem.setContentsMargins(0, 0, 0, 8)
-        self._grid.setRowMinimumHeight(line + 1, self._theme.type.px(40))
+            self._grid.addWidget(cell, number + 1, column, self._alignment(column))
+        self._grid.setRowMinimumHeight(number + 1, self._theme.type.px(41))
         self.rows.append(row)
 
     def _alignment(self, column: int) -> Qt.AlignmentFlag:
@@ -258,5 +261,5 @@ class ModelTable(QFrame):
     def _restyle(self) -> None:
         for number, row in enumerate(self.rows):
             row.restyle()
-            self._grid.setRowMinimumHeight(3 * number + 2, self._theme.type.px(40))
+            self._grid.setRowMinimumHeight(number + 1, self._theme.type.px(41))
         self._refresh()

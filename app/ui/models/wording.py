@@ -83,4 +83,4 @@ def download_words(entry: DownloadEntry) -> str:
         return joined(here, tr("paused"))
     if entry.state == "queued":
         return joined(here, tr("waits for its turn"))
-    return joined(here, entry.message) if entry.message else here
+    return tr("{here}. {message}", here=here, message=entry.message) if entry.message else here

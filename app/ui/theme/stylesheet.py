@@ -117,8 +117,6 @@ QFrame[kind="error"] { background: $reds; border: 1px solid $red; border-radius:
 QFrame[kind="toast"] { background: $raised; border: 1px solid $btn; border-radius: 10px; }
 QFrame[kind="model-card"] { background: $raised; border: 1px solid $line; border-radius: 10px; }
 QFrame[kind="rows"] { background: $raised; border: 1px solid $line; border-radius: 10px; }
-QFrame[kind="row"] { background: transparent; border: 0; border-bottom: 1px solid $line; }
-QFrame[kind="rule"] { background: $line; border: 0; }
 QLabel[kind="bad"] { color: $red; }
 QLabel[kind="warning"] { background: $maps; color: $mapt; border-radius: 8px; padding: 8px 12px; }
 QLabel:disabled { color: $mute; }
