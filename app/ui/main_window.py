@@ -103,6 +103,7 @@ class MainWindow(QMainWindow):
         page.header.inspector_toggled.connect(self.inspector.toggle)
         page.inspect_requested.connect(self.inspector.show_reply)
         page.header.menu_requested.connect(self._open_menu)
+        page.header.model_button.more_requested.connect(self._show_models)
         self.shell.focus_left.connect(self._focus_composer)
         self.toast.focus_left.connect(self._focus_composer)
 

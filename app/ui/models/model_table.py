@@ -147,7 +147,7 @@ class _Row:
             tag.show_words(words, tone, icon)  # type: ignore[arg-type]
             tag.setVisible(bool(words) and place)
         missing = (
-            (1, model.owner), (2, size), (3, licence), (5, speed),
+            (2, size), (5, speed), (3, licence), (1, model.owner),
         )  # fmt: skip
         self.detail.setText(joined(*(text for number, text in missing if not shown[number])))
         self.detail.setVisible(bool(self.detail.text()))

@@ -13,6 +13,7 @@ from app.chat.model_entries import ImportEntry, RemovalEntry
 from app.ui import figures
 from app.ui.models.card_grid import CardGrid
 from app.ui.models.download_list import DownloadList
+from app.ui.models.filter_button import FilterButton
 from app.ui.models.flow import Flow
 from app.ui.models.getting import Getting
 from app.ui.models.import_dialog import ImportDialog
@@ -306,12 +307,7 @@ class ModelsPage(PlacePage):
         self.head.addWidget(button)
         return button
 
-    def _filter(self, text: str, on: bool) -> QToolButton:
-        button = QToolButton(self._search_row)
-        button.setProperty("kind", "filter")
-        button.setText(text)
-        button.setAccessibleName(text)
-        button.setCheckable(True)
-        button.setChecked(on)
+    def _filter(self, text: str, on: bool) -> FilterButton:
+        button = FilterButton(self._theme, text, on, self._search_row)
         button.toggled.connect(self._refresh_soon)
         return button
