@@ -8,6 +8,7 @@ from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from app.bridge.workspace import Workspace
+from app.ui.language import SYSTEM, speak
 from app.ui.main_window import MainWindow
 from app.ui.termination import TerminationSignals
 from app.ui.theme.theme import Theme
@@ -43,6 +44,7 @@ class Application:
         self.qt.setApplicationName("Tenon")
         self.qt.setDesktopFileName("tenon")
         self.qt.setApplicationDisplayName("Tenon")
+        speak(self.qt, SYSTEM)
         self.workspace = Workspace()
         self.theme = Theme(scale=min(150, max(90, self.workspace.settings.font_scale)) / 100)
         self.theme.apply()

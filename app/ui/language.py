@@ -1,0 +1,51 @@
+"""The window's language: the system's or the chosen one, from the compiled texts in assets/translations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
+from PySide6.QtWidgets import QApplication
+
+from app import words
+
+TRANSLATIONS = Path(__file__).resolve().parents[2] / "assets" / "translations"
+# What the texts are filed under in the compiled files; there is only one such name.
+CONTEXT = "Tenon"
+LANGUAGES = ("en", "de", "zh")
+SYSTEM = "system"
+
+
+def spoken(chosen: str) -> str:
+    """The language to use: the chosen one, or the first of the system's that there is; English else."""
+    if chosen in LANGUAGES:
+        return chosen
+    wanted = [name.split("-")[0] for name in QLocale.system().uiLanguages()]
+    return next((name for name in wanted if name in LANGUAGES), "en")
+
+
+def speak(application: QApplication, chosen: str) -> str:
+    """Translate the window's texts from here on, and Qt's own; returns the language.
+
+    English has a file as well: it holds the plurals.
+    """
+    language = spoken(chosen)
+    ours = QTranslator(application)
+    if ours.load(str(TRANSLATIONS / f"tenon_{language}.qm")):
+        application.installTranslator(ours)
+    qts = QTranslator(application)
+    if language != "en" and qts.load(
+        f"qtbase_{_QT_NAMES[language]}", QLibraryInfo.path(QLibraryInfo.LibraryPath.TranslationsPath)
+    ):
+        application.installTranslator(qts)
+    if chosen in LANGUAGES:
+        QLocale.setDefault(QLocale(language))
+    words.speak(_translated)
+    return language
+
+
+_QT_NAMES = {"de": "de", "zh": "zh_CN"}
+
+
+def _translated(text: str, n: int) -> str:
+    return QCoreApplication.translate(CONTEXT, text, None, n)

@@ -1,0 +1,107 @@
+"""Hours of use in minutes: hundreds of replies with stops, switches and resizes leave nothing behind."""
+
+from __future__ import annotations
+
+import gc
+import random
+import threading
+from collections.abc import Iterator
+
+import psutil
+import pytest
+from PySide6.QtCore import QtMsgType, qInstallMessageHandler
+from pytestqt.qtbot import QtBot
+
+from app.bridge.workspace import Workspace
+from app.ui.main_window import MainWindow
+from app.ui.theme.theme import Theme
+
+REPLIES = 500
+# Caches, pools and imports are filled by then.
+SETTLED = 100
+GROWTH = 1.05
+PROMPTS = (
+    "How do I start a new chat?",
+    "What is a token?",
+    "Write a short story about a lighthouse keeper.",
+    "Write a Python function.",
+    "Make a table of animals.",
+    "12 + 30",
+)
+MODES = ("auto", "plain", "lookup", "dovetail")
+SIZES = ((1280, 820), (700, 600), (380, 560), (1000, 900))
+
+
+@pytest.fixture
+def qt_warnings() -> Iterator[list[str]]:
+    said: list[str] = []
+
+    def keep(kind: QtMsgType, context: object, text: str) -> None:
+        if kind is not QtMsgType.QtDebugMsg and "plugin does not support" not in text:
+            said.append(text)
+
+    before = qInstallMessageHandler(keep)
+    yield said
+    qInstallMessageHandler(before)
+
+
+def _resident_bytes(workspace: Workspace) -> tuple[int, int]:
+    """Of the window and of the engine."""
+    gc.collect()
+    process_id = workspace._client.process_id
+    assert process_id is not None
+    return psutil.Process().memory_info().rss, psutil.Process(process_id).memory_info().rss
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_hundreds_of_replies_leave_nothing_behind(qtbot: QtBot, qt_warnings: list[str]) -> None:
+    draw = random.Random(7)
+    theme = Theme(dark=False)
+    theme.apply()
+    workspace = Workspace()
+    window = MainWindow(theme, workspace)
+    window.show()
+    workspace.start()
+    page = window.page
+    chats: list[int] = []
+    settled = (0, 0)
+    threads = children = 0
+    for number in range(REPLIES):
+        if len(chats) < 20 and draw.random() < 0.1:
+            window.shelf.new_chat()
+        elif chats and draw.random() < 0.3:
+            window.sidebar.chosen.emit(draw.choice(chats))
+        if draw.random() < 0.1:
+            workspace.choose_mode(draw.choice(MODES))
+        if draw.random() < 0.1:
+            window.resize(*draw.choice(SIZES))
+        if draw.random() < 0.05:
+            window.commands["inspector"].trigger()
+        if draw.random() < 0.05:
+            theme.set_dark(draw.random() < 0.5)
+        page.composer.set_text(draw.choice(PROMPTS))
+        page.composer.send_button.click()
+        chat = page.current
+        assert chat is not None
+        if chat not in chats:
+            chats.append(chat)
+        if draw.random() < 0.2:
+            qtbot.wait(draw.randrange(60))
+            page.stop()
+
+        def done(chat: int = chat) -> bool:
+            return not workspace.messages(chat)[-1].state.unfinished
+
+        qtbot.waitUntil(done, timeout=60_000)
+        if number == SETTLED:
+            settled = _resident_bytes(workspace)
+            threads = threading.active_count()
+            children = len(psutil.Process().children(recursive=True))
+    grown = [now / before for now, before in zip(_resident_bytes(workspace), settled, strict=True)]
+    assert max(grown) < GROWTH, (grown, settled)
+    assert threading.active_count() <= threads
+    assert len(psutil.Process().children(recursive=True)) <= children
+    window.close()
+    assert psutil.Process().children(recursive=True) == []
+    assert qt_warnings == []
