@@ -47,6 +47,7 @@ class ModelStore(QObject):
         self.offers = Offers(self.downloads, self)
         self.forecasts = Forecasts(settings, client, self)
         self.pairs: tuple[DraftPair, ...] = ()
+        self._paired: tuple[InstalledEntry, ...] = ()  # what pairs were asked of
         self._pair_requests = 0
         self._leaving: tuple[str, ...] = ()
         self._arriving: set[str] = set()
@@ -67,8 +68,14 @@ class ModelStore(QObject):
         """The page is shown: see what changed since, and predict what is not predicted yet."""
         self.installed.refresh()
         self.forecasts.ask(self.offers.catalogue())
-        self.forecasts.ask_installed(self.installed.entries)
-        if len(self.installed.entries) > 1:
+        self.look_at_installed()
+
+    def look_at_installed(self) -> None:
+        """Find out of what is installed, where that is not known yet, how fast it is and what goes with what."""
+        entries = self.installed.entries
+        self.forecasts.ask_installed(entries)
+        if entries != self._paired and len(entries) > 1:
+            self._paired = entries
             self.find_pairs()
 
     def entry(self, name: str) -> InstalledEntry | None:
@@ -148,6 +155,7 @@ class ModelStore(QObject):
 
     @Slot(str)
     def _engine_stopped(self, sentence: str) -> None:
+        self._paired = ()
         self._remove_what_leaves()
 
     def _remove_what_leaves(self) -> None:

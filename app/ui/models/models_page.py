@@ -106,7 +106,7 @@ class ModelsPage(PlacePage):
             workspace.engine_changed,
         ):  # fmt: skip
             signal.connect(self._refresh_soon)
-        store.installed.changed.connect(self._predict_installed)
+        store.installed.changed.connect(self._look_at_installed)
         store.installed.progressed.connect(self._read_on)
         store.installed.problem.connect(self._say_trouble)
         store.installed.import_refused.connect(self._say_trouble)
@@ -186,9 +186,9 @@ class ModelsPage(PlacePage):
         self._refresh_soon()
 
     @Slot()
-    def _predict_installed(self) -> None:
+    def _look_at_installed(self) -> None:
         if self.isVisible():
-            self._store.forecasts.ask_installed(self._store.installed.entries)
+            self._store.look_at_installed()
 
     @Slot()
     def _show_all_rows(self) -> None:
