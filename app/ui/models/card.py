@@ -57,7 +57,7 @@ class ModelCard(QFrame):
     def __init__(self, theme: Theme, content: CardContent, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.content = content
+        self.content: CardContent | None = None
         self.setProperty("kind", "model-card")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
         self._title = ElidedLabel(kind="section", parent=self)
@@ -112,6 +112,8 @@ class ModelCard(QFrame):
 
     def show_content(self, content: CardContent) -> None:
         """Show something else, or the same with more known of it."""
+        if content == self.content:
+            return
         self.content = content
         model, prediction = content.model, content.prediction
         self.setAccessibleName(model.title)
@@ -173,6 +175,7 @@ class ModelCard(QFrame):
 
     @Slot()
     def _act(self) -> None:
+        assert self.content is not None
         if self.content.installed_ref:
             self.chat_requested.emit(self.content.installed_ref)
         else:

@@ -102,6 +102,8 @@ class InstalledRow(RuledRow):
 
     def show_content(self, content: InstalledContent) -> None:
         """Show how it stands."""
+        if content == self.content:
+            return
         self.content = content
         entry, name = content.entry, name_of(content.entry)
         self.name.setText(name)

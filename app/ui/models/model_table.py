@@ -109,10 +109,13 @@ class _Row:
             self.first, self.owner, self.size, self.licence, self.fit, self.speed, self.mode, self.draft, self.last,
         )  # fmt: skip
         self.content: RowContent | None = None
+        self._shown: tuple[bool, ...] = ()
 
-    def show(self, content: RowContent, shown: Sequence[bool]) -> None:
+    def show(self, content: RowContent, shown: tuple[bool, ...]) -> None:
         """Show a model in the columns that are shown."""
-        self.content = content
+        if (content, shown) == (self.content, self._shown):
+            return
+        self.content, self._shown = content, shown
         model, prediction = content.model, content.prediction
         licence = licence_title(model.licence)
         size = "" if content.size_bytes is None else figures.size(content.size_bytes)

@@ -73,7 +73,6 @@ class ModelsPage(PlacePage):
         self._pause = QTimer(self, singleShot=True, interval=_TYPING_PAUSE_MS)
         self._pause.timeout.connect(self._search_hub)
         self._connect(workspace)
-        self.refresh()
 
     def _build_search(self, theme: Theme) -> None:
         self.search_head = SectionHead(tr("More models"), self)
@@ -162,6 +161,7 @@ class ModelsPage(PlacePage):
     def showEvent(self, event: QShowEvent) -> None:
         """See what changed while another page was shown."""
         super().showEvent(event)
+        self.refresh()
         self._store.look_around()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -177,7 +177,7 @@ class ModelsPage(PlacePage):
 
     @Slot()
     def _refresh_soon(self) -> None:
-        if not self._later.isActive():
+        if self.isVisible() and not self._later.isActive():
             self._later.start()
 
     @Slot(str, float)
@@ -228,7 +228,8 @@ class ModelsPage(PlacePage):
     @Slot(str)
     def _get_card(self, reference: str) -> None:
         content = self.cards.cards[reference].content
-        self.getting.get(content.model, with_draft=content.draft_bytes > 0, ask=False)
+        if content is not None:
+            self.getting.get(content.model, with_draft=content.draft_bytes > 0, ask=False)
 
     @Slot(str)
     def _get_row(self, reference: str) -> None:
