@@ -80,6 +80,7 @@ class MainWindow(QMainWindow):
         speed = Section.MODEL
         commands.add("models", tr("Models"), self._show_models, speed, ("Ctrl+Shift+M",), "package")
         commands.add("machine", tr("This machine"), self._show_machine, speed, ("Ctrl+Shift+H",), "gauge")
+        self.news.add_commands(commands)
         commands.add("settings", tr("Settings..."), self.open_settings, speed, ("Ctrl+,",), "settings")
 
     def _register_places(self) -> None:

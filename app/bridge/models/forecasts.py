@@ -49,19 +49,30 @@ class Forecasts(QObject):
         self._asked: set[str] = set()
         self._waiting: list[ModelOutline] = []
         self._running: tuple[str, list[ModelOutline]] | None = None
+        self._settled: tuple[object, ...] = ()  # what the person had settled when these were asked
         self._requests = 0
         self._looks = 0
         client.event_received.connect(self._receive)
         client.stopped.connect(self._engine_stopped)
 
     def ask(self, models: Sequence[ListedModel], on_hub: bool = False) -> None:
-        """Predict these, as far as that was not done; `changed` follows as answers come.
+        """Predict these, as far as that was not done with these settings; `changed` follows as answers come.
 
         Args:
             models: Of the catalogue, or found on the hub.
             on_hub: Whether the hub may be asked for what is not of the catalogue; what was asked of it before and
                 is not answered is given up.
         """
+        options = load_options(self._settings)
+        settled = (
+            options.weights,
+            options.context,
+            options.ram_budget_bytes,
+            options.vram_budget_bytes,
+        )
+        if settled != self._settled:
+            self._settled = settled
+            self.forget()
         if on_hub:
             self._looks += 1
         for model in models:
@@ -84,7 +95,7 @@ class Forecasts(QObject):
         self._send()
 
     def forget(self) -> None:
-        """Something changed that decides: the budgets, the machine's measured speeds, what is installed."""
+        """Something changed that decides: the budgets, the machine's measured speeds, the room on the disk."""
         self.known.clear()
         self._asked.clear()
         self._waiting.clear()

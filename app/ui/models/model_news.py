@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Qt, Slot
 
+from app.ui.commands import Commands, Section
+from app.ui.models.models_page import ModelsPage
 from app.ui.places import CHAT, MODELS, Places
 from app.ui.sidebar.places_nav import PlacesNav
 from app.ui.toast import Toast
@@ -28,6 +30,38 @@ class ModelNews(QObject):
         store.downloads.changed.connect(self._count)
         store.downloads.failed.connect(self._tell_failure)
         store.ready.connect(self._tell_ready)
+
+    def add_commands(self, commands: Commands) -> None:
+        """Declare what can be done with models from anywhere."""
+        models = Section.MODEL
+        commands.add("add-model-folder", tr("Add a model from a folder..."), self._add_folder, models,
+                     icon="folder-open")  # fmt: skip
+        commands.add(
+            "add-model-file", tr("Add a model from a file..."), self._add_file, models, icon="folder-plus"
+        )
+        commands.add("search-models", tr("Search models"), self._search, models, icon="search")
+
+    @Slot()
+    def _add_folder(self) -> None:
+        self._page().add_folder()
+
+    @Slot()
+    def _add_file(self) -> None:
+        self._page().add_file()
+
+    @Slot()
+    def _search(self) -> None:
+        page = self._page()
+        page.area.ensureWidgetVisible(page.table)
+        page.area.ensureWidgetVisible(page.search)
+        page.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _page(self) -> ModelsPage:
+        """The page, in view."""
+        self._places.go(MODELS)
+        page = self._places.page(MODELS)
+        assert isinstance(page, ModelsPage)
+        return page
 
     @Slot()
     def _count(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,7 @@ from app.ui.models.download_list import DownloadList
 from app.ui.models.filter_button import FilterButton
 from app.ui.models.flow import Flow
 from app.ui.models.getting import Getting
+from app.ui.models.giving_up_dialog import WORTH_ASKING_BYTES, GivingUpDialog
 from app.ui.models.import_dialog import ImportDialog
 from app.ui.models.installed_list import InstalledList
 from app.ui.models.model_shelf import ModelShelf
@@ -47,6 +50,7 @@ class ModelsPage(PlacePage):
         self.shelf = ModelShelf(workspace, self._store)
         self._searched = ""
         self._all_rows = False
+        self._tabs: list[QWidget] = []
         self.folder_button = self._head_button("folder-open", tr("Add from a folder"))
         self.folder_button.clicked.connect(self.add_folder)
         self.file_button = self._head_button("folder-plus", tr("Add a file"))
@@ -124,7 +128,7 @@ class ModelsPage(PlacePage):
         self.table.get_requested.connect(self._get_row)
         self.downloads.pause_requested.connect(store.downloads.pause)
         self.downloads.resume_requested.connect(store.downloads.resume)
-        self.downloads.cancel_requested.connect(store.downloads.cancel)
+        self.downloads.cancel_requested.connect(self._give_up)
         self.installed.use_requested.connect(store.use)
         self.installed.verify_requested.connect(store.installed.verify)
         self.installed.stop_requested.connect(store.installed.stop_reading)
@@ -157,6 +161,23 @@ class ModelsPage(PlacePage):
         self.search_head.say(tr("%n model(s)", n=len(rows)) if rows else nothing)
         self.more_button.setVisible(len(shown) < len(rows))
         self.more_button.setText(tr("Show all %n model(s)", n=len(rows)))
+        self._order_tabs()
+
+    def _order_tabs(self) -> None:
+        """From the top to the bottom, whenever rows or cards came or went."""
+        order: list[QWidget] = [self.sidebar_button, self.folder_button, self.file_button]
+        order += [card.button for card in self.cards.cards.values()]
+        for download in self.downloads.rows.values():
+            order += [download.hold, download.cancel]
+        for installed in self.installed.rows.values():
+            order += [installed.use, installed.more]
+        order += [self.search, self.chat_filter, self.draft_filter, self.memory_filter]
+        order += [row.button for row in self.table.rows]
+        order.append(self.more_button)
+        if order != self._tabs:
+            self._tabs = order
+            for before, after in pairwise(order):
+                self.setTabOrder(before, after)
 
     def showEvent(self, event: QShowEvent) -> None:
         """See what changed while another page was shown."""
@@ -235,6 +256,18 @@ class ModelsPage(PlacePage):
     def _get_row(self, reference: str) -> None:
         model = self.shelf.model(reference)
         self.getting.get(model, with_draft=self.shelf.draft_pays(model), ask=True)
+
+    @Slot(str)
+    def _give_up(self, name: str) -> None:
+        entry = self._store.downloads.entries.get(name)
+        if entry is None:
+            return
+        if entry.done_bytes < WORTH_ASKING_BYTES:
+            self._store.downloads.cancel(name)
+            return
+        dialog = GivingUpDialog(self._theme, entry, self)
+        dialog.accepted.connect(partial(self._store.downloads.cancel, name))
+        dialog.open()
 
     # --- what is here -----------------------------------------------------------------------------------------
 

@@ -13,7 +13,9 @@ from PySide6.QtWidgets import QFileDialog, QMenu
 from app.bridge.workspace import Workspace
 from app.chat.choices import GUIDE_REF
 from app.chat.engine_state import EnginePhase
+from app.chat.model_entries import DownloadEntry
 from app.ui.models.get_dialog import GetDialog
+from app.ui.models.giving_up_dialog import GivingUpDialog
 from app.ui.models.import_dialog import ImportDialog
 from app.ui.models.installed_list import InstalledRow
 from app.ui.models.model_dialog import ModelDialog
@@ -134,6 +136,40 @@ def test_a_download_is_given_up(visit: Visit, weights: bytes, server: HubServer)
     visit.wait(lambda: not (models_folder() / ".incoming" / NAME).exists())
     assert not page.downloads.isVisible()
     assert not page.download_head.isVisible()
+
+
+def test_what_has_come_is_not_thrown_away_by_a_slip(visit: Visit) -> None:
+    page = visit.open()
+    store = visit.workspace.model_store.downloads
+    given_up: list[str] = []
+    store.cancel = given_up.append  # type: ignore[method-assign,assignment]
+    store.entries = {"big": DownloadEntry("big", "a/big", "paused", 2_000_000_000, 5_000_000_000)}
+    page.refresh()
+    page.downloads.rows["big"].cancel.click()
+    dialog = dialog_of(visit, page, GivingUpDialog)
+    dialog.cancel_button.click()
+    assert given_up == []
+    page.downloads.rows["big"].cancel.click()
+    dialog_of(visit, page, GivingUpDialog).accept_button.click()
+    assert given_up == ["big"]
+
+
+def test_models_are_added_and_searched_from_anywhere(
+    visit: Visit, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = visit.open()
+    window = visit.window
+    for name in ("add-model-folder", "add-model-file"):
+        monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(mine))
+        monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(mine)], ""))
+        window.places.go(CHAT)
+        window.commands[name].trigger()
+        assert window.places.current == MODELS
+        dialog_of(visit, page, ImportDialog).reject()
+        visit.wait(lambda: not any(dialog.isVisible() for dialog in page.findChildren(ImportDialog)))
+    window.places.go(CHAT)
+    window.commands["search-models"].trigger()
+    assert window.focusWidget() is page.search
 
 
 def test_a_full_disk_is_said_with_what_to_do(
