@@ -11,6 +11,7 @@ from app.chat.model_entries import DownloadEntry, Fit, ListedModel, fit_of
 from app.ui import figures
 from app.ui.models.elided_label import ElidedLabel
 from app.ui.models.flow import Flow
+from app.ui.models.kinds import set_kind
 from app.ui.models.share_bar import ShareBar
 from app.ui.models.tag import Tag
 from app.ui.models.wording import best_mode, fit_title, joined, licence_title, memory_words
@@ -158,11 +159,7 @@ class ModelCard(QFrame):
             )
             return
         primary = content.primary and not installed
-        kind = "primary" if primary else ""
-        if self.button.property("kind") != kind:
-            self.button.setProperty("kind", kind)
-            self.button.style().unpolish(self.button)
-            self.button.style().polish(self.button)
+        set_kind(self.button, "primary" if primary else "")
         role = "onacc" if primary else "text"
         self.button.setIcon(themed_icon(self._theme, "message-square" if installed else "download", role))
         size = figures.size(content.download_bytes)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QToolBut
 
 from app.chat.model_entries import DownloadEntry
 from app.ui.models.elided_label import ElidedLabel
+from app.ui.models.kinds import set_kind
 from app.ui.models.ruled_row import RuledRow
 from app.ui.models.share_bar import ShareBar
 from app.ui.models.wording import download_words
@@ -48,11 +49,7 @@ class DownloadRow(RuledRow):
         self.bar.show_share(entry.share, "acc" if entry.under_way else "g3")
         self.words.setText(download_words(entry))
         failed = entry.state == "failed"
-        kind = "bad" if failed else "sub"
-        if self.words.property("kind") != kind:
-            self.words.setProperty("kind", kind)
-            self.words.style().unpolish(self.words)
-            self.words.style().polish(self.words)
+        set_kind(self.words, "bad" if failed else "sub")
         icon = "pause" if entry.under_way else "rotate-ccw" if failed else "play"
         self.hold.setIcon(themed_icon(self._theme, icon))
         name = entry.name

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushBut
 from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
 from app.ui.models.elided_label import ElidedLabel
+from app.ui.models.kinds import set_kind
 from app.ui.models.tag import Tag, Tone
 from app.ui.models.wording import best_mode, fit_title, joined, licence_title
 from app.ui.theme.icons import tinted_pixmap
@@ -140,7 +141,7 @@ class _Row:
             if not problem
             else ""
         )
-        self.draft.setProperty("kind", "" if model.has_draft else "sub")
+        set_kind(self.draft, "" if model.has_draft else "sub")
         tone, icon = ("bad", "x") if problem else ("quiet", "")
         words = tr("Cannot run") if problem else ""
         if prediction is not None and not problem:
@@ -207,6 +208,7 @@ class ModelTable(QFrame):
         """Show these."""
         self._contents = tuple(contents)
         while len(self.rows) > len(contents):
+            self._grid.setRowMinimumHeight(len(self.rows), 0)
             self.rows.pop().discard()
         while len(self.rows) < len(contents):
             self._add_row()

@@ -77,6 +77,7 @@ class ModelsPage(PlacePage):
         self._pause = QTimer(self, singleShot=True, interval=_TYPING_PAUSE_MS)
         self._pause.timeout.connect(self._search_hub)
         self._connect(workspace)
+        self.area.setFocus(Qt.FocusReason.OtherFocusReason)  # where the focus goes when the page is shown
 
     def _build_search(self, theme: Theme) -> None:
         self.search_head = SectionHead(tr("More models"), self)

@@ -375,6 +375,7 @@ def test_files_are_checked(visit: Visit, mine: Path) -> None:
 
 def test_filters_and_a_narrow_page(visit: Visit) -> None:
     page = visit.open()
+    assert visit.window.focusWidget() is page.area
     known = visit.workspace.model_store.forecasts.known
     visit.wait(lambda: len(known) == len(visit.workspace.model_store.offers.catalogue()))
     page.refresh()
