@@ -8,9 +8,10 @@ from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from app.bridge.workspace import Workspace
-from app.ui.language import SYSTEM, speak
+from app.ui.language import speak
 from app.ui.main_window import MainWindow
 from app.ui.termination import TerminationSignals
+from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.theme import Theme
 
 
@@ -44,10 +45,11 @@ class Application:
         self.qt.setApplicationName("Tenon")
         self.qt.setDesktopFileName("tenon")
         self.qt.setApplicationDisplayName("Tenon")
-        speak(self.qt, SYSTEM)
         self.workspace = Workspace()
-        self.theme = Theme(scale=min(150, max(90, self.workspace.settings.font_scale)) / 100)
+        speak(self.qt, self.workspace.settings.language)
+        self.theme = Theme()
         self.theme.apply()
+        apply_appearance(self.theme, self.workspace.settings)
         self.window = MainWindow(self.theme, self.workspace)
         self.first_paint = FirstPaint(self.window)
         self.first_paint.happened.connect(self.workspace.start)

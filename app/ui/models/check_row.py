@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QWidget
 
-from app.ui.setting_control import SwitchField
+from app.ui.settings.plain_fields import SwitchBox
 from app.ui.theme.theme import Theme
 
 
@@ -17,8 +17,8 @@ class CheckRow(QWidget):
 
     def __init__(self, theme: Theme, words: str, checked: bool, parent: QWidget) -> None:
         super().__init__(parent)
-        self.box = SwitchField(theme, self)
-        self.box.setFixedSize(20, theme.type.px(20))
+        self.box = SwitchBox(theme, self)
+        self.box.setFixedSize(26, theme.type.px(24))
         self.box.setAccessibleName(words)
         self.box.setChecked(checked)
         self.box.toggled.connect(self.toggled)
@@ -26,8 +26,8 @@ class CheckRow(QWidget):
         label.setWordWrap(True)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(8)
-        row.addWidget(self.box, 0, Qt.AlignmentFlag.AlignTop)
+        row.setSpacing(6)
+        row.addWidget(self.box, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addWidget(label, 1)
 
     @property

@@ -7,12 +7,11 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from app.chat.model_entries import OfferEntry
-from app.settings.control import Names
 from app.ui import figures
 from app.ui.models.check_row import CheckRow
 from app.ui.models.model_dialog import ModelDialog
 from app.ui.models.wording import joined, licence_title
-from app.ui.setting_control import NamesField
+from app.ui.settings.plain_fields import NamesBox
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -31,8 +30,8 @@ class GetDialog(ModelDialog):
         self.offer = offer
         self._facts = self.add_words("")
         self._room = self.add_words("")
-        choices = Names(tuple((name, name) for name in offer.quantizations))
-        self.quantizations = NamesField(theme, choices, self)
+        self.quantizations = NamesBox(theme, self)
+        self.quantizations.addItems(list(offer.quantizations))
         self.quantizations.setAccessibleName(tr("Quantization"))
         self._choice = self._row(tr("Quantization"), self.quantizations)
         self.quantizations.activated.connect(self._another_quantization)

@@ -77,7 +77,6 @@ class ModelsPage(PlacePage):
         self._pause = QTimer(self, singleShot=True, interval=_TYPING_PAUSE_MS)
         self._pause.timeout.connect(self._search_hub)
         self._connect(workspace)
-        self.area.setFocus(Qt.FocusReason.OtherFocusReason)  # where the focus goes when the page is shown
 
     def _build_search(self, theme: Theme) -> None:
         self.search_head = SectionHead(tr("More models"), self)
@@ -183,6 +182,8 @@ class ModelsPage(PlacePage):
     def showEvent(self, event: QShowEvent) -> None:
         """See what changed while another page was shown."""
         super().showEvent(event)
+        if self.focusWidget() is None:  # or the first button would take the focus, and its ring
+            self.area.setFocus(Qt.FocusReason.OtherFocusReason)
         self.refresh()
         self._store.look_around()
 
