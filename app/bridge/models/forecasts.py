@@ -95,8 +95,10 @@ class Forecasts(QObject):
         self._send()
 
     def forget(self) -> None:
-        """Something changed that decides: the budgets, the machine's measured speeds, the room on the disk."""
-        self.known.clear()
+        """Something changed that decides: the budgets, the machine's measured speeds, the room on the disk.
+
+        What is known stays until there is another answer.
+        """
         self._asked.clear()
         self._waiting.clear()
         if self._running is not None:

@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.models.lane import Lane
 from app.chat.choices import GUIDE_REF
 from app.chat.model_entries import ImportEntry, InstalledEntry, RemovalEntry
+from app.words import tr
 from engine.errors import Cancelled, TenonError
 from engine.hub.installed import models_folder
 from engine.hub.inventory import InstalledModel, installed_model, installed_models, plan_removal, remove
@@ -93,8 +94,8 @@ class Installed(QObject):
                 self.import_refused.emit(error.message)
             self.changed.emit()
 
-        self._begin(entry.name)
-        self._reading.run(lambda: self._import(entry, copy), then, failed)
+        if self._begin(entry.name):
+            self._reading.run(lambda: self._import(entry, copy), then, failed)
 
     def verify(self, name: str) -> None:
         """Compare a model's files with what they were; `verified` follows."""
@@ -110,8 +111,8 @@ class Installed(QObject):
                 self.problem.emit(error.message)
             self.changed.emit()
 
-        self._begin(name)
-        self._reading.run(lambda: self._verify(name), then, failed)
+        if self._begin(name):
+            self._reading.run(lambda: self._verify(name), then, failed)
 
     def stop_reading(self) -> None:
         """Give up the check or the import that runs; an import leaves nothing behind."""
@@ -124,10 +125,16 @@ class Installed(QObject):
         self._lane.close()
         self._reading.close(1.0)
 
-    def _begin(self, name: str) -> None:
+    def _begin(self, name: str) -> bool:
+        """Whether a model can be read now: one at a time."""
+        if self._reads:
+            busy = tr("{name} is still being read: wait for that, or stop it.", name=self._reads)
+            self.problem.emit(busy)
+            return False
         self._reads = name
         self._stop.clear()
         self.changed.emit()
+        return True
 
     def _take(self, entries: tuple[InstalledEntry, ...]) -> None:
         if entries != self.entries:

@@ -76,9 +76,17 @@ class Offers(QObject):
             lambda error: self.refused.emit(reference, error.message),
         )
 
-    def fetch(self, offer: OfferEntry, drafts: tuple[str, ...] = ()) -> None:
-        """Put what was offered into the queue, with drafts behind it."""
+    def fetch(self, offer: OfferEntry, drafts: tuple[str, ...] = (), draft_for: str = "") -> None:
+        """Put what was offered into the queue, with drafts behind it.
+
+        Args:
+            offer: What was offered.
+            drafts: References of what guesses for it.
+            draft_for: Name of an installed model that it is to guess for itself; empty for none.
+        """
         plan = self._offers[offer.reference, offer.quantization].plan
+        if draft_for:
+            self.pair_wanted.emit(draft_for, plan.name)
         if not drafts:
             self._downloads.add(plan)
             return

@@ -67,6 +67,8 @@ class ModelStore(QObject):
     def look_around(self) -> None:
         """The page is shown: see what changed since, and predict what is not predicted yet."""
         self.installed.refresh()
+        if not all(prediction.measured for prediction in self.forecasts.known.values()):
+            self.forecasts.forget()  # the machine may have been measured meanwhile
         self.forecasts.ask(self.offers.catalogue())
         self.look_at_installed()
 

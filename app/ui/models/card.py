@@ -33,6 +33,7 @@ class CardContent:
         download: On its way; None where it is not.
         draft_bytes: Of the draft that comes along; 0 for none.
         primary: Whether its button is the one of the page.
+        asked: Whether the hub is being asked for it.
     """
 
     model: ListedModel
@@ -42,6 +43,7 @@ class CardContent:
     download: DownloadEntry | None = None
     draft_bytes: int = 0
     primary: bool = False
+    asked: bool = False
 
     @property
     def download_bytes(self) -> int:
@@ -164,6 +166,9 @@ class ModelCard(QFrame):
         self.button.setIcon(themed_icon(self._theme, "message-square" if installed else "download", role))
         size = figures.size(content.download_bytes)
         words = tr("Chat with it") if installed else tr("Download {size}", size=size)
+        if content.asked:
+            words = tr("Asking...")
+        self.button.setEnabled(not content.asked)
         self.button.setText(f"  {words}")
         title = content.model.title
         self.button.setAccessibleName(

@@ -34,21 +34,23 @@ class Getting(QObject):
         self._model: ListedModel | None = None
         self._with_draft = False
         self._ask = False
+        self._draft_for = ""
         self.asked = ""
         self.dialog: GetDialog | None = None
         offers.offered.connect(self._take)
         offers.refused.connect(self._refuse)
         offers.token_kept.connect(self._token_kept)
 
-    def get(self, model: ListedModel, with_draft: bool, ask: bool) -> None:
+    def get(self, model: ListedModel, with_draft: bool, ask: bool, draft_for: str = "") -> None:
         """Get a model.
 
         Args:
             model: Which one.
             with_draft: Whether its first draft comes along, unless the person says otherwise.
             ask: Whether to show what would come first; what is gated is shown in any case.
+            draft_for: Name of an installed model that it is to guess for; empty for none.
         """
-        self._model, self._with_draft, self._ask = model, with_draft, ask
+        self._model, self._with_draft, self._ask, self._draft_for = model, with_draft, ask, draft_for
         self.asked = model.reference
         self.changed.emit()
         self._offers.look_up(model.reference)
@@ -65,7 +67,7 @@ class Getting(QObject):
             return
         if not self._ask and not (offer.gated and not offer.has_token):
             drafts = (offer.drafts[0].reference,) if self._with_draft and offer.drafts else ()
-            self._offers.fetch(offer, drafts)
+            self._offers.fetch(offer, drafts, self._draft_for)
             return
         dialog = self.dialog = GetDialog(self._theme, model.title, offer, self._with_draft, self._window)
         dialog.quantization_wanted.connect(self._another_quantization)
@@ -100,7 +102,7 @@ class Getting(QObject):
     @Slot()
     def _fetch(self) -> None:
         if self.dialog is not None:
-            self._offers.fetch(self.dialog.offer, self.dialog.drafts)
+            self._offers.fetch(self.dialog.offer, self.dialog.drafts, self._draft_for)
 
     @Slot()
     def _closed(self) -> None:

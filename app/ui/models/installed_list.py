@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.chat.choices import model_name
-from app.chat.model_entries import InstalledEntry
+from app.chat.model_entries import InstalledEntry, ListedModel
 from app.ui import figures
 from app.ui.models.elided_label import ElidedLabel
 from app.ui.models.ruled_row import RuledRow
@@ -41,6 +41,7 @@ class InstalledContent:
         speed: What is predicted or nothing.
         read_share: How much of it has been read, where it is being checked; None where it is not.
         pairs: What is known of it as a draft.
+        draft: A draft that could be fetched for it; None for none.
     """
 
     entry: InstalledEntry
@@ -48,6 +49,7 @@ class InstalledContent:
     speed: str = ""
     read_share: float | None = None
     pairs: tuple[DraftPair, ...] = ()
+    draft: ListedModel | None = None
 
 
 def name_of(entry: InstalledEntry) -> str:
@@ -112,6 +114,8 @@ class InstalledRow(RuledRow):
         self.detail.setText(
             tr("Built in: answers questions about Tenon")
             if entry.bundled
+            else tr("Being added")
+            if not entry.ref
             else joined(
                 entry.format,
                 size,
@@ -129,7 +133,7 @@ class InstalledRow(RuledRow):
         if content.read_share is not None:
             self.bar.show_share(content.read_share)
         self.state.show_words(tr("In use") if content.in_use else "", "good", "check")
-        usable = entry.kind == "target" and not entry.problem and not content.in_use
+        usable = entry.kind == "target" and not entry.problem and not content.in_use and bool(entry.ref)
         self.use.setVisible(usable)
         self.use.setAccessibleName(tr("Chat with {title}", title=name))
         self.more.setVisible(not entry.bundled)
@@ -163,6 +167,7 @@ class InstalledList(QFrame):
     folder_requested = Signal(str)  # reference
     remove_requested = Signal(str)  # name
     stop_requested = Signal()
+    draft_requested = Signal(str)  # name of the model that it is for
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -197,8 +202,14 @@ class InstalledList(QFrame):
         entry = content.entry
         menu = QMenu(self)
         if content.read_share is not None:
-            menu.addAction(themed_icon(self._theme, "x"), tr("Stop checking"), self.stop_requested.emit)
-        elif entry.recorded and not entry.problem:
+            menu.addAction(themed_icon(self._theme, "x"), tr("Stop")).triggered.connect(self.stop_requested)
+        if not entry.ref:  # on its way
+            return menu
+        if content.draft is not None:
+            words = tr("Get its draft {title}", title=content.draft.title)
+            draft = menu.addAction(themed_icon(self._theme, "link"), words)
+            draft.triggered.connect(lambda: self.draft_requested.emit(name))
+        if content.read_share is None and entry.recorded and not entry.problem:
             check = menu.addAction(themed_icon(self._theme, "shield"), tr("Check its files"))
             check.triggered.connect(lambda: self.verify_requested.emit(name))
         folder = menu.addAction(themed_icon(self._theme, "folder-open"), tr("Show its folder"))

@@ -57,8 +57,12 @@ class ModelShelf:
         prediction = self._store.forecasts.known.get(model.reference)
         return prediction is not None and prediction.with_draft and bool(model.drafts)
 
-    def cards(self) -> tuple[CardContent, ...]:
-        """What to recommend for this computer."""
+    def cards(self, asked: str) -> tuple[CardContent, ...]:
+        """What to recommend for this computer.
+
+        Args:
+            asked: Reference of the model that the hub is being asked for.
+        """
         contents = []
         primary = True
         known = self._store.forecasts.known
@@ -79,6 +83,7 @@ class ModelShelf:
                     download,
                     draft_bytes,
                     primary and installed is None and download is None,
+                    model.reference == asked,
                 )
             )
             primary = primary and not contents[-1].primary
@@ -121,7 +126,11 @@ class ModelShelf:
                 speed = tr("about {speed}", speed=figures.speed(prediction.tokens_per_second))
             reading = self.read_share if entry.name == store.installed.reads else None
             pairs = tuple(pair for pair in store.pairs if pair.draft == entry.name and not entry.bundled)
-            rows.append(InstalledContent(entry, store.in_use(entry), speed, reading, pairs))
+            draft = self._missing_draft(entry)
+            rows.append(InstalledContent(entry, store.in_use(entry), speed, reading, pairs, draft))
+        if store.installed.reads and store.entry(store.installed.reads) is None:
+            coming = InstalledEntry(store.installed.reads, "", recorded=False)
+            rows.append(InstalledContent(coming, read_share=self.read_share))
         return tuple(rows)
 
     def rows(self, chat: bool, draft: bool, memory: bool, asked: str) -> tuple[RowContent, ...]:
@@ -143,6 +152,20 @@ class ModelShelf:
             state = tr("Asking...") if model.reference == asked else self._state_of(model)
             found.append(RowContent(model, prediction, size, state))
         return tuple(found)
+
+    def _missing_draft(self, entry: InstalledEntry) -> ListedModel | None:
+        """The smallest draft of the catalogue for an installed model, where none of them is here."""
+        model = next((model for model in self._catalogue.values() if entry.comes_from(model)), None)
+        if model is None or entry.kind != "target" or not model.drafts:
+            return None
+        drafts = [self._catalogue[draft] for draft in model.drafts]
+        here = any(self._copy_of(draft) is not None or self._download_of(draft) for draft in drafts)
+        return None if here else drafts[0]
+
+    def draft_for(self, name: str) -> ListedModel | None:
+        """The draft to fetch for an installed model."""
+        entry = self._store.entry(name)
+        return None if entry is None else self._missing_draft(entry)
 
     def _state_of(self, model: ListedModel) -> str:
         if self._copy_of(model) is not None:

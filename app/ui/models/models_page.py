@@ -134,6 +134,7 @@ class ModelsPage(PlacePage):
         self.installed.stop_requested.connect(store.installed.stop_reading)
         self.installed.folder_requested.connect(self._show_folder)
         self.installed.remove_requested.connect(store.installed.plan_removal)
+        self.installed.draft_requested.connect(self._get_draft)
 
     # --- what is shown ----------------------------------------------------------------------------------------
 
@@ -141,7 +142,7 @@ class ModelsPage(PlacePage):
     def refresh(self) -> None:
         """Show everything as it is now."""
         shelf = self.shelf
-        contents = shelf.cards()
+        contents = shelf.cards(self.getting.asked)
         self.cards.show_cards(contents)
         self.machine_head.say(shelf.machine_words())
         entries = list(self._store.downloads.entries.values())
@@ -258,6 +259,12 @@ class ModelsPage(PlacePage):
     def _get_row(self, reference: str) -> None:
         model = self.shelf.model(reference)
         self.getting.get(model, with_draft=self.shelf.draft_pays(model), ask=True)
+
+    @Slot(str)
+    def _get_draft(self, name: str) -> None:
+        draft = self.shelf.draft_for(name)
+        if draft is not None:
+            self.getting.get(draft, with_draft=False, ask=False, draft_for=name)
 
     @Slot(str)
     def _give_up(self, name: str) -> None:

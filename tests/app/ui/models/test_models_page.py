@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from app.ui.places import CHAT, MODELS
 from engine.hub.download import room
 from engine.hub.installed import models_folder
 from engine.hub.local_import import import_model
+from engine.hub.record import write_record
 from tests.app.ui.models.conftest import FILE, NAME, REPO, Visit
 from tests.support.checkpoints import write_checkpoint
 from tests.support.gguf_files import write_small_gguf
@@ -267,6 +269,18 @@ def test_cards_recommend_and_fetch_a_pair_with_one_click(
     visit.wait(lambda: visit.workspace.settings.draft_of(target) == draft)
 
 
+def test_a_draft_is_fetched_for_a_model_that_is_here(visit: Visit, weights: bytes, tmp_path: Path) -> None:
+    record = import_model(models_folder(), [tmp_path / "made.gguf"], name="Qwen3-8B")
+    write_record(models_folder() / "Qwen3-8B", replace(record, catalogue_name="qwen3-8b"))
+    page = visit.open()
+    installed_row(visit, page, "Qwen3-8B")
+    choose(page.installed.menu_of("Qwen3-8B"), "Get its draft Qwen3 0.6B")
+    target, draft = record.location, str(models_folder() / NAME)
+    assert target is not None
+    visit.wait(lambda: visit.workspace.settings.draft_of(target) == draft)
+    visit.wait(lambda: page.installed.rows["Qwen3-8B"].content.draft is None)  # type: ignore[union-attr]
+
+
 def stock(workspace_model: Path) -> None:
     """A model and a draft of its own."""
     folder = models_folder()
@@ -331,7 +345,7 @@ def test_a_folder_is_linked_and_a_file_is_copied(
     assert not dialog.copies
     dialog.accept_button.click()
     row = installed_row(visit, page, "mine")
-    assert "used in place" in row.detail.text()
+    visit.wait(lambda: "used in place" in row.detail.text())
     visit.wait(lambda: visit.window.toast.text == "mine is added.")
     file = tmp_path / "small-Q8_0.gguf"
     write_small_gguf(file)
@@ -370,6 +384,8 @@ def test_files_are_checked(visit: Visit, mine: Path) -> None:
     visit.wait(lambda: not page.installed.rows["big"].bar.isVisible())
     (models_folder() / "big" / "config.json").write_text("{}")
     choose(page.installed.menu_of("big"), "Check its files")
+    visit.workspace.model_store.installed.verify("misfit")
+    assert visit.window.toast.text.startswith("big is still being read")
     visit.wait(lambda: visit.window.toast.text.startswith("big is damaged: config.json."))
 
 
