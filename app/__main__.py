@@ -1,4 +1,4 @@
-"""The `tenon` command: no arguments open the window, anything else goes to the command line front end.
+"""The `tenon` command: no arguments or files open the window, anything else goes to the command line front end.
 
 Import-light on purpose: the engine's process is spawned, and spawning imports this module again.
 """
@@ -6,6 +6,7 @@ Import-light on purpose: the engine's process is spawned, and spawning imports t
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 from collections.abc import Sequence
 
@@ -23,6 +24,16 @@ def version() -> str:
         return _FALLBACK_VERSION
 
 
+def are_files(arguments: Sequence[str]) -> bool:
+    """Whether these are things to open in the window: each is there and cannot be taken for a subcommand."""
+    separators = tuple(filter(None, (os.sep, os.altsep)))
+    return all(
+        os.path.exists(path)
+        and (path.lower().endswith((".gguf", ".json")) or any(mark in path for mark in separators))
+        for path in arguments
+    )
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run Tenon and return its exit code."""
     multiprocessing.freeze_support()
@@ -30,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments == ["--version"]:
         print(f"tenon {version()}")
         return 0
-    if arguments:
+    if arguments and not are_files(arguments):
         from engine.cli import main as command_line
 
         return command_line(arguments)
@@ -42,7 +53,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     from app.bootstrap import run
 
-    return run()
+    return run([os.path.abspath(path) for path in arguments])
 
 
 if __name__ == "__main__":

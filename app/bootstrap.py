@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
+from app.bridge.single_instance import SingleInstance, instance_name
+from app.bridge.uncaught import UncaughtErrors
 from app.bridge.workspace import Workspace
+from app.diagnostics.log_files import log_folder
+from app.diagnostics.session_record import SessionRecord
+from app.storage.location import data_folder
 from app.ui.language import speak
 from app.ui.main_window import MainWindow
+from app.ui.opener import Opener
 from app.ui.termination import TerminationSignals
 from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.theme import Theme
@@ -38,21 +45,34 @@ class FirstPaint(QObject):
 
 
 class Application:
-    """Every object of the running app and how they depend on one another."""
+    """Every object of the running app and how they depend on one another.
 
-    def __init__(self, arguments: list[str]) -> None:
-        self.qt = QApplication(arguments)
-        self.qt.setApplicationName("Tenon")
-        self.qt.setDesktopFileName("tenon")
-        self.qt.setApplicationDisplayName("Tenon")
+    Args:
+        qt: Qt's own application.
+        instance: Tells of later starts.
+        record: How Tenon ended last time.
+        paths: Files to open; absolute.
+    """
+
+    def __init__(
+        self, qt: QApplication, instance: SingleInstance, record: SessionRecord, paths: Sequence[str]
+    ) -> None:
+        self.qt = qt
+        self._record = record
+        self._paths = list(paths)
+        self.errors = UncaughtErrors()
+        self.errors.install()
         self.workspace = Workspace()
         speak(self.qt, self.workspace.settings.language)
         self.theme = Theme()
         self.theme.apply()
         apply_appearance(self.theme, self.workspace.settings)
         self.window = MainWindow(self.theme, self.workspace)
+        self.opener = Opener(self.workspace, self.window)
+        self.errors.happened.connect(self.window.trouble.tell_uncaught)
+        instance.asked.connect(self.opener.open)
         self.first_paint = FirstPaint(self.window)
-        self.first_paint.happened.connect(self.workspace.start)
+        self.first_paint.happened.connect(self._begin)
         self.signals = TerminationSignals()
         self.signals.received.connect(self.window.close)
 
@@ -64,8 +84,32 @@ class Application:
         finally:
             self.workspace.close()
             self.signals.close()
+            self.errors.remove()
+
+    def _begin(self) -> None:
+        if self._record.ended_badly:
+            self.window.trouble.tell_bad_end(self._record.crash_trace)
+        self.workspace.start()  # what that has to tell of the chats matters more
+        self.window.last_place.open_inspector()
+        self.opener.take(self._paths)
 
 
-def run() -> int:
-    """Open the window; returns the exit code."""
-    return Application(sys.argv[:1]).run()
+def run(paths: Sequence[str] = ()) -> int:
+    """Open the window, or have the one that is open take over; returns the exit code.
+
+    Args:
+        paths: Files to open there; absolute.
+    """
+    qt = QApplication(sys.argv[:1])
+    qt.setApplicationName("Tenon")
+    qt.setDesktopFileName("tenon")
+    qt.setApplicationDisplayName("Tenon")
+    instance = SingleInstance(instance_name(data_folder()))
+    if not instance.claim(paths):
+        return 0
+    record = SessionRecord(log_folder())
+    try:
+        return Application(qt, instance, record, paths).run()
+    finally:
+        instance.close()
+        record.close()

@@ -39,7 +39,7 @@ from engine.messages import (
     Shutdown,
     Unload,
 )
-from engine.planning.hardware import find_gpu
+from engine.planning.hardware import find_gpu, memory_shortage
 from engine.planning.outlook import Outlook, look_ahead
 from engine.planning.planner import check_mode, settle
 from engine.planning.prediction import found_pairs, predictions
@@ -122,9 +122,12 @@ class Engine:
                     self._on_event(ModelLoaded(command.request_id, model.report))
                 ReplyRun(model, command, self._outlook, load_ms, self._on_event, self._check).run()
         except TenonError as error:
-            self._fail(
-                command.request_id, type(error).__name__, error.message, error.details, error.exit_code
-            )
+            if isinstance(error, OutOfMemory):
+                self._fail_short(command, error)
+            else:
+                self._fail(
+                    command.request_id, type(error).__name__, error.message, error.details, error.exit_code
+                )
             if isinstance(error, WeightsUnreadable):
                 self._unload()  # the next request begins with a load, which finds or makes a file that is whole
         except torch.OutOfMemoryError as error:
@@ -132,12 +135,12 @@ class Engine:
                 "The GPU ran out of memory: give it less of the model with a smaller GPU memory budget, or close "
                 "other programs that use it."
             )
-            self._fail(command.request_id, OutOfMemory.__name__, message, _traceback(error))
-        except MemoryError:
+            self._fail_short(command, OutOfMemory(message, _traceback(error)), host=False)
+        except MemoryError as error:
             message = (
                 "The machine ran out of memory: close other programs, or choose a smaller model or context."
             )
-            self._fail(command.request_id, OutOfMemory.__name__, message, traceback.format_exc())
+            self._fail_short(command, OutOfMemory(message, _traceback(error)))
         except Exception as error:
             # A bug must end the reply and not the engine; the traceback goes to the details, without chat text.
             message = (
@@ -188,6 +191,17 @@ class Engine:
             self._model = None
             gc.collect()
             self._on_event(ModelUnloaded())
+
+    def _fail_short(
+        self, command: Load | Generate | CheckDrafts, error: OutOfMemory, host: bool = True
+    ) -> None:
+        """Memory was short: say who holds it where it is the host's, and what context could be made smaller."""
+        context = command.options.context or (0 if self._model is None else self._model.report.context)
+        memory = memory_shortage(error.short_bytes) if host else None
+        report = ErrorReport(
+            OutOfMemory.__name__, error.message, error.details, error.exit_code, context, memory
+        )
+        self._on_event(Failed(command.request_id, report))
 
     def _fail(self, request_id: str, kind: str, message: str, details: str, exit_code: int = 1) -> None:
         self._on_event(Failed(request_id, ErrorReport(kind, message, details, exit_code)))

@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
 from importlib import import_module
 from multiprocessing import parent_process
 from multiprocessing.connection import Connection
+from pathlib import Path
+
+from app.diagnostics.crash_record import watch_hard_crashes
+from app.diagnostics.log_files import ENGINE, log_uncaught, start_log
+from engine.gpu_addon.activation import activate
+
+_log = logging.getLogger(__name__)
 
 
-def run(connection: Connection, serve: str) -> None:
+def run(connection: Connection, serve: str, log_folder: Path | None) -> None:
     """Run an engine at the other end of a pipe.
 
     Args:
         connection: Commands come in, events go out.
         serve: ``module:function`` that does the work until the pipe ends.
+        log_folder: Where it writes its log, and the place of a crash; None for nowhere.
     """
     # Ctrl+C in a terminal reaches the whole group; the window decides what becomes of the engine.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if log_folder is not None:
+        start_log(log_folder, ENGINE)
+        log_uncaught()
+        watch_hard_crashes(log_folder, ENGINE)
     threading.Thread(target=_end_with_parent, name="tenon-parent-watch", daemon=True).start()
+    problem = activate()
+    if problem is not None:
+        _log.warning(problem)
     module, _, function = serve.partition(":")
     getattr(import_module(module), function)(connection)
 

@@ -23,6 +23,7 @@ from engine.messages import (
     ModelLoaded,
     ModelReport,
     ModelUnloaded,
+    Unload,
 )
 
 _LATER = "Loads when the running reply is complete."
@@ -43,6 +44,7 @@ class ModelInEngine(QObject):
         self._asked: dict[str, LoadOptions] = {}  # by request
         self._in_memory: LoadOptions | None = None
         self._load_wanted = False
+        self._resting = False  # whether `rest` waits for the engine
         self.context = 0
         self.report: ModelReport | None = None
         self.running_mode = ""  # of the last reply of the model in memory
@@ -59,7 +61,8 @@ class ModelInEngine(QObject):
     def ensure_engine(self) -> None:
         """Start the engine unless it runs."""
         if not self._client.running:
-            self._show(replace(self.state, phase=EnginePhase.STARTING, fraction=None, sentence=""))
+            starting = replace(self.state, phase=EnginePhase.STARTING, fraction=None, sentence="")
+            self._show(replace(starting, trouble=None, resting=False))
             self._client.start()
 
     def bring_in(self, reply_runs: bool) -> None:
@@ -118,6 +121,11 @@ class ModelInEngine(QObject):
             self._in_memory.model in refs or (self._in_memory.draft or "") in refs
         )
 
+    def rest(self) -> None:
+        """Take the model out of memory until the next message, and say so."""
+        self._resting = True
+        self._client.send(Unload())
+
     def cancel_load(self) -> None:
         """Give up the load in the background: a reply behind it was stopped, or another model chosen."""
         if self._load_id:
@@ -169,11 +177,14 @@ class ModelInEngine(QObject):
             self._load_id = ""
         if isinstance(event, ModelUnloaded):
             self._in_memory = self.report = None
+            resting, self._resting = self._resting, False
+            state = replace(state, resting=resting and state.phase is EnginePhase.IDLE)
         self._show(state)
 
     @Slot(str)
     def _engine_stopped(self, sentence: str) -> None:
         self._load_id = self._reply_id = ""
+        self._resting = False
         self._in_memory = self.report = None
         self._show(self.state.stopped(sentence))
 

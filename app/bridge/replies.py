@@ -18,7 +18,9 @@ from app.chat.library import Library
 from app.chat.reply import reply_after
 from app.chat.reply_queue import ReplyQueue, Ticket
 from app.settings.settings import Settings
+from engine.errors import EngineStopped
 from engine.messages import (
+    ErrorReport,
     Event,
     Failed,
     Finished,
@@ -233,7 +235,9 @@ class Replies(QObject):
         self._save_timer.stop()
         self._sent = ""
         if reply is not None and reply.state.unfinished:
-            self._change(replace(reply, state=MessageState.INTERRUPTED, error=sentence))
+            context = self._model.context if self._client.ran_out_of_memory else 0
+            trouble = ErrorReport(EngineStopped.__name__, sentence, context=context) if sentence else None
+            self._change(replace(reply, state=MessageState.INTERRUPTED, error=sentence, trouble=trouble))
         self._queue.halt()
         if not sentence:  # killed because it did not stop: the others need not wait for the next message
             self._queue.resume()

@@ -150,6 +150,7 @@ class Turns(QObject):
             kept_characters=len(content),
             state=MessageState.QUEUED,
             error="",
+            trouble=None,
             model=model,
         )
         self._library.put_message(reply)

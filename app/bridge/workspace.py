@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -19,13 +20,17 @@ from app.bridge.network import Network
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
 from app.bridge.settings_desk import SettingsDesk
+from app.bridge.upkeep import Upkeep
 from app.chat.choices import GUIDE_REF, ModeChoice, ModelChoice, mode_choices, model_choices
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
+from app.chat.troubles import report_of
+from app.diagnostics.log_files import log_folder
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
 from app.storage.location import data_folder as usual_data_folder
 from engine.errors import StorageError
+from engine.messages import ErrorReport
 
 
 class Workspace(Conversations):
@@ -43,6 +48,7 @@ class Workspace(Conversations):
         settings: Assigning to one of them saves it.
         drafts: The drafts of the chosen model.
         model_store: Models on this computer, on their way, and to be had.
+        upkeep: What goes on beside the chats.
     """
 
     message_changed = Signal(object)  # Message: state, statistics, notices, error; its content too
@@ -51,6 +57,7 @@ class Workspace(Conversations):
     unconfirmed_changed = Signal(int, int, str)  # conversation id, message id, text
     prefill_progress = Signal(int, int, float)  # conversation id, message id, fraction
     engine_changed = Signal(object)  # EngineState
+    trouble = Signal(object)  # ErrorReport, beside any reply
 
     def __init__(
         self,
@@ -62,6 +69,7 @@ class Workspace(Conversations):
         super().__init__(parent)
         self._garbage = GarbageInWindowThread(self)
         self._notices: list[str] = []
+        self._troubles: list[ErrorReport] = []
         self._writer = BackgroundWriter(self)
         self._saved = SavedSettings(config_folder or usual_config_folder(), self._writer, self)
         self._saved.problem.connect(self.notice)
@@ -72,8 +80,8 @@ class Workspace(Conversations):
         self._database = self._opened(self._data_folder)
         self._library = Library(self._database.reader.conversations(), self._read_messages)
         self._journal = Journal(self._database.writer, self._library, self._writer, self)
-        self._journal.problem.connect(self.notice)
-        self._client = client or EngineClient(parent=self)
+        self._journal.trouble.connect(self.trouble)
+        self._client = client or EngineClient(parent=self, log_folder=log_folder())
         self._model = ModelInEngine(self.settings, self._client, self)
         self._model.changed.connect(self.engine_changed)
         self.drafts = Drafts(self.settings, self._client, self)
@@ -87,6 +95,15 @@ class Workspace(Conversations):
         self.model_store = ModelStore(self.settings, self._client, self._model, self)
         self.model_store.model_wanted.connect(self.choose_model)
         self.model_store.settings_changed.connect(self.settings_applied)
+        self.upkeep = Upkeep(
+            self._data_folder,
+            self.settings,
+            self._client,
+            self._model,
+            self._replies,
+            self._writer,
+            self,
+        )
         self._inspection: Inspection | None = None
         self._desk: SettingsDesk | None = None
         self._keep_conversations()
@@ -97,7 +114,10 @@ class Workspace(Conversations):
         """Start the engine and tell what opening the files brought up. Called once the window is shown."""
         for sentence in self._notices:
             self.notice.emit(sentence)
+        for report in self._troubles:
+            self.trouble.emit(report)
         self._notices.clear()
+        self._troubles.clear()
         self._archive.backup_timer.start()
         self._model.load_in_background()
         self.model_store.start()
@@ -166,6 +186,7 @@ class Workspace(Conversations):
         self._saved.close()
         self._client.close()  # the writer works meanwhile
         self._stop_timers()
+        self.upkeep.close()
         self._journal.close()
         self._database.reader.close()
         if self._database.presence is not None:
@@ -178,7 +199,8 @@ class Workspace(Conversations):
         try:
             database = open_database(folder)
         except StorageError as error:
-            self._notices.append(f"{error.message} Nothing of this session is saved.")
+            sentence = f"{error.message} Nothing of this session is saved."
+            self._troubles.append(replace(report_of(error), message=sentence))
             return open_in_memory(folder)
         self._notices += database.notices
         return database

@@ -18,6 +18,7 @@ from app.ui.empty_state import EmptyState
 from app.ui.header import Header
 from app.ui.link_question import ask_to_open
 from app.ui.theme.theme import Theme
+from app.ui.transcript.message_actions import Action
 from app.ui.transcript.transcript import COLUMN_PX, NARROW_PX, Transcript
 from app.ui.turn_requests import TurnRequests
 from app.words import tr
@@ -39,6 +40,7 @@ class ChatPage(QWidget):
     conversation_shown = Signal(object)  # its id, or None
     inspect_requested = Signal(int)  # a reply's id
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    trouble_met = Signal(object)  # ErrorReport, about the engine
     message_deleted = Signal(str)  # a sentence that says so
 
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
@@ -113,6 +115,10 @@ class ChatPage(QWidget):
         """Stop this conversation's reply, running or queued."""
         if self._current is not None:
             self._workspace.stop(self._current)
+
+    def try_again(self, message_id: int) -> None:
+        """Answer again what a failed reply was to answer."""
+        self._turns.act(message_id, Action.RETRY)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Files may be dropped anywhere on the page."""
@@ -359,8 +365,13 @@ class ChatPage(QWidget):
     def _say_engine_sentence(self) -> None:
         sentence = self._workspace.engine_state().sentence
         shown = [] if self._current is None else self._workspace.messages(self._current)
-        if sentence and all(message.error != sentence for message in shown):
+        if not sentence or any(message.error == sentence for message in shown):
+            return
+        trouble = self._workspace.engine_state().trouble
+        if trouble is None:
             self.said.emit(sentence, True)
+        else:
+            self.trouble_met.emit(trouble)
 
     @Slot(object)
     def _engine_changed(self, state: EngineState) -> None:

@@ -14,7 +14,9 @@ from app.ui.chat_files import ChatFiles
 from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
 from app.ui.commands import Commands, Section
+from app.ui.done_notice import DoneNotice
 from app.ui.inspector.dock import InspectorDock
+from app.ui.last_place import LastPlace
 from app.ui.models.model_news import ModelNews
 from app.ui.models.models_page import ModelsPage
 from app.ui.place_page import PlacePage
@@ -27,6 +29,7 @@ from app.ui.theme.focus_ring import FocusRing
 from app.ui.theme.icons import app_icon
 from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
+from app.ui.trouble.desk import TroubleDesk
 from app.ui.view_commands import ViewCommands
 from app.words import tr
 
@@ -61,8 +64,12 @@ class MainWindow(QMainWindow):
         self.settings = SettingsOpening(theme, workspace, self)
         self.commands = Commands(theme, self)
         self._add_commands()
+        self.trouble = TroubleDesk(theme, workspace, self.page, self.toast, self.commands)
         self._register_places()
         self.menu = AppMenu(self.commands, self)
+        self.done = DoneNotice(workspace, self)
+        self.done.chat_wanted.connect(self.shelf.open)
+        self.last_place = LastPlace(workspace, self.page, self.inspector)
         self.ring = FocusRing(self, theme)
         self._connect()
         self._order_tabs()

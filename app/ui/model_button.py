@@ -33,6 +33,8 @@ def engine_words(state: EngineState) -> str:
     if state.phase is EnginePhase.STOPPED:
         return "stopped"
     if state.phase is EnginePhase.IDLE:
+        if state.resting:
+            return tr("at rest")
         return "not loaded" if state.sentence else ""
     return state.weights + (f", draft {state.draft_name}" if state.draft_name else "")
 
@@ -69,7 +71,8 @@ class ModelButton(QAbstractButton):
         self._state = state
         words = engine_words(state)
         self.setAccessibleName(f"Model: {state.model_name}" + (f", {words}" if words else ""))
-        self.setToolTip(state.sentence or "Choose a model")
+        resting = tr("Nothing was asked for a while, so its memory is free; the next message loads it again.")
+        self.setToolTip(state.sentence or (resting if state.resting else "Choose a model"))
         self.updateGeometry()
         self.update()
 

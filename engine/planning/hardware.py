@@ -5,6 +5,7 @@ from __future__ import annotations
 import psutil
 import torch
 
+from engine.messages import MemoryShortage
 from engine.planning.probes.graphics import read_gpus
 from engine.planning.probes.host_memory import read_host_memory
 from engine.planning.probes.processor import usable_cores
@@ -15,6 +16,7 @@ __all__ = [
     "find_gpu",
     "free_device_bytes",
     "half_type",
+    "memory_shortage",
     "process_bytes",
     "shares_memory",
     "usable_cores",
@@ -29,6 +31,17 @@ def available_memory_bytes() -> int:
 def process_bytes() -> int:
     """Memory that this process has now: its code, its libraries, and what it has loaded."""
     return int(psutil.Process().memory_info().rss)
+
+
+def memory_shortage(short_bytes: int) -> MemoryShortage:
+    """Who holds the host's memory now.
+
+    Args:
+        short_bytes: What is missing; 0 where that is not known.
+    """
+    memory, own = read_host_memory(), process_bytes()
+    others = max(0, memory.total_bytes - memory.available_bytes - own)
+    return MemoryShortage(memory.total_bytes, others, own, short_bytes)
 
 
 def find_gpu() -> torch.device | None:

@@ -7,10 +7,13 @@ The last line of the last message is the script, ``word`` or ``word number``:
     fail        two tokens, then Failed
     deaf        tokens for ever, whatever is asked
     die         two tokens, then kill -9 of itself
+    hang        two tokens, then nothing, and no answer to anything
     read        prefill progress for ever, until cancelled
     echo        the roles and contents it was given
     guess       unconfirmed text where it is wanted, then what came of it and the rule of verification
     draft       the draft and the memory budget it was given
+    gpu N       N tokens, and a notice in the middle that the GPU failed
+    short       out of memory with more than 2,048 tokens of context
     rounds      whether it was asked for the texts of its rounds
 
 Every model is predicted to run, and the pairs of drafts and models are `PAIRS`.
@@ -48,6 +51,7 @@ from engine.messages import (
     LoadOptions,
     LoadProgress,
     Memory,
+    MemoryShortage,
     ModelLoaded,
     ModelPredicted,
     ModelReport,
@@ -70,6 +74,7 @@ from engine.messages import (
 
 SERVE = "tests.support.fake_engine:serve"
 CONTEXT = 4096
+_GPU_FAILED = "The GPU stopped working, so the model's layers move to the CPU and the reply goes on there."
 PAIRS = (
     DraftPair("big", "small", False, True, ""),
     DraftPair("big", "misfit", False, False, "The draft was made for another vocabulary."),
@@ -219,6 +224,12 @@ class FakeEngine:
         if word == "fail" and reason == "end":
             self.fail(request.request_id, "InternalError", "Tenon made a mistake.")
             return
+        if word == "short" and (request.options.context or CONTEXT) > 2048:
+            memory = MemoryShortage(16_000_000_000, 8_000_000_000, 6_000_000_000, 500_000_000)
+            sentence = "The cache does not fit any more: close other programs, or choose a smaller context."
+            report = ErrorReport("OutOfMemory", sentence, "no room", context=CONTEXT, memory=memory)
+            self.emit(Failed(request.request_id, report))
+            return
         timings = Timings(prompt_n=10, predicted_n=len(said), predicted_per_second=50.0, acceptance_rate=0.5)
         plan = Plan("lookup", "for the test")
         ids = tuple(range(len(said)))
@@ -255,9 +266,11 @@ class FakeEngine:
             self.emit(ContextTrimmed(request_id, 4))
             self.emit(Notice(request_id, "A notice."))
             yield "trimmed"
-        elif word in ("fail", "die"):
+        elif word in ("fail", "die", "hang"):
             yield "one "
             yield "two "
+            while word == "hang":
+                time.sleep(1.0)
             time.sleep(0.1)
             if word == "die":
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -267,6 +280,8 @@ class FakeEngine:
                 time.sleep(0.02)
         else:
             for number in range(count):
+                if word == "gpu" and number == count // 2:
+                    self.emit(Notice(request_id, _GPU_FAILED))
                 yield f"w{number} "
                 if word == "slow":
                     self.pause(request_id, 0.02)

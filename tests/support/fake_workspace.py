@@ -9,6 +9,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
+from app.bridge.diagnostics import Diagnostics
 from app.bridge.inspection import Inspection
 from app.bridge.models.store import ModelStore
 from app.chat.attachment import Attachment
@@ -25,10 +26,11 @@ from app.chat.conversation import Conversation, Message, MessageState, ReplyStat
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.library import Library
 from app.chat.search import SearchResults
+from app.diagnostics.log_files import log_folder
 from app.settings.settings import Settings
 from app.storage.text_file import read_attachment
 from engine.errors import TenonError
-from engine.messages import Event, ModelReport
+from engine.messages import ErrorReport, Event, ModelReport
 from tests.support.fake_settings_desk import FakeSettingsDesk
 
 DAY_S = 86_400.0
@@ -105,6 +107,17 @@ class FakeEngineTalk(QObject):
         return False
 
 
+class FakeUpkeep(QObject):
+    """What a window needs of `app.bridge.upkeep.Upkeep`."""
+
+    remark = Signal(str)
+
+    def __init__(self, workspace: FakeWorkspace) -> None:
+        super().__init__(workspace)
+        folder = log_folder()
+        self.diagnostics = Diagnostics(folder, folder.parent, workspace.engine_state)
+
+
 class FakeWorkspace(QObject):
     """The interface of `app.bridge.workspace.Workspace`, kept in memory."""
 
@@ -119,6 +132,7 @@ class FakeWorkspace(QObject):
     prefill_progress = Signal(int, int, float)
     engine_changed = Signal(object)
     notice = Signal(str)
+    trouble = Signal(object)
 
     def __init__(self, engine: EngineState = READY) -> None:
         super().__init__()
@@ -129,6 +143,7 @@ class FakeWorkspace(QObject):
         self.talk = FakeEngineTalk(self)
         self.model_store = ModelStore(self.settings, self.talk, self.talk, self)  # type: ignore[arg-type]
         self.model_store.model_wanted.connect(self.choose_model)
+        self.upkeep = FakeUpkeep(self)
         self.inspections: list[Inspection] = []
         self.calls: list[tuple[object, ...]] = []
         self.opened: list[int | None] = []
@@ -181,9 +196,9 @@ class FakeWorkspace(QObject):
         """The last reply is complete."""
         self.change(conversation_id, state=MessageState.COMPLETE, statistics=figures or statistics())
 
-    def fail(self, conversation_id: int, sentence: str) -> None:
-        """The last reply failed."""
-        self.change(conversation_id, state=MessageState.FAILED, error=sentence)
+    def fail(self, conversation_id: int, sentence: str, trouble: ErrorReport | None = None) -> None:
+        """The last reply failed; after a restart only the sentence is known."""
+        self.change(conversation_id, state=MessageState.FAILED, error=sentence, trouble=trouble)
 
     def set_engine(self, engine: EngineState) -> None:
         """Another state of the engine."""

@@ -20,6 +20,7 @@ from app.ui.main_window import MainWindow
 from app.ui.model_button import DRAFTS
 from app.ui.theme.theme import Theme
 from app.ui.transcript.bubble import OwnMessage
+from engine.messages import ErrorReport
 from tests.support.fake_workspace import DAY_S, FakeWorkspace, statistics
 
 LLAMA = EngineState(EnginePhase.READY, "/models/llama", "Llama 3.1 8B Instruct", "bf16")
@@ -245,7 +246,7 @@ def trouble(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     workspace.set_engine(
         EngineState(EnginePhase.STOPPED, "/models/llama", LLAMA.model_name, sentence=sentence)
     )
-    workspace.fail(chat, sentence)
+    workspace.fail(chat, sentence, ErrorReport("EngineStopped", sentence))
     window.shelf.delete(workspace.conversations()[1].id)
     take(window, folder, name)
     window.close()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QRadioButton, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.chat.model_entries import ImportEntry
 from app.ui import figures
 from app.ui.models.model_dialog import ModelDialog
+from app.ui.models.radio_box import RadioBox
 from app.ui.models.wording import joined
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -20,7 +21,7 @@ class ImportDialog(ModelDialog):
         self.entry = entry
         self.add_words(joined(entry.format, figures.size(entry.size_bytes)))
         self.add_words(entry.paths[0], "small")
-        self.link = QRadioButton(tr("Use the files where they are"), self)
+        self.link = RadioBox(theme, tr("Use the files where they are"), self)
         self.link.setChecked(True)
         self.column.addWidget(self.link)
         self.add_words(
@@ -28,7 +29,7 @@ class ImportDialog(ModelDialog):
             "small",
         )
         size, free = figures.size(entry.size_bytes), figures.size(entry.free_bytes)
-        self.copy = QRadioButton(tr("Copy them, {size}", size=size), self)
+        self.copy = RadioBox(theme, tr("Copy them, {size}", size=size), self)
         self.column.addWidget(self.copy)
         self.add_words(tr("{free} are free on the disk of Tenon's models.", free=free), "small")
         self.column.addStretch(1)

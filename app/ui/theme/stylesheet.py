@@ -66,6 +66,8 @@ QPushButton[kind="primary"]:pressed, QToolButton[kind="primary"]:pressed {
   background: $acc_press; border-color: $acc_press; }
 QPushButton[kind="primary"]:disabled, QToolButton[kind="primary"]:disabled {
   background: $surf; border-color: $line; color: $mute; }
+QPushButton[kind="link"] { background: transparent; border-color: transparent; color: $acc; padding: 0 6px; }
+QPushButton[kind="link"]:hover { background: transparent; border-color: $acc; }
 QPushButton[kind="new"] { text-align: left; font-weight: $medium; padding: 0 11px; }
 QPushButton[kind="example"] { color: $sub; text-align: left; font-weight: 400; padding: 0 14px; }
 QPushButton[kind="example"]:hover { color: $text; }
@@ -136,6 +138,13 @@ QFrame[kind="card"] { background: $surf; border: 1px solid $line; border-radius:
 QFrame[kind="card-head"] {
   background: $surf; border: 0; border-bottom: 1px solid $line;
   border-top-left-radius: 7px; border-top-right-radius: 7px; }
+QFrame[kind="dialog-foot"] { background: $surf; border: 0; border-top: 1px solid $line; }
+QPlainTextEdit[kind="card"] {
+  background: $surf; border: 1px solid $line; border-radius: 8px; color: $sub; padding: 4px;
+  selection-background-color: $acc; selection-color: $onacc; }
+QPlainTextEdit[kind="details"] {
+  background: transparent; border: 0; color: $text; padding: 6px; selection-background-color: $acc;
+  selection-color: $onacc; }
 QFrame[kind="bubble"] { background: $accs; border: 0; border-radius: 10px; }
 QFrame[kind="error"] { background: $reds; border: 1px solid $red; border-radius: 10px; }
 QFrame[kind="toast"] { background: $raised; border: 1px solid $btn; border-radius: 10px; }

@@ -37,6 +37,7 @@ class MessageViews(QObject):
     alternative_chosen = Signal(int)  # message id
     edited = Signal(int, str)  # message id, the other wording
     inspect_requested = Signal(int)  # a reply's id
+    trouble_requested = Signal(int, object, object)  # message id, ErrorReport, Remedy
     link_activated = Signal(QUrl)
 
     def __init__(
@@ -81,6 +82,7 @@ class MessageViews(QObject):
             view.set_drafted_shown(self._drafted_shown)
             view.inspect_requested.connect(self.inspect_requested)
             view.link_activated.connect(self.link_activated)
+            view.trouble_requested.connect(self.trouble_requested)
         else:
             view = OwnMessage(self._theme, message, self._column)
             view.edited.connect(self.edited)

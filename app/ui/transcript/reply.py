@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EngineState
-from app.chat.reply import can_continue
+from app.chat.reply import can_continue, trouble_of
+from app.chat.troubles import Remedy
 from app.ui.theme.theme import Theme
 from app.ui.transcript.error_notice import ErrorNotice
 from app.ui.transcript.message_actions import Action, MessageActions
@@ -18,6 +19,7 @@ from app.ui.transcript.plain_text import plain_text
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.reply_status import reply_status
 from app.ui.transcript.strip import StatusStrip
+from engine.messages import ErrorReport
 
 _STRIP_GAP_PX = 10
 _FOOTER_GAP_PX = 7
@@ -34,6 +36,7 @@ class ReplyView(QWidget):
     action_requested = Signal(int, object)  # message id, Action
     alternative_chosen = Signal(int)  # message id
     inspect_requested = Signal(int)  # its message's id
+    trouble_requested = Signal(int, object, object)  # message id, ErrorReport, Remedy
     link_activated = Signal(QUrl)
 
     def __init__(
@@ -202,11 +205,9 @@ class ReplyView(QWidget):
         self._show_drafted()
         self._show_notices()
         # A reply that failed or was cut off with a reason says it in red; a plain stop needs no alarm.
-        sentence = self.message.error if state in (MessageState.FAILED, MessageState.INTERRUPTED) else ""
-        if state is MessageState.FAILED and not sentence:
-            sentence = "The reply failed."
-        self._show_error(sentence)
-        self._show_actions(told=bool(sentence))
+        trouble = trouble_of(self.message)
+        self._show_error(trouble)
+        self._show_actions(told=trouble is not None)
         self._show_strip()
         self._show_caret()
         self._changed()
@@ -215,13 +216,15 @@ class ReplyView(QWidget):
         shown = self._drafted_shown and not self.message.state.unfinished
         self.blocks.set_drafted(self.message.drafted if shown else ())
 
-    def _show_error(self, sentence: str) -> None:
-        if sentence and self.error is None:
+    def _show_error(self, trouble: ErrorReport | None) -> None:
+        if trouble is not None and self.error is None:
             self.error = ErrorNotice(self.theme, self)
-            self.error.retry_requested.connect(self._retry)
+            self.error.remedy_requested.connect(self._mend)
+            self.error.details_requested.connect(self._show_details)
         if self.error is not None:
-            self.error.set_error(sentence, bool(self.text), self._last)
-            self.error.setVisible(bool(sentence))
+            if trouble is not None:
+                self.error.set_error(trouble, bool(self.text), self._last)
+            self.error.setVisible(trouble is not None)
 
     def _show_notices(self) -> None:
         if self.notice_texts == list(self.message.notices):
@@ -271,6 +274,13 @@ class ReplyView(QWidget):
         else:
             self.action_requested.emit(self.message.id, action)
 
+    @Slot(object)
+    def _mend(self, remedy: Remedy) -> None:
+        if remedy is Remedy.TRY_AGAIN:
+            self.action_requested.emit(self.message.id, Action.RETRY)
+        else:
+            self.trouble_requested.emit(self.message.id, trouble_of(self.message), remedy)
+
     @Slot()
-    def _retry(self) -> None:
-        self.action_requested.emit(self.message.id, Action.RETRY)
+    def _show_details(self) -> None:
+        self._mend(Remedy.DETAILS)

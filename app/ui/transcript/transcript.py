@@ -41,6 +41,7 @@ class Transcript(QScrollArea):
     alternative_chosen = Signal(int)  # message id
     edited = Signal(int, str)  # message id, the other wording
     inspect_requested = Signal(int)  # a reply's id
+    trouble_requested = Signal(int, object, object)  # message id, ErrorReport, Remedy
     link_activated = Signal(QUrl)
 
     def __init__(
@@ -69,6 +70,7 @@ class Transcript(QScrollArea):
         self._views.edited.connect(self.edited)
         self._views.inspect_requested.connect(self.inspect_requested)
         self._views.link_activated.connect(self.link_activated)
+        self._views.trouble_requested.connect(self.trouble_requested)
         self._jump = JumpButton(theme, self)
         self._jump.clicked.connect(self.jump_to_latest)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)

@@ -251,13 +251,13 @@ def test_a_failed_reply_says_so_and_can_be_tried_again(
     assert view.error.isVisible()
     assert "out of memory" in view.error.accessibleName()
     assert view.text == "Half a"
-    view.error.retry_button.click()
+    view.error.remedy_button.click()
     assert ("regenerate", chat, view.message.id) in workspace.calls  # half a reply is not thrown away
     workspace.fail(chat, "The engine stopped again.")
     view = window.page.transcript.views[-1]
     assert isinstance(view, ReplyView)
     assert view.error is not None
-    view.error.retry_button.click()
+    view.error.remedy_button.click()
     assert ("retry", chat) in workspace.calls
 
 
@@ -270,9 +270,9 @@ def test_only_the_last_reply_offers_to_try_again(
     first = window.page.transcript.views[-1]
     assert isinstance(first, ReplyView)
     assert first.error is not None
-    assert first.error.retry_button.isVisible()
+    assert first.error.remedy_button.isVisible()
     workspace.send(chat, "Again?")
-    assert not first.error.retry_button.isVisible()
+    assert not first.error.remedy_button.isVisible()
 
 
 def test_a_notice_stands_beside_the_reply(window: MainWindow, workspace: FakeWorkspace) -> None:
