@@ -46,6 +46,7 @@ from engine.planning.prediction import found_pairs, predictions
 from engine.reply import ReplyRun, check_request
 
 _PROGRESS_EVERY_S = 0.05
+_Request = Load | Generate | CheckDrafts | PredictModels | FindPairs
 
 
 class Engine:
@@ -100,7 +101,7 @@ class Engine:
             elif isinstance(command, (Load, Generate, CheckDrafts, PredictModels, FindPairs)):
                 self._serve(command)
 
-    def _serve(self, command: Load | Generate | CheckDrafts | PredictModels | FindPairs) -> None:
+    def _serve(self, command: _Request) -> None:
         """Run a request to its end, whatever happens."""
         self._running = command.request_id
         try:
@@ -192,11 +193,10 @@ class Engine:
             gc.collect()
             self._on_event(ModelUnloaded())
 
-    def _fail_short(
-        self, command: Load | Generate | CheckDrafts, error: OutOfMemory, host: bool = True
-    ) -> None:
+    def _fail_short(self, command: _Request, error: OutOfMemory, host: bool = True) -> None:
         """Memory was short: say who holds it where it is the host's, and what context could be made smaller."""
-        context = command.options.context or (0 if self._model is None else self._model.report.context)
+        asked = command.options.context if isinstance(command, (Load, Generate, CheckDrafts)) else None
+        context = asked or (0 if self._model is None else self._model.report.context)
         memory = memory_shortage(error.short_bytes) if host else None
         report = ErrorReport(
             OutOfMemory.__name__, error.message, error.details, error.exit_code, context, memory

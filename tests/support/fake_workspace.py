@@ -141,7 +141,8 @@ class FakeWorkspace(QObject):
         self.drafts.refused.connect(self.notice)
         self.desk = FakeSettingsDesk(self.settings, self)
         self.talk = FakeEngineTalk(self)
-        self.model_store = ModelStore(self.settings, self.talk, self.talk, self)  # type: ignore[arg-type]
+        quiet = FakeEngineTalk(self)  # another one: what listens to `talk` is counted
+        self.model_store = ModelStore(self.settings, quiet, quiet, self)  # type: ignore[arg-type]
         self.model_store.model_wanted.connect(self.choose_model)
         self.upkeep = FakeUpkeep(self)
         self.inspections: list[Inspection] = []
