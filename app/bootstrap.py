@@ -14,10 +14,11 @@ from app.bridge.workspace import Workspace
 from app.diagnostics.log_files import log_folder
 from app.diagnostics.session_record import SessionRecord
 from app.storage.location import data_folder
-from app.ui.language import SYSTEM, speak
+from app.ui.language import speak
 from app.ui.main_window import MainWindow
 from app.ui.opener import Opener
 from app.ui.termination import TerminationSignals
+from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.theme import Theme
 
 
@@ -61,10 +62,11 @@ class Application:
         self._paths = list(paths)
         self.errors = UncaughtErrors()
         self.errors.install()
-        speak(self.qt, SYSTEM)
         self.workspace = Workspace()
-        self.theme = Theme(scale=min(150, max(90, self.workspace.settings.font_scale)) / 100)
+        speak(self.qt, self.workspace.settings.language)
+        self.theme = Theme()
         self.theme.apply()
+        apply_appearance(self.theme, self.workspace.settings)
         self.window = MainWindow(self.theme, self.workspace)
         self.opener = Opener(self.workspace, self.window)
         self.errors.happened.connect(self.window.trouble.tell_uncaught)

@@ -66,7 +66,7 @@ class Conversations(QObject):
         self._shelf.changed.connect(self.conversations_changed)
         self._shelf.presets_changed.connect(self.presets_changed)
         kept = self._database.presence is not None
-        self._archive = Archive(self._database.writer, self._writer, kept, self)
+        self._archive = Archive(self._database.writer, self._writer, kept, self.settings, self)
         self._archive.imported.connect(self._take_imported)
         self._archive.import_finished.connect(self.import_finished)
         self._archive.export_finished.connect(self.export_finished)

@@ -46,10 +46,16 @@ class ModelInEngine(QObject):
         self._resting = False  # whether `rest` waits for the engine
         self.context = 0
         self.report: ModelReport | None = None
+        self.running_mode = ""  # of the last reply of the model in memory
         self.state = self._named(EngineState(EnginePhase.STARTING, "", ""), load_options(settings))
         self._state_in_memory = self.state
         client.event_received.connect(self._receive)
         client.stopped.connect(self._engine_stopped)
+
+    @property
+    def options(self) -> LoadOptions | None:
+        """What the model in memory was loaded with."""
+        return self._in_memory
 
     def ensure_engine(self) -> None:
         """Start the engine unless it runs."""
@@ -153,7 +159,9 @@ class ModelInEngine(QObject):
             self._in_memory = asked
             self._state_in_memory = self._named(self.state, asked).after(event)
             self.context = event.report.context
-            self.report = event.report
+            self.report, self.running_mode = event.report, ""
+        if isinstance(event, Finished) and event.reply.mode:
+            self.running_mode = event.reply.mode
         chosen = not request_id or (asked is not None and asked.model == self.state.model_ref)
         state = self.state.after(event) if chosen else self.state
         if isinstance(event, EngineReady) and (self._load_id or self._reply_id):

@@ -12,6 +12,7 @@ from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.token_coalescer import TokenCoalescer
 from app.chat.conversation import Message, MessageState
 from app.chat.conversation_options import ConversationOptions
+from app.chat.engine_options import reply_options
 from app.chat.history import history_for
 from app.chat.library import Library
 from app.chat.reply import reply_after
@@ -25,7 +26,6 @@ from engine.messages import (
     Finished,
     Generate,
     PrefillProgress,
-    SamplingOptions,
     TextDrafted,
     TokensAdded,
 )
@@ -159,17 +159,16 @@ class Replies(QObject):
         self._kept_characters = messages[-1].kept_characters
         conversation = self._library.conversation(ticket.conversation_id)
         own = conversation.options if conversation is not None else ConversationOptions()
-        settings = self._settings
-        system_prompt = settings.system_prompt if own.system_prompt is None else own.system_prompt
-        max_tokens = settings.max_tokens if own.max_tokens is None else own.max_tokens
+        model = messages[-1].model or self._settings.model
+        options = reply_options(self._settings, model, own)
         request = Generate(
             request_id=self._sent,
-            options=self._model.options_for(self._sent, messages[-1].model or settings.model),
-            messages=history_for(ticket.reply_id, messages, system_prompt),
-            max_tokens=max_tokens or None,
-            sampling=own.sampling_over(SamplingOptions(temperature=settings.temperature)),
-            verify=settings.verify,
-            show_unconfirmed=settings.unconfirmed_shown,
+            options=self._model.options_for(self._sent, model),
+            messages=history_for(ticket.reply_id, messages, options.system_prompt),
+            max_tokens=options.max_tokens,
+            sampling=options.sampling,
+            verify=options.verify,
+            show_unconfirmed=self._settings.unconfirmed_shown,
             offer_topics=messages[-1].kept_characters == 0,
             round_texts=self.round_texts,
         )

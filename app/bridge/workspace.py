@@ -15,8 +15,10 @@ from app.bridge.garbage import GarbageInWindowThread
 from app.bridge.inspection import Inspection
 from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.network import Network
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
+from app.bridge.settings_desk import SettingsDesk
 from app.bridge.upkeep import Upkeep
 from app.chat.choices import GUIDE_REF, ModeChoice, ModelChoice, mode_choices, model_choices
 from app.chat.engine_state import EngineState
@@ -71,7 +73,9 @@ class Workspace(Conversations):
         self._saved.problem.connect(self.notice)
         self.settings = self._saved.settings
         self._notices += self._saved.problems
-        self._database = self._opened(data_folder or usual_data_folder())
+        self._network = Network(self.settings)
+        self._data_folder = data_folder or usual_data_folder()
+        self._database = self._opened(self._data_folder)
         self._library = Library(self._database.reader.conversations(), self._read_messages)
         self._journal = Journal(self._database.writer, self._library, self._writer, self)
         self._journal.trouble.connect(self.trouble)
@@ -87,7 +91,7 @@ class Workspace(Conversations):
         self._replies.unconfirmed_changed.connect(self.unconfirmed_changed)
         self._replies.prefill_progress.connect(self.prefill_progress)
         self.upkeep = Upkeep(
-            data_folder or usual_data_folder(),
+            self._data_folder,
             self.settings,
             self._client,
             self._model,
@@ -96,6 +100,7 @@ class Workspace(Conversations):
             self,
         )
         self._inspection: Inspection | None = None
+        self._desk: SettingsDesk | None = None
         self._keep_conversations()
         self._closed = False
 
@@ -135,7 +140,7 @@ class Workspace(Conversations):
 
     def mode(self) -> str:
         """The chosen mode's name."""
-        return self.settings.mode
+        return self.settings.of_model(self.settings.model).mode
 
     def choose_mode(self, mode: str) -> None:
         """Use a mode from the next message on.
@@ -143,17 +148,26 @@ class Workspace(Conversations):
         Raises:
             InvalidOption: There is no such mode.
         """
-        self.settings.mode = mode
+        self.settings.choose_for(self.settings.model, "mode", mode)
 
     def modes(self) -> list[ModeChoice]:
         """The modes, each with the reason where it cannot be chosen."""
-        return mode_choices(self.drafts.in_use, self._model.state.gpu, self.settings.vram_budget_bytes)
+        budget = self.settings.of_model(self.settings.model).vram_budget_bytes
+        return mode_choices(self.drafts.in_use, self._model.state.gpu, budget)
 
     def inspection(self) -> Inspection:
         """What the inspector shows; made when it is opened first."""
         if self._inspection is None:
             self._inspection = Inspection(self._client, self._replies, self._model, self.modes, self)
         return self._inspection
+
+    def settings_desk(self) -> SettingsDesk:
+        """What the dialog of settings needs; made when it is opened first."""
+        if self._desk is None:
+            self._desk = SettingsDesk(
+                self.settings, self._model, self._writer, self._network, self._data_folder, self
+            )
+        return self._desk
 
     def close(self) -> None:
         """Save everything, end the engine and join every thread. May be called twice."""

@@ -28,6 +28,14 @@ def config_folder() -> Path:
     return Path(override) if override else Path(platformdirs.user_config_dir("tenon", appauthor=False))
 
 
+def migrated(stored: Stored) -> Stored:
+    """What a file of any version holds, as this version would have written it."""
+    version = stored.pop("version", 1)
+    for migrate in MIGRATIONS[version - 1 :]:
+        stored = migrate(stored)
+    return stored
+
+
 class SettingsFile:
     """One settings.json."""
 
@@ -48,11 +56,7 @@ class SettingsFile:
         except OSError as error:
             return settings, [f"The settings in {self.path} cannot be read ({error.strerror})."]
         try:
-            stored = json.loads(raw.decode("utf-8"))
-            version = stored.pop("version", 1)
-            for migrate in MIGRATIONS[version - 1 :]:
-                stored = migrate(stored)
-            rejected = settings.take(stored)
+            rejected = settings.take(migrated(json.loads(raw.decode("utf-8"))))
         except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
             kept = self._set_aside()
             return Settings(), [f"The settings were unreadable and start afresh{kept}."]

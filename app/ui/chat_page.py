@@ -143,6 +143,7 @@ class ChatPage(QWidget):
         workspace.prefill_progress.connect(self._prefill_progress)
         workspace.conversation_replaced.connect(self._conversation_replaced)
         workspace.engine_changed.connect(self._engine_changed)
+        workspace.engine_changed.connect(self.show_mode)
         self.composer.send_requested.connect(self._send)
         self.composer.attach_requested.connect(self._choose_files)
         self.composer.files_offered.connect(self._attach)
@@ -196,6 +197,13 @@ class ChatPage(QWidget):
         replies = [message for message in messages if message.role == "assistant"]
         for reply in replies[-2:]:  # a queued reply has no figures yet, the one before it has
             self._show_last_reply(reply)
+
+    @Slot()
+    def show_mode(self) -> None:
+        """Show the mode that holds for the chosen model, where the chip shows another."""
+        mode = self._workspace.mode()
+        if mode != self.composer.mode_button.mode:
+            self.composer.mode_button.set_mode(mode)
 
     def _set_empty(self, empty: bool) -> None:
         self._empty = empty

@@ -62,6 +62,7 @@ class Choice:
         icon: File name of an icon instead of the check mark.
         leads_on: Whether the popup stays, because other rows follow this choice.
         problem: Why it cannot be chosen; it stands in the place of the second line. Empty where it can.
+        figure: What stands at the right end of the first line, empty for nothing.
     """
 
     key: str
@@ -71,6 +72,7 @@ class Choice:
     icon: str = ""
     leads_on: bool = False
     problem: str = ""
+    figure: str = ""
 
     @property
     def second_line(self) -> str:
@@ -115,7 +117,8 @@ class _ChoiceDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
         choice: Choice = index.data(Qt.ItemDataRole.UserRole)
-        title = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(choice.title)
+        words = f"{choice.title}  {choice.figure}"
+        title = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(words)
         small = QFontMetrics(self._theme.font(TextStyle.SMALL))
         beside = 2 * _PADDING_X_PX + _ICON_PX + 10
         width = min(max(title, small.horizontalAdvance(choice.second_line)) + beside, _WIDEST_PX)
@@ -147,6 +150,8 @@ class _ChoiceDelegate(QStyledItemDelegate):
         painter.setFont(font)
         painter.setPen(self._theme.color("mute" if choice.problem else "text"))
         flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+        if choice.figure and not choice.problem:
+            painter.drawText(half, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, choice.figure)
         painter.drawText(half, flags, QFontMetrics(font).elidedText(choice.title, _ELIDE, half.width()))
         if choice.second_line:
             font = self._theme.font(TextStyle.SMALL)

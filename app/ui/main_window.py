@@ -19,7 +19,7 @@ from app.ui.inspector.dock import InspectorDock
 from app.ui.last_place import LastPlace
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MACHINE, MODELS, Places
-from app.ui.settings_dialog import SettingsDialog
+from app.ui.settings.opening import SettingsOpening
 from app.ui.shell import Shell
 from app.ui.sidebar.places_nav import SETTINGS
 from app.ui.sidebar.sidebar import Sidebar
@@ -58,6 +58,7 @@ class MainWindow(QMainWindow):
         self.files = ChatFiles(workspace, self)
         self.shelf = ChatShelf(workspace, self.sidebar, self.page, self.toast, self.files)
         self.view = ViewCommands(theme, workspace, self.shell, self.page, self.inspector)
+        self.settings = SettingsOpening(theme, workspace, self)
         self.commands = Commands(theme, self)
         self._add_commands()
         self.trouble = TroubleDesk(theme, workspace, self.page, self.toast, self.commands)
@@ -101,6 +102,8 @@ class MainWindow(QMainWindow):
         self.shelf.chat_wanted.connect(self._show_chat)
         self.shelf.sidebar_wanted.connect(self.shell.show_sidebar)
         self.files.said.connect(self._say)
+        self.settings.applied.connect(self.view.take_settings)
+        self.settings.applied.connect(page.show_mode)
         page.said.connect(self._say)
         page.header.sidebar_toggled.connect(self.shell.toggle)
         page.header.new_requested.connect(self.shelf.new_chat)
@@ -170,14 +173,8 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def open_settings(self) -> None:
-        """Show how fast and with how much memory replies are made, to be changed."""
-        gpu = self._workspace.engine_state().gpu
-        about_gpu = () if gpu != "" else ("vram_budget_bytes", "gpu_layers")
-        reasons = dict.fromkeys(about_gpu, "There is no GPU that Tenon can use here.")
-        dialog = SettingsDialog(self._theme, self._workspace.settings, reasons, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.accepted.connect(self._workspace.settings_applied)
-        dialog.open()
+        """Show what can be set."""
+        self.settings.open()
 
     # --- window -----------------------------------------------------------------------------------------------
 

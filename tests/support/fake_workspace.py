@@ -30,6 +30,7 @@ from app.settings.settings import Settings
 from app.storage.text_file import read_attachment
 from engine.errors import TenonError
 from engine.messages import ErrorReport, Event, ModelReport
+from tests.support.fake_settings_desk import FakeSettingsDesk
 
 DAY_S = 86_400.0
 READY = EngineState(EnginePhase.READY, "guide", "Tenon guide", "fp32")
@@ -126,6 +127,7 @@ class FakeWorkspace(QObject):
         self.settings = Settings()
         self.drafts = FakeDrafts(self.settings)
         self.drafts.refused.connect(self.notice)
+        self.desk = FakeSettingsDesk(self.settings, self)
         self.talk = FakeEngineTalk(self)
         self.upkeep = FakeUpkeep(self)
         self.inspections: list[Inspection] = []
@@ -331,6 +333,9 @@ class FakeWorkspace(QObject):
 
     def settings_applied(self) -> None:
         self.calls.append(("settings_applied",))
+
+    def settings_desk(self) -> FakeSettingsDesk:
+        return self.desk
 
     def mode(self) -> str:
         return self._mode

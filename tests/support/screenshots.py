@@ -18,7 +18,6 @@ from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.main_window import MainWindow
 from app.ui.model_button import DRAFTS
-from app.ui.settings_dialog import SettingsDialog
 from app.ui.theme.theme import Theme
 from app.ui.transcript.bubble import OwnMessage
 from engine.messages import ErrorReport
@@ -158,12 +157,12 @@ def main() -> int:
         versions(theme, folder, f"versions-{word}", wide)
     streaming(theme, folder, "narrow-dark", narrow)
     guessing(theme, folder, "guess-narrow-dark", narrow)
-    speed_dialog(theme, folder, "speed-dark", narrow)
+    settings(theme, folder, "settings-narrow-dark", narrow)
     empty(theme, folder, "narrow-empty-dark", narrow)
     theme.set_dark(False)
     menus(theme, folder, wide)
     app_menu(theme, folder, "menu-app-light", wide)
-    speed_dialog(theme, folder, "speed-light", wide)
+    settings(theme, folder, "settings-light", wide)
     sidebar_overlay(theme, folder, narrow)
     theme.set_scale(1.5)
     streaming(theme, folder, "scale-150-light", wide)
@@ -337,16 +336,23 @@ def app_menu(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     window.close()
 
 
-def speed_dialog(theme: Theme, folder: Path, name: str, size: QSize) -> None:
-    """The settings of speed and memory, over a window."""
-    workspace = FakeWorkspace(replace(LLAMA, gpu=""))
+def settings(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """A page of the settings with changes that are not applied yet, and a search."""
+    workspace = FakeWorkspace(replace(LLAMA, gpu="GPU"))
     workspace.settings.ram_budget_bytes = 6_500_000_000
+    workspace.settings.settings_level = "advanced"
     window = open_window(theme, workspace, size)
-    window.open_settings()
-    QTest.qWait(200)
-    dialog = window.findChild(SettingsDialog)
+    window.settings.open_page("speed")
+    dialog = window.settings.dialog
     assert dialog is not None
+    dialog.row("gpu_layers").field.show_value(12)
+    dialog.row("gpu_layers").field.edited.emit()
+    QTest.qWait(200)
     dialog.grab().save(str(folder / f"{name}.png"))
+    dialog.head.search.setText("draft")
+    QTest.qWait(100)
+    dialog.grab().save(str(folder / f"{name}-search.png"))
+    dialog.pending.undo()
     dialog.close()
     window.close()
 

@@ -43,6 +43,11 @@ class ModeButton(QAbstractButton):
             return f"{title}: {mode_title(self._running)}"
         return title
 
+    @property
+    def mode(self) -> str:
+        """The chosen mode's name."""
+        return self._mode
+
     def set_mode(self, mode: str) -> None:
         """Show a chosen mode."""
         self._mode = mode

@@ -42,9 +42,9 @@ class ConversationDelegate(QStyledItemDelegate):
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Height of a row."""
         if index.data(HIT_ROLE) is not None:
-            return QSize(120, self._theme.type.px(_ROW_PX) + snippet_height(self._theme))
+            return QSize(120, self._theme.type.px(self._theme.spaced(_ROW_PX)) + snippet_height(self._theme))
         head = index.data(ID_ROLE) is None
-        return QSize(120, self._theme.type.px(_HEAD_PX if head else _ROW_PX))
+        return QSize(120, self._theme.type.px(_HEAD_PX if head else self._theme.spaced(_ROW_PX)))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint one row."""

@@ -18,8 +18,9 @@ _WIDTH_PX = 2
 class FocusRing(QWidget):
     """One per window: follows the focused button, transparent to the mouse.
 
-    Fields show focus by their own edge and lists by their rows, so only buttons get it, and only when the focus
-    came by Tab. The window says so by calling `move_by_keyboard` from its focusNextPrevChild.
+    Fields show focus by their own edge and lists by their rows, so only buttons get it (but for those that show it
+    themselves, and say so by the property ``shows-focus``), and only when the focus came by Tab. The window says so by
+    calling `move_by_keyboard` from its focusNextPrevChild.
     """
 
     def __init__(self, window: QWidget, theme: Theme) -> None:
@@ -68,6 +69,7 @@ class FocusRing(QWidget):
         if (
             (self._by_keyboard or handed_on)
             and isinstance(now, QAbstractButton)
+            and not now.property("shows-focus")
             and now.window() is self.window()
         ):
             self._target = now

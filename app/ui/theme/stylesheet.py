@@ -39,6 +39,7 @@ QLabel[kind="notice"] { font-size: ${small}px; color: $sub; }
 QLabel[kind="file"] { font-size: ${small}px; font-weight: 600; color: $sub; }
 QLabel[kind="strong"] { font-weight: 600; }
 QLabel[kind="label"] { font-weight: $medium; }
+QLabel[kind="group"] { font-size: ${small}px; font-weight: 600; color: $mute; }
 
 QToolButton { background: transparent; border: 0; border-radius: 8px; color: $text; padding: 0; }
 QToolButton:hover { background: $hover; }
@@ -93,6 +94,29 @@ QComboBox::drop-down { border: 0; width: 28px; }
 QComboBox::down-arrow { image: none; }
 QComboBox QAbstractItemView { background: $raised; border: 1px solid $btn; color: $text; padding: 4px; }
 QCheckBox::indicator { width: 18px; height: 18px; }
+
+QPlainTextEdit[kind="field"] {
+  background: $bg; border: 1px solid $ctl; border-radius: 8px; padding: 5px 6px; color: $text;
+  selection-background-color: $acc; selection-color: $onacc; }
+QPlainTextEdit[kind="field"]:hover { border-color: $sub; }
+QPlainTextEdit[kind="field"]:focus { border: 2px solid $acc; padding: 4px 5px; }
+QLineEdit:disabled, QPlainTextEdit[kind="field"]:disabled {
+  background: $surf; border-color: $line; color: $mute; }
+
+QFrame[kind="segments"] { background: $side; border: 1px solid $btn; border-radius: 8px; }
+QToolButton[kind="segment"] {
+  border: 1px solid transparent; border-radius: 6px; color: $sub; padding: 0 10px;
+  min-height: ${segment}px; max-height: ${segment}px; }
+QToolButton[kind="segment"]:hover { color: $text; }
+QToolButton[kind="segment"]:checked {
+  background: $raised; border-color: $btn; color: $text; font-weight: $medium; }
+QFrame[kind="dialog-nav"] { background: $side; border: 0; border-right: 1px solid $line; }
+QFrame[kind="dialog-foot"] { background: $surf; border: 0; border-top: 1px solid $line; }
+QListView[kind="pages"] { background: transparent; border: 0; }
+QListView[kind="pages"]::item { border-radius: 8px; padding: 0 8px; height: ${nav}px; color: $text; }
+QListView[kind="pages"]::item:hover { background: $hover; }
+QListView[kind="pages"]::item:selected { background: $accs; color: $text; }
+QListView[kind="pages"]::item:focus { border: 2px solid $acc; padding: 0 6px; }
 
 QListView[kind="conversations"] { background: transparent; border: 0; }
 QListView[kind="choices"] { background: $raised; border: 0; }
@@ -158,4 +182,6 @@ def stylesheet(palette: Palette, type_scale: Typography) -> str:
         button=px(30),
         field=px(30),
         field2=px(28),
+        segment=px(24),
+        nav=px(34),
     )

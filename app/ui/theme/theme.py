@@ -12,6 +12,7 @@ from app.ui.theme.typography import TextStyle, Typography
 
 SMALLEST_SCALE = 0.9
 LARGEST_SCALE = 1.5
+_COMPACT = 0.75
 
 
 def system_is_dark() -> bool:
@@ -32,6 +33,9 @@ class Theme(QObject):
         dark: True or False fixes the theme; None follows the system.
         family: Text family; empty takes the system's.
         code_family: Code family; empty takes the system's.
+
+    Attributes:
+        compact: Whether rows and messages stand closer together.
     """
 
     changed = Signal()
@@ -42,6 +46,7 @@ class Theme(QObject):
         super().__init__()
         self._fixed = dark
         self._families = (family, code_family)
+        self.compact = False
         self.type = Typography(scale, family, code_family)
         self.palette: Palette = DARK if (system_is_dark() if dark is None else dark) else LIGHT
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
@@ -64,6 +69,16 @@ class Theme(QObject):
         scale = min(LARGEST_SCALE, max(SMALLEST_SCALE, scale))
         if scale != self.type.scale:
             self.type = Typography(scale, *self._families)
+            self.apply()
+
+    def spaced(self, room_px: float) -> float:
+        """The height of a row, or the room between two things, at the density in use."""
+        return room_px * _COMPACT if self.compact else room_px
+
+    def set_compact(self, compact: bool) -> None:
+        """Change the density."""
+        if compact != self.compact:
+            self.compact = compact
             self.apply()
 
     def apply(self) -> None:

@@ -108,7 +108,7 @@ class Transcript(QScrollArea):
         width = self._column_width()
         height = 0
         while self._older and height < 2 * max(self.viewport().height(), 200):
-            height += self._build_oldest().fit(width) + _GAP_PX
+            height += self._build_oldest().fit(width) + self._gap()
         self._views.mark_last()
         self._arrange()
 
@@ -291,6 +291,9 @@ class Transcript(QScrollArea):
 
     # --- layout -----------------------------------------------------------------------------------------------
 
+    def _gap(self) -> int:
+        return round(self._theme.spaced(_GAP_PX))
+
     def _column_width(self) -> int:
         margin = 16 if self.width() < NARROW_PX else 32
         return max(160, min(self._theme.type.px(COLUMN_PX), self.width() - 2 * margin))
@@ -311,8 +314,8 @@ class Transcript(QScrollArea):
         for view in self._views.all:
             height = view.fit(width)
             view.setGeometry(left, top, width, height)
-            top += height + _GAP_PX
-        self._column.resize(self.viewport().width(), max(top - _GAP_PX + _BOTTOM_PX, 0))
+            top += height + self._gap()
+        self._column.resize(self.viewport().width(), max(top - self._gap() + _BOTTOM_PX, 0))
         bar = self.verticalScrollBar()
         if self._follow:
             bar.setValue(bar.maximum())

@@ -1,0 +1,33 @@
+"""The mirror and the proxy of the settings, for whatever goes to the network here and in the engine."""
+
+from __future__ import annotations
+
+import os
+
+from app.settings.settings import Settings
+
+_MIRROR = ("HF_ENDPOINT",)
+_PROXY = ("HTTPS_PROXY", "HTTP_PROXY")
+
+
+class Network:
+    """Puts both into the environment, where the hub's client and its libraries look for them.
+
+    What the environment had at the start is back in its place once a setting is empty. What is connected already
+    keeps to what it found.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._found = {name: os.environ.get(name) for name in (*_MIRROR, *_PROXY)}
+        self.apply()
+
+    def apply(self) -> None:
+        """Take over what the settings say now."""
+        for names, chosen in ((_MIRROR, self._settings.hub_mirror), (_PROXY, self._settings.proxy)):
+            for name in names:
+                value = chosen or self._found[name]
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value

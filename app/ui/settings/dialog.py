@@ -1,0 +1,371 @@
+"""The dialog of settings: nothing is changed before Apply."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QResizeEvent
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QMessageBox, QVBoxLayout, QWidget
+
+from app.chat.engine_options import load_options, same_in_memory
+from app.chat.engine_state import EngineState
+from app.chat.settings_in_use import TOLD_BY_ENGINE
+from app.settings.exchange import ImportedSettings
+from app.settings.pages import PAGES, rows
+from app.settings.pending import EVERY_MODEL, PendingSettings
+from app.settings.settings import Settings
+from app.ui.settings.choice_field import ChoiceField
+from app.ui.settings.fields import Fields
+from app.ui.settings.foot import Foot
+from app.ui.settings.head import Head
+from app.ui.settings.offers import Offers
+from app.ui.settings.page_list import PageList
+from app.ui.settings.page_stack import PageStack
+from app.ui.settings.page_view import PageView
+from app.ui.settings.row import SettingRow
+from app.ui.settings.value_words import value_words
+from app.ui.theme.focus_ring import FocusRing
+from app.ui.theme.theme import Theme
+from app.words import tr
+from engine.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+_SIZE = QSize(946, 760)
+_LEAST = QSize(340, 320)
+_NARROW_PX = 720
+_MARGIN_PX = 40
+
+
+class SettingsDialog(QDialog):
+    """A page of rows at a time, a search over all of them, and what Apply would do at the foot.
+
+    Attributes:
+        pending: What was chosen and is not in force yet.
+    """
+
+    applied = Signal(bool)  # the settings are others now; whether the model has to be loaded again
+
+    def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._workspace = workspace
+        self._desk = workspace.settings_desk()
+        self._reasons = self._desk.reasons()
+        self.pending = PendingSettings(workspace.settings)
+        self._said = ""
+        self._rows = rows()
+        self._not_allowed: dict[
+            str, str
+        ] = {}  # why what stands in a field is not chosen, by the name of its setting
+        self.setWindowTitle(tr("Settings"))
+        self.setMinimumSize(_LEAST)
+        settings = workspace.settings
+        self.head = Head(theme, settings.model, workspace.engine_state().model_name, self)
+        self.head.level.choose(settings.settings_level)
+        self.page_list = PageList(theme, PAGES, self)
+        self.offers = Offers(workspace, self)
+        fields = Fields(theme, self._desk.limits(), self.offers.by_name())
+        self.stack = PageStack(theme, fields, self)
+        self.foot = Foot(theme, self)
+        self._lay_out()
+        self.ring = FocusRing(self, theme)
+        self._connect()
+        self._show_page()
+        self.resize(self.sizeHint())
+        self.head.search.setFocus()
+
+    def sizeHint(self) -> QSize:
+        """As the design has it, as far as the window around it lets it."""
+        wanted = QSize(self._theme.type.px(_SIZE.width()), self._theme.type.px(_SIZE.height()))
+        parent = self.parentWidget()
+        if parent is None:
+            return wanted
+        room = parent.size() - QSize(_MARGIN_PX, _MARGIN_PX)
+        return wanted.boundedTo(room).expandedTo(_LEAST)
+
+    @property
+    def scope(self) -> str:
+        """The model that values are chosen for, or `EVERY_MODEL`; on a page without such values always that."""
+        return self.head.scope.current if self._offers_scope() else EVERY_MODEL
+
+    @property
+    def _typed(self) -> str:
+        return self.head.search.text().strip()
+
+    def _offers_scope(self) -> bool:
+        return bool(self._typed) or PAGES[self.page_list.current].per_model
+
+    def row(self, name: str) -> SettingRow:
+        """The row of a setting; its page is made where it was not yet."""
+        for number, page in enumerate(PAGES):
+            if any(getattr(item, "name", "") == name for item in page.items()):
+                return self.stack.page(number).rows[name]
+        raise KeyError(name)
+
+    def go(self, page_name: str) -> None:
+        """Show a page by its name."""
+        self.page_list.choose(next(n for n, page in enumerate(PAGES) if page.name == page_name))
+
+    def say(self, sentence: str) -> None:
+        """Say something at the foot, until something else is changed."""
+        self._said = sentence
+        self._refresh()
+
+    def choose(self, imported: ImportedSettings) -> None:
+        """Choose what a file says; Apply brings it into force."""
+        self._said = ""
+        self._not_allowed.clear()
+        self.pending.choose(imported.values, imported.unknown)
+        self._refresh()
+
+    def _lay_out(self) -> None:
+        self._right = right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addWidget(self.head)
+        right.addWidget(self.stack, 1)
+        right.addWidget(self.foot)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(0)
+        line.addWidget(self.page_list)
+        line.addLayout(right, 1)
+        self.head.put_pages(self.page_list.box)
+
+    def _connect(self) -> None:
+        self.page_list.chosen.connect(self._page_chosen)
+        self.head.search.textChanged.connect(self._show_page)
+        self.head.level.chosen.connect(self._level_chosen)
+        self.head.scope.chosen.connect(self._show_page)
+        self.stack.made.connect(self._page_made)
+        self.foot.undo_button.clicked.connect(self._undo)
+        self.foot.apply_button.clicked.connect(self.apply)
+        self._workspace.engine_changed.connect(self._engine_changed)
+        self._theme.changed.connect(self._restyle)
+        self.offers.changed.connect(self._offers_changed)
+        self.finished.connect(self.offers.stop)
+
+    # --- pages ------------------------------------------------------------------------------------------------
+
+    @Slot()
+    def _page_chosen(self) -> None:
+        self.head.search.clear()
+        self._show_page()
+
+    @Slot()
+    def _show_page(self) -> None:
+        advanced = self.head.level.current == "advanced"
+        self.head.scope.setVisible(self._offers_scope())
+        self._refresh()
+        self.stack.show_page(self.page_list.current, self._typed, advanced, self.scope != EVERY_MODEL)
+        self._order_tabs()
+
+    @Slot(object)
+    def _page_made(self, page: PageView) -> None:
+        page.edited.connect(self._edited)
+        page.reset.connect(self._reset)
+        self._refresh_rows(page.rows)
+
+    @Slot(str)
+    def _level_chosen(self, level: str) -> None:
+        self._workspace.settings.settings_level = level
+        self._show_page()
+
+    def _order_tabs(self) -> None:
+        """From the left to the right and from top to bottom, whenever a page was made."""
+        head = self.head
+        order: list[QWidget] = [self.page_list.list, self.page_list.box, head.search]
+        order += [*head.level.buttons.values(), *head.scope.buttons.values(), *self.stack.controls()]
+        order += [self.foot.undo_button, self.foot.apply_button]
+        for before, after in pairwise(order):
+            self.setTabOrder(before, after)
+
+    # --- values -----------------------------------------------------------------------------------------------
+
+    @Slot(str)
+    def _edited(self, name: str) -> None:
+        self._said = ""
+        self._not_allowed.pop(name, None)
+        try:
+            self.pending.set(name, self.row(name).field.value(), self.scope)
+        except InvalidOption as error:
+            self._not_allowed[name] = error.message
+        self._refresh()
+
+    @Slot(str)
+    def _reset(self, name: str) -> None:
+        self._said = ""
+        self._not_allowed.pop(name, None)
+        self.pending.reset(name, self.scope)
+        row = self.row(name)
+        had_focus = row.reset_button.hasFocus()
+        self._refresh()
+        if had_focus:
+            row.field.setFocus(Qt.FocusReason.TabFocusReason)
+
+    @Slot()
+    def _undo(self) -> None:
+        self._said = ""
+        self._not_allowed.clear()
+        self.pending.undo()
+        self._refresh()
+
+    @Slot()
+    def apply(self) -> None:
+        """Bring what is chosen into force."""
+        self._said = ""
+        loads = self._loads()
+        self.pending.apply()
+        self.applied.emit(loads)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Show how everything stands."""
+        self._refresh_rows(dict(self.stack.rows()))
+        changes = self.pending.changes()
+        self.foot.show_changes(len(changes), [*self._consequences(), *([self._said] if self._said else [])])
+
+    def _refresh_rows(self, rows: dict[str, SettingRow]) -> None:
+        in_use = self._desk.in_use()
+        grown = [name for name, row in rows.items() if self._refresh_row(name, row, in_use)]
+        if grown and self.isVisible():
+            self.stack.arrange()
+
+    def _refresh_row(self, name: str, row: SettingRow, in_use: dict[str, Any]) -> bool:
+        """Show how one row stands; returns whether its height is another."""
+        pending, scope, setting = self.pending, self.scope, Settings.declared()[name]
+        value = pending.value(name, scope)
+        if row.field.value() != value and name not in self._not_allowed:
+            row.field.show_value(value)
+        row.field.setEnabled(name not in self._reasons)
+        known = name in in_use or name not in TOLD_BY_ENGINE
+        model = pending.applied.model if self._rows[name].per_model else EVERY_MODEL
+        told = in_use.get(name) if name in TOLD_BY_ENGINE else pending.applied_value(name, scope or model)
+        mark = told if known else pending.applied_value(name, scope)
+        row.field.show_in_use(None if name in self._reasons else mark)
+        usual = pending.value(name) if scope else setting.default if name != "drafts" else ""
+        row.show_state(
+            changed=pending.is_changed(name, scope),
+            usual=(pending.is_usual(name, scope) and name not in self._not_allowed) or name in self._reasons,
+            in_use=value_words(setting, told) if known else "",
+            usual_words=value_words(setting, usual),
+        )
+        return row.show_note(self._note(name, value))
+
+    def _note(self, name: str, value: Any) -> str:
+        """What else there is to say of a row."""
+        if name in self._reasons:
+            return tr(self._reasons[name])
+        if name in self._not_allowed:
+            return self._not_allowed[name]
+        problem = self.offers.problem(name, value)
+        own = self.pending.chosen.by_model.get(self.pending.chosen.model, {})
+        if not problem and not self.scope and name in own:
+            words = value_words(Settings.declared()[name], own[name])
+            model = self._workspace.engine_state().model_name
+            return tr("{model} has a value of its own: {value}.", model=model, value=words)
+        return problem
+
+    def _loads(self) -> bool:
+        """Whether the chosen model has to be loaded again for what is chosen."""
+        return not same_in_memory(load_options(self.pending.applied), load_options(self.pending.chosen))
+
+    def _consequences(self) -> list[str]:
+        """What Apply would cause beside the changes themselves."""
+        load_ms = self._desk.load_ms()
+        if load_ms is None or not self._loads():
+            return []
+        seconds = f"{load_ms / 1000:.1f}"
+        return [tr("The model is loaded again, which took {seconds} s the last time.", seconds=seconds)]
+
+    # --- what happens around it -------------------------------------------------------------------------------
+
+    @Slot(object)
+    def _engine_changed(self, state: EngineState) -> None:
+        self._reasons = self._desk.reasons()
+        self._refresh()
+
+    @Slot()
+    def _offers_changed(self) -> None:
+        for _, row in self.stack.rows():
+            if isinstance(row.field, ChoiceField):
+                row.field.refresh()
+
+    @Slot()
+    def _restyle(self) -> None:
+        for _, row in self.stack.rows():
+            row.field.fit()
+        self._arrange()
+
+    def _arrange(self) -> None:
+        width = self.width()
+        narrow = width < self._theme.type.px(_NARROW_PX)
+        self._place_head(narrow)
+        self.page_list.setVisible(not narrow)
+        self.head.fit(width if narrow else width - self.page_list.width(), narrow)
+        self.foot.fit(width if narrow else width - self.page_list.width())
+        self.stack.arrange()
+
+    def _place_head(self, narrow: bool) -> None:
+        """In a narrow dialog the head scrolls away with the rows."""
+        inside = self.head.parent() is not self
+        if inside == narrow:
+            return
+        focused = self.focusWidget()
+        if narrow:
+            self._right.removeWidget(self.head)
+            self.stack.put_head(self.head)
+        else:
+            self.stack.put_head(None)
+            self._right.insertWidget(0, self.head)
+            self.head.show()
+        if focused is not None and self.head.isAncestorOf(focused):
+            focused.setFocus()
+        self._order_tabs()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow dialog the pages are a field above the rows."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Tab ends up here whichever widget has the focus."""
+        with self.ring.move_by_keyboard():
+            return super().focusNextPrevChild(forward)
+
+    # --- closing ----------------------------------------------------------------------------------------------
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask what becomes of changes that were not applied."""
+        event.ignore()
+        self.reject()
+
+    def reject(self) -> None:
+        """Close; ask what becomes of changes that were not applied."""
+        if not self.pending.changes():
+            super().reject()
+            return
+        question = QMessageBox(self)
+        question.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        question.setWindowTitle(tr("Settings"))
+        question.setText(tr("Some changes are not applied yet."))
+        apply = question.addButton(tr("Apply"), QMessageBox.ButtonRole.AcceptRole)
+        discard = question.addButton(tr("Discard"), QMessageBox.ButtonRole.DestructiveRole)
+        question.addButton(tr("Go on editing"), QMessageBox.ButtonRole.RejectRole)
+        question.setDefaultButton(apply)
+        apply.clicked.connect(self._apply_and_close)
+        discard.clicked.connect(self._discard_and_close)
+        question.open()
+
+    @Slot()
+    def _apply_and_close(self) -> None:
+        self.apply()
+        super().reject()
+
+    @Slot()
+    def _discard_and_close(self) -> None:
+        self.pending.undo()
+        super().reject()
