@@ -28,6 +28,7 @@
     │   ├── AccessDenied           gated or private, or the token is not good for it
     │   ├── DownloadFailed         what came is not what the hub's metadata promise
     │   └── TokenNotKept           the system has no keyring to keep an access token in
+    ├── AddonUnusable              GPU support that is not to be had for this machine, or does not work on it
     ├── EngineStopped              the engine's process ended by itself
     └── Cancelled                  control flow: the person pressed Stop; never shown
 
@@ -177,6 +178,10 @@ class DownloadFailed(HubError):
 
 class TokenNotKept(HubError):
     """The system has no keyring to keep an access token in."""
+
+
+class AddonUnusable(TenonError):
+    """There is no GPU add-on for this machine, or the one that there is does not work on it."""
 
 
 class EngineStopped(TenonError):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import threading
@@ -12,6 +13,9 @@ from pathlib import Path
 
 from app.diagnostics.crash_record import watch_hard_crashes
 from app.diagnostics.log_files import ENGINE, log_uncaught, start_log
+from engine.gpu_addon.activation import activate
+
+_log = logging.getLogger(__name__)
 
 
 def run(connection: Connection, serve: str, log_folder: Path | None) -> None:
@@ -29,6 +33,9 @@ def run(connection: Connection, serve: str, log_folder: Path | None) -> None:
         log_uncaught()
         watch_hard_crashes(log_folder, ENGINE)
     threading.Thread(target=_end_with_parent, name="tenon-parent-watch", daemon=True).start()
+    problem = activate()
+    if problem is not None:
+        _log.warning(problem)
     module, _, function = serve.partition(":")
     getattr(import_module(module), function)(connection)
 

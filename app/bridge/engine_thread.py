@@ -7,6 +7,7 @@ import queue
 import threading
 from collections.abc import Callable
 
+from engine.gpu_addon.activation import activate
 from engine.messages import Command, Event
 
 _log = logging.getLogger(__name__)
@@ -41,6 +42,9 @@ class EngineThread:
 
     def _run(self) -> None:
         try:
+            problem = activate()
+            if problem is not None:
+                _log.warning(problem)
             from engine.engine import Engine  # imports torch: seconds, which the window must not wait for
 
             engine = Engine(self._on_event)

@@ -96,7 +96,6 @@ class Workspace(Conversations):
             self._client,
             self._model,
             self._replies,
-            self._writer,
             self,
         )
         self._inspection: Inspection | None = None

@@ -36,6 +36,7 @@ def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
         branching=settings.branching,
         adaptive_fallback=settings.adaptive_fallback,
         draft_ahead=settings.draft_ahead,
+        draft_beyond=settings.draft_beyond,
     )
 
 

@@ -78,6 +78,7 @@ TROUBLES: dict[str, Trouble] = {
     "AccessDenied": Trouble(mark("The hub gives no access"), Remedy.SETTINGS),
     "DownloadFailed": Trouble(mark("The download is not what it should be"), Remedy.MODELS),
     "TokenNotKept": Trouble(mark("The access token cannot be kept"), Remedy.SETTINGS),
+    "AddonUnusable": Trouble(mark("GPU support cannot be used"), Remedy.SETTINGS),
     "EngineStopped": Trouble(mark("The engine stopped"), Remedy.TRY_AGAIN),
     "Cancelled": Trouble(mark("The reply was stopped"), Remedy.TRY_AGAIN),
 }

@@ -140,6 +140,7 @@ PAGES = (
                     Row("adaptive_fallback", advanced=True, per_model=True),
                     Row("fallback_threshold", advanced=True, per_model=True),
                     Row("draft_ahead", advanced=True, per_model=True),
+                    Row("draft_beyond", advanced=True, per_model=True),
                 ),
             ),
         ),

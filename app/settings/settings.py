@@ -154,6 +154,11 @@ class Settings(Values):
     draft_ahead = switch(
         True, mark("LLMCad: the draft goes on while the model's weights are read."), mark("Draft ahead")
     )
+    draft_beyond = switch(
+        True,
+        mark("LLMCad: the draft goes on below the threshold while a guess is worth its time."),
+        mark("Draft below the threshold"),
+    )
     unconfirmed_shown = switch(
         True,
         mark("For models that are read from the disk: what the draft expects next, in grey."),
@@ -224,8 +229,6 @@ class Settings(Values):
         mark("Colours the words of finished replies that a draft guessed and the model accepted."),
         mark("Mark accepted drafts"),
     )
-    last_chat = whole_number(0, 0, (1 << 63) - 1, "The chat that was open last; 0 for a blank one.")
-    inspector_shown = switch(False, "Whether the inspector was open last.")
     theme = choice(
         "system",
         ("system", "light", "dark"),
@@ -283,6 +286,8 @@ class Settings(Values):
         mark("Check for updates"),
     )
     settings_level = choice("simple", ("simple", "advanced"), "How many settings are shown.")
+    last_chat = whole_number(0, 0, (1 << 63) - 1, "The chat that was open last; 0 for a blank one.")
+    inspector_shown = switch(False, "Whether the inspector was open last.")
 
     def remember_model(self, folder: str) -> None:
         """Put a checkpoint folder first among those used lately."""

@@ -24,7 +24,16 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineMod
 
 from engine.errors import HubUnreachable, InvalidOption, NotOnHub
 from engine.hub.access_token import find_token
-from engine.hub.answers import BUSY, access_error, busy, raise_for_status, setup_error, unreachable
+from engine.hub.answers import (
+    BUSY,
+    HUB,
+    Place,
+    access_error,
+    busy,
+    raise_for_status,
+    setup_error,
+    unreachable,
+)
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 # Metadata are a few kilobytes; a config.json of more than this is something else.
@@ -150,7 +159,7 @@ class Hub:
             HubError: in one of its kinds.
         """
         with self.stream(repo, self.file_url(repo, commit, name), 0) as response:
-            raise_for_status(response, repo, bool(self._token))
+            self.judge(response, repo)
             content = b""
             for chunk in response.iter_raw():
                 content += chunk
@@ -187,6 +196,15 @@ class Hub:
                 yield response
         except OfflineModeIsEnabled as error:
             raise _OFFLINE from error
+
+    @property
+    def place(self) -> Place:
+        """How sentences speak of it."""
+        return HUB
+
+    def judge(self, response: httpx2.Response, repo: str) -> None:
+        """Raise a `HubError` for an answer that is no file."""
+        raise_for_status(response, repo, self.has_token)
 
     @property
     def has_token(self) -> bool:

@@ -37,6 +37,7 @@ class LoadOptions:
         branching: LLMCad: whether drafts are trees; else the likeliest token follows the likeliest token.
         adaptive_fallback: LLMCad: whether confidence decides when to verify; else a draft has a fixed length.
         draft_ahead: LLMCad: whether the draft goes on while the target loads its weights.
+        draft_beyond: LLMCad: whether the draft goes on below alpha while a guess is worth its time.
         ram_budget_bytes: Upper limit for the engine's process, its own code included; None takes what is free.
         vram_budget_bytes: The same for a GPU's memory; 0 leaves the GPU alone.
         gpu_layers: Most layers of the model that are to be in the GPU's memory; None takes what its budget allows.
@@ -58,6 +59,7 @@ class LoadOptions:
     branching: bool = True
     adaptive_fallback: bool = True
     draft_ahead: bool = True
+    draft_beyond: bool = True
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A control group that limits a benchmark's child, the page cache of what it reads included. Linux, as root."""
+"""A control group that limits a child process, the page cache of what it reads included. Linux, as root."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _ROOT = Path("/sys/fs/cgroup")
-_NAME = "tenon-benchmark"
 
 
 @contextmanager
@@ -44,7 +43,7 @@ def _make(limit_bytes: int) -> Path | None:
             parent, limit = _ROOT / own.lstrip("/"), "memory.max"
         else:
             continue
-        folder = parent / _NAME
+        folder = parent / f"tenon-{os.getpid()}"
         try:
             folder.mkdir(exist_ok=True)
             (folder / limit).write_text(str(limit_bytes))
