@@ -24,6 +24,7 @@ class Remedy(Enum):
     SMALLER_CONTEXT = mark("Reload with a smaller context")
     OTHER_MODEL = mark("Choose another model")
     MODELS = mark("Open models")
+    MACHINE = mark("Open This machine")
     NO_DRAFT = mark("Answer without the draft")
     SETTINGS = mark("Open settings")
     OTHER_FILE = mark("Choose another file")
@@ -78,7 +79,7 @@ TROUBLES: dict[str, Trouble] = {
     "AccessDenied": Trouble(mark("The hub gives no access"), Remedy.SETTINGS),
     "DownloadFailed": Trouble(mark("The download is not what it should be"), Remedy.MODELS),
     "TokenNotKept": Trouble(mark("The access token cannot be kept"), Remedy.SETTINGS),
-    "AddonUnusable": Trouble(mark("GPU support cannot be used"), Remedy.SETTINGS),
+    "AddonUnusable": Trouble(mark("GPU support cannot be used"), Remedy.MACHINE),
     "EngineStopped": Trouble(mark("The engine stopped"), Remedy.TRY_AGAIN),
     "Cancelled": Trouble(mark("The reply was stopped"), Remedy.TRY_AGAIN),
 }

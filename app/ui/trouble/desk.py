@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _MOST_DIALOGS = 3
 _COMMANDS = {
     Remedy.MODELS: "models",
+    Remedy.MACHINE: "machine",
     Remedy.SETTINGS: "settings",
     Remedy.OTHER_FILE: "import-chats",
     Remedy.WRITE: "write",

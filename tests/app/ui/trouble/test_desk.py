@@ -92,7 +92,12 @@ def test_what_was_written_stays_as_a_version_when_it_is_tried_again(
 
 @pytest.mark.parametrize(
     ("kind", "command"),
-    [("WeightsMissing", "models"), ("InvalidOption", "settings"), ("EmptyPrompt", "write")],
+    [
+        ("WeightsMissing", "models"),
+        ("AddonUnusable", "machine"),
+        ("InvalidOption", "settings"),
+        ("EmptyPrompt", "write"),
+    ],
 )
 def test_a_remedy_can_be_a_command(
     window: MainWindow, workspace: FakeWorkspace, kind: str, command: str
