@@ -19,6 +19,7 @@ from app.bridge.network import Network
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
 from app.bridge.settings_desk import SettingsDesk
+from app.bridge.typesetter import Typesetter
 from app.bridge.upkeep import Upkeep
 from app.chat.choices import GUIDE_REF, ModeChoice, ModelChoice, mode_choices, model_choices
 from app.chat.engine_state import EngineState
@@ -46,6 +47,7 @@ class Workspace(Conversations):
     Attributes:
         settings: Assigning to one of them saves it.
         drafts: The drafts of the chosen model.
+        typesetter: Typesets formulas.
         upkeep: What goes on beside the chats.
     """
 
@@ -99,6 +101,7 @@ class Workspace(Conversations):
             self,
         )
         self._inspection: Inspection | None = None
+        self.typesetter = Typesetter(self)
         self._desk: SettingsDesk | None = None
         self._keep_conversations()
         self._closed = False
@@ -174,6 +177,7 @@ class Workspace(Conversations):
             return
         self._closed = True
         self._replies.close()
+        self.typesetter.close()
         self._saved.close()
         self._client.close()  # the writer works meanwhile
         self._stop_timers()

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import metadata
 
-# What pyproject.toml asks for, by the names of the packages.
+# What pyproject.toml asks for, by the names of the packages, and what the last of it brings along.
 _PACKAGES = (
     "torch", "transformers", "huggingface-hub", "httpx2", "filelock", "keyring", "tokenizers", "safetensors", "gguf",
     "numpy", "Jinja2", "psutil", "platformdirs", "Pygments", "PySide6-Essentials", "pyqtgraph",
+    "ziamath", "ziafont", "latex2mathml",
 )  # fmt: skip
 _LONGEST = 60
 
@@ -30,7 +31,7 @@ class Component:
 
 def components() -> list[Component]:
     """What is installed of it, by name; Tenon itself first."""
-    found = [Component("Lucide icons", "", "ISC")]
+    found = [Component("Lucide icons", "", "ISC"), Component("STIX Two Math", "", "OFL-1.1")]
     for package in _PACKAGES:
         try:
             about = metadata.metadata(package)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from app.settings.pending import exported_names
 from app.settings.settings import Settings
@@ -31,10 +32,21 @@ class ImportedSettings:
 
 
 def export_settings(settings: Settings) -> str:
-    """What differs from the usual values, as JSON; nothing about windows and the models used lately."""
-    values = {name: value for name, value in settings.values.items() if name in exported_names()}
+    """What differs from the usual values, as JSON.
+
+    Nothing about windows and the models used lately, and no address that has a password in it.
+    """
+    values = {
+        name: value
+        for name, value in settings.values.items()
+        if name in exported_names() and not _is_secret(name, value)
+    }
     content = {"tenon": _KIND, "version": VERSION, **settings.unknown, **values}
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+def _is_secret(name: str, value: Any) -> bool:
+    return name in ("proxy", "hub_mirror") and urlsplit(value).username is not None
 
 
 def import_settings(text: str) -> ImportedSettings:

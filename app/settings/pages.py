@@ -242,6 +242,12 @@ PAGES = (
                 mark("Settings"),
                 (
                     Action(
+                        "reset_settings",
+                        mark("Reset settings"),
+                        mark("Chooses the usual value of everything; Apply takes it over."),
+                        mark("Reset all"),
+                    ),
+                    Action(
                         "export_settings",
                         mark("Export settings"),
                         mark("A file with all that was changed, for another computer or to keep."),

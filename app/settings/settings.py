@@ -70,12 +70,12 @@ class Settings(Values):
     idle_unload_minutes = whole_number(
         30,
         0,
-        1440,
+        10_000,
         mark(
             "A model that nothing was asked of for so long leaves the memory; the next message loads it again."
         ),
         mark("Free the memory when idle"),
-        Number(0, 1440, unit=mark("min"), step=5, least_words=mark("Never"), slider=(5, 240)),
+        Number(0, 10_000, unit=mark("min"), step=5, least_words=mark("Never"), slider=(5, 240)),
     )
     ram_budget_bytes = optional_size(
         100_000_000,

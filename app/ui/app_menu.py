@@ -14,6 +14,7 @@ GROUPS = (
     ("show-chats", "inspector", "mark-drafts", "show-guesses"),
     ("larger-text", "smaller-text", "usual-text"),
     ("models", "machine", "settings"),
+    ("palette", "shortcuts"),
     ("log-folder", "copy-installation", "about"),
 )
 

@@ -19,7 +19,8 @@ from app.ui.header import Header
 from app.ui.link_question import ask_to_open
 from app.ui.theme.theme import Theme
 from app.ui.transcript.message_actions import Action
-from app.ui.transcript.transcript import COLUMN_PX, NARROW_PX, Transcript
+from app.ui.transcript.message_column import COLUMN_PX, NARROW_PX
+from app.ui.transcript.transcript import Transcript
 from app.ui.turn_requests import TurnRequests
 from engine.errors import TenonError
 
@@ -52,6 +53,7 @@ class ChatPage(QWidget):
         self.setProperty("kind", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAcceptDrops(True)
+        theme.formulas.use(workspace.typesetter)
         engine = workspace.engine_state()
         self.header = Header(theme, engine, self)
         self.transcript = Transcript(theme, engine, self._alternatives)

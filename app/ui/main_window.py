@@ -13,14 +13,18 @@ from app.ui.app_menu import AppMenu
 from app.ui.chat_files import ChatFiles
 from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
+from app.ui.command_palette import CommandPalette
 from app.ui.commands import Commands, Section
 from app.ui.done_notice import DoneNotice
+from app.ui.find_in_chat import FindInChat
 from app.ui.inspector.dock import InspectorDock
 from app.ui.last_place import LastPlace
+from app.ui.message_commands import MessageCommands
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MACHINE, MODELS, Places
 from app.ui.settings.opening import SettingsOpening
 from app.ui.shell import Shell
+from app.ui.shortcut_table import ShortcutTable
 from app.ui.sidebar.places_nav import SETTINGS
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.focus_ring import FocusRing
@@ -58,8 +62,11 @@ class MainWindow(QMainWindow):
         self.files = ChatFiles(workspace, self)
         self.shelf = ChatShelf(workspace, self.sidebar, self.page, self.toast, self.files)
         self.view = ViewCommands(theme, workspace, self.shell, self.page, self.inspector)
+        self.messages = MessageCommands(workspace, self.page, self.sidebar, self.shelf)
+        self.find_in_chat = FindInChat(theme, self.page, self.sidebar, self.shelf)
         self.settings = SettingsOpening(theme, workspace, self)
         self.commands = Commands(theme, self)
+        self.palette_box = CommandPalette(theme, self.commands, self)
         self._add_commands()
         self.trouble = TroubleDesk(theme, workspace, self.page, self.toast, self.commands)
         self._register_places()
@@ -81,11 +88,18 @@ class MainWindow(QMainWindow):
         self.shelf.add_commands(commands)
         commands.add("write", tr("Write a message"), self._focus_composer, chats, ("Ctrl+L",))
         commands.add("quit", tr("Close Tenon"), self.close, chats, ("Ctrl+Q",))
+        self.messages.add_commands(commands)
+        self.find_in_chat.add_commands(commands)
         self.view.add_commands(commands)
         speed = Section.MODEL
         commands.add("models", tr("Models"), self._show_models, speed, ("Ctrl+Shift+M",), "package")
         commands.add("machine", tr("This machine"), self._show_machine, speed, ("Ctrl+Shift+H",), "gauge")
         commands.add("settings", tr("Settings..."), self.open_settings, speed, ("Ctrl+,",), "settings")
+        commands.add(
+            "palette", tr("All commands"), self.palette_box.open, Section.HELP, ("Ctrl+Shift+P",), "command"
+        )
+        commands.add("shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, Section.HELP, ("F1", "Ctrl+/"),
+                     "keyboard")  # fmt: skip
 
     def _register_places(self) -> None:
         """Say how the pages beside the chat are made."""
@@ -175,6 +189,11 @@ class MainWindow(QMainWindow):
     def open_settings(self) -> None:
         """Show what can be set."""
         self.settings.open()
+
+    @Slot()
+    def show_shortcuts(self) -> None:
+        """Show what can be done by keys."""
+        ShortcutTable(self._theme, self.commands, self).open()
 
     # --- window -----------------------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app.ui.pane import Pane
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.theme import Theme
-from app.ui.transcript.transcript import NARROW_PX
+from app.ui.transcript.message_column import NARROW_PX
 
 INSPECTOR_NARROW_PX = 900
 _INSPECTOR_PX = (360, 520)

@@ -54,7 +54,7 @@ class ViewCommands(QObject):
         commands.add("smaller-text", tr("Smaller text"), self._smaller, view, ("Ctrl+-",))
         commands.add("usual-text", tr("Usual size of text"), self._usual_size, view, ("Ctrl+0",))
         latest = self._page.transcript.jump_to_latest
-        commands.add("latest", tr("Jump to the latest message"), latest, view, ("Ctrl+End",))
+        commands.add("latest", tr("Jump to the latest message"), latest, view, ("Ctrl+End", "Alt+End"))
 
     @Slot()
     def take_settings(self) -> None:

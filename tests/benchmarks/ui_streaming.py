@@ -1,4 +1,4 @@
-"""How smooth the window stays: ``python -m tests.benchmarks.ui_streaming [--tokens N] [--rate TOKENS_PER_SECOND]``.
+"""How smooth the window stays: ``python -m tests.benchmarks.ui_streaming [--tokens N] [--rate N] [--formulas]``.
 
 Streams a Markdown reply (prose, lists, tables, code) into a real window and prints three things in ms: how long the
 event loop is held by one update, how late a 5 ms timer fires (painting is in that), and how long a conversation of
@@ -20,6 +20,7 @@ if not (
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
+from app.bridge.typesetter import Typesetter
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from tests.support.fake_workspace import FakeWorkspace, statistics
@@ -27,6 +28,20 @@ from tests.support.screenshots import ANSWER, LONG
 
 _BATCH_MS = 33
 _TICK_MS = 5
+_FORMULAS = r"""
+With $a_{@} \ne 0$ the roots of \(a_{@}x^2 + bx + c = 0\) are
+
+$$
+x_{@} = \frac{-b \pm \sqrt{b^2 - 4a_{@}c}}{2a_{@}}
+$$
+
+and the sum is $\sum_{i=1}^{@} i$, as a table says:
+
+| $n$ | $f_{@}(n)$ |
+|---|---|
+| 1 | $\frac{1}{@}$ |
+
+"""
 
 
 class Stream(QObject):
@@ -90,6 +105,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tokens", type=int, default=4_000)
     parser.add_argument("--rate", type=float, default=200.0)
+    parser.add_argument(
+        "--formulas", action="store_true", help="a quarter of the text is formulas, each another one"
+    )
     arguments = parser.parse_args()
     application = QApplication([])
     theme = Theme()
@@ -105,7 +123,12 @@ def main() -> int:
         + "A paragraph of plain prose that goes on. " * 12
         + "\n\n"
     )
-    text = sample * (arguments.tokens * 4 // len(sample) + 1)
+    typesetter = Typesetter()
+    theme.formulas.use(typesetter)
+    text, number = "", 0
+    while len(text) < arguments.tokens * 4:
+        number += 1
+        text += sample + (2 * _FORMULAS.replace("@", str(number)) if arguments.formulas else "")
     text = text[: arguments.tokens * 4]
     stream = Stream(window, workspace, text, arguments.tokens, arguments.rate)
     application.exec()
@@ -123,6 +146,7 @@ def main() -> int:
         window.repaint()
         opened.append((perf_counter() - begun) * 1000)
     print(line("1,000 messages shown", opened))
+    typesetter.close()
     window.close()
     return 0
 

@@ -31,6 +31,7 @@ from app.storage.text_file import read_attachment
 from engine.errors import TenonError
 from engine.messages import ErrorReport, Event, ModelReport
 from tests.support.fake_settings_desk import FakeSettingsDesk
+from tests.support.instant_typesetter import InstantTypesetter
 
 DAY_S = 86_400.0
 READY = EngineState(EnginePhase.READY, "guide", "Tenon guide", "fp32")
@@ -127,6 +128,7 @@ class FakeWorkspace(QObject):
         self.settings = Settings()
         self.drafts = FakeDrafts(self.settings)
         self.drafts.refused.connect(self.notice)
+        self.typesetter = InstantTypesetter(self)
         self.desk = FakeSettingsDesk(self.settings, self)
         self.talk = FakeEngineTalk(self)
         self.upkeep = FakeUpkeep(self)

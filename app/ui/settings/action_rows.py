@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal, Slot
+import re
+
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
 from app.ui.settings.row import NARROW_PX
 from app.ui.theme.theme import Theme
@@ -14,6 +16,7 @@ _SIDE_PX = 12
 _GAP_PX = 16
 _WORDS_PX = 236
 _ROW_PX = 58
+_TOKEN_PX = 140
 
 
 class NoteRow(QWidget):
@@ -54,9 +57,8 @@ class ActionRow(QWidget):
             label.setWordWrap(True)
         for label in (self.help, self.detail):
             label.setProperty("kind", "small")
-        self.detail.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.side = QWidget(self)
-        self.line = QHBoxLayout(self.side)
+        self.line = QBoxLayout(QBoxLayout.Direction.LeftToRight, self.side)
         self.line.setContentsMargins(0, 0, 0, 0)
         self.line.setSpacing(8)
         self.button: QPushButton | None = None
@@ -69,8 +71,10 @@ class ActionRow(QWidget):
             self.line.addStretch(1)
 
     def show_detail(self, words: str) -> None:
-        """Say something below the help: a folder, a state."""
-        self.detail.setText(words)
+        """Say something below the help: a folder, a state. A long path is broken behind its separators."""
+        self.detail.setText(re.sub(r"([/\\])", "\\1\u200b", words))
+        self.detail.setToolTip(words)
+        self.detail.setAccessibleName(words)
 
     def fit(self, width: int) -> int:
         """Lay out for a width; returns the height."""
@@ -81,6 +85,9 @@ class ActionRow(QWidget):
         labels = [label for label in (self.title, self.help, self.detail) if label.text()]
         heights = [label.heightForWidth(words_width) for label in labels]
         words_height = sum(heights) + len(labels) - 1
+        left = _SIDE_PX if narrow else _SIDE_PX + words_width + _GAP_PX
+        side_width = width - left - _SIDE_PX
+        self.fit_side(side_width)
         side_height = self.side.sizeHint().height()
         least = px(self._theme.spaced(_ROW_PX))
         total = max(words_height + 2 * pad, side_height + 2 * pad, least)
@@ -89,11 +96,13 @@ class ActionRow(QWidget):
             label.setGeometry(_SIDE_PX, top, words_width, height)
             top += height + 1
         if narrow:
-            self.side.setGeometry(_SIDE_PX, top + 8, width - 2 * _SIDE_PX, side_height)
+            self.side.setGeometry(left, top + 8, side_width, side_height)
             return top + 8 + side_height + pad
-        left = _SIDE_PX + words_width + _GAP_PX
-        self.side.setGeometry(left, (total - side_height) // 2, width - left - _SIDE_PX, side_height)
+        self.side.setGeometry(left, (total - side_height) // 2, side_width, side_height)
         return total
+
+    def fit_side(self, width: int) -> None:
+        """Arrange what can be done for a width."""
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the line below."""
@@ -114,10 +123,9 @@ class TokenRow(ActionRow):
         self.edit.setPlaceholderText("hf_...")
         self.edit.setAccessibleName(title)
         self.edit.setAccessibleDescription(help_text)
-        self.edit.setMinimumWidth(80)
         self.edit.textEdited.connect(self._typed)
-        self.keep_button = QPushButton(tr("Keep"), self.side)
-        self.forget_button = QPushButton(tr("Forget"), self.side)
+        self.keep_button = QPushButton(tr("Keep token"), self.side)
+        self.forget_button = QPushButton(tr("Forget token"), self.side)
         for button in (self.keep_button, self.forget_button):
             button.setAutoDefault(False)
         self.keep_button.setEnabled(False)
@@ -125,10 +133,19 @@ class TokenRow(ActionRow):
         self.keep_button.clicked.connect(self._keep)
         self.forget_button.clicked.connect(self.forgotten)
         self.edit.returnPressed.connect(self._keep)
+        self._buttons = QHBoxLayout()
+        self._buttons.addWidget(self.keep_button)
+        self._buttons.addWidget(self.forget_button)
+        self._buttons.addStretch(1)
         self.line.addWidget(self.edit, 1)
-        self.line.addWidget(self.keep_button)
-        self.line.addWidget(self.forget_button)
+        self.line.addLayout(self._buttons)
         self.setFocusProxy(self.edit)
+
+    def fit_side(self, width: int) -> None:
+        """Where they have no room beside one another the buttons go below the field."""
+        needed = self._buttons.sizeHint().width() + self._theme.type.px(_TOKEN_PX)
+        direction = QBoxLayout.Direction.TopToBottom if needed > width else QBoxLayout.Direction.LeftToRight
+        self.line.setDirection(direction)
 
     def show_known(self, known: bool | None, problem: str) -> None:
         """Show whether there is a token, and what went wrong."""

@@ -56,6 +56,8 @@ class DeskActions(QObject):
     def _do(self, name: str) -> None:
         if name in _FOLDERS:
             self._open_folder(self._desk.folder(_FOLDERS[name]))
+        elif name == "reset_settings":
+            self._dialog.choose(ImportedSettings({}, {}))
         elif name == "export_settings":
             self._export()
         elif name == "import_settings":

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
-from PySide6.QtGui import QCloseEvent, QResizeEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QMessageBox, QVBoxLayout, QWidget
+from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
 
-from app.chat.engine_options import load_options, same_in_memory
 from app.chat.engine_state import EngineState
-from app.chat.settings_in_use import TOLD_BY_ENGINE
 from app.settings.exchange import ImportedSettings
-from app.settings.pages import PAGES, rows
+from app.settings.pages import PAGES
 from app.settings.pending import EVERY_MODEL, PendingSettings
-from app.settings.settings import Settings
 from app.ui.settings.choice_field import ChoiceField
+from app.ui.settings.closing_question import ClosingQuestion
+from app.ui.settings.consequences import Consequences
 from app.ui.settings.fields import Fields
 from app.ui.settings.foot import Foot
 from app.ui.settings.head import Head
@@ -25,7 +24,7 @@ from app.ui.settings.page_list import PageList
 from app.ui.settings.page_stack import PageStack
 from app.ui.settings.page_view import PageView
 from app.ui.settings.row import SettingRow
-from app.ui.settings.value_words import value_words
+from app.ui.settings.row_states import RowStates
 from app.ui.theme.focus_ring import FocusRing
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -54,13 +53,8 @@ class SettingsDialog(QDialog):
         self._theme = theme
         self._workspace = workspace
         self._desk = workspace.settings_desk()
-        self._reasons = self._desk.reasons()
         self.pending = PendingSettings(workspace.settings)
         self._said = ""
-        self._rows = rows()
-        self._not_allowed: dict[
-            str, str
-        ] = {}  # why what stands in a field is not chosen, by the name of its setting
         self.setWindowTitle(tr("Settings"))
         self.setMinimumSize(_LEAST)
         settings = workspace.settings
@@ -68,6 +62,8 @@ class SettingsDialog(QDialog):
         self.head.level.choose(settings.settings_level)
         self.page_list = PageList(theme, PAGES, self)
         self.offers = Offers(workspace, self)
+        self._consequences = Consequences(workspace, self.pending)
+        self._states = RowStates(workspace, self.pending, self.offers)
         fields = Fields(theme, self._desk.limits(), self.offers.by_name())
         self.stack = PageStack(theme, fields, self)
         self.foot = Foot(theme, self)
@@ -118,7 +114,7 @@ class SettingsDialog(QDialog):
     def choose(self, imported: ImportedSettings) -> None:
         """Choose what a file says; Apply brings it into force."""
         self._said = ""
-        self._not_allowed.clear()
+        self._states.not_allowed.clear()
         self.pending.choose(imported.values, imported.unknown)
         self._refresh()
 
@@ -146,6 +142,7 @@ class SettingsDialog(QDialog):
         self._workspace.engine_changed.connect(self._engine_changed)
         self._theme.changed.connect(self._restyle)
         self.offers.changed.connect(self._offers_changed)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._search)
         self.finished.connect(self.offers.stop)
 
     # --- pages ------------------------------------------------------------------------------------------------
@@ -162,6 +159,11 @@ class SettingsDialog(QDialog):
         self._refresh()
         self.stack.show_page(self.page_list.current, self._typed, advanced, self.scope != EVERY_MODEL)
         self._order_tabs()
+
+    @Slot()
+    def _search(self) -> None:
+        self.head.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.head.search.selectAll()
 
     @Slot(object)
     def _page_made(self, page: PageView) -> None:
@@ -188,17 +190,17 @@ class SettingsDialog(QDialog):
     @Slot(str)
     def _edited(self, name: str) -> None:
         self._said = ""
-        self._not_allowed.pop(name, None)
+        self._states.not_allowed.pop(name, None)
         try:
             self.pending.set(name, self.row(name).field.value(), self.scope)
         except InvalidOption as error:
-            self._not_allowed[name] = error.message
+            self._states.not_allowed[name] = error.message
         self._refresh()
 
     @Slot(str)
     def _reset(self, name: str) -> None:
         self._said = ""
-        self._not_allowed.pop(name, None)
+        self._states.not_allowed.pop(name, None)
         self.pending.reset(name, self.scope)
         row = self.row(name)
         had_focus = row.reset_button.hasFocus()
@@ -209,7 +211,7 @@ class SettingsDialog(QDialog):
     @Slot()
     def _undo(self) -> None:
         self._said = ""
-        self._not_allowed.clear()
+        self._states.not_allowed.clear()
         self.pending.undo()
         self._refresh()
 
@@ -217,7 +219,7 @@ class SettingsDialog(QDialog):
     def apply(self) -> None:
         """Bring what is chosen into force."""
         self._said = ""
-        loads = self._loads()
+        loads = self._consequences.loads
         self.pending.apply()
         self.applied.emit(loads)
         self._refresh()
@@ -226,66 +228,20 @@ class SettingsDialog(QDialog):
         """Show how everything stands."""
         self._refresh_rows(dict(self.stack.rows()))
         changes = self.pending.changes()
-        self.foot.show_changes(len(changes), [*self._consequences(), *([self._said] if self._said else [])])
+        said = [self._consequences.of_apply(), self._said, self._consequences.of_last_apply()]
+        self.foot.show_changes(len(changes), [sentence for sentence in said if sentence])
 
     def _refresh_rows(self, rows: dict[str, SettingRow]) -> None:
         in_use = self._desk.in_use()
-        grown = [name for name, row in rows.items() if self._refresh_row(name, row, in_use)]
+        grown = [name for name, row in rows.items() if self._states.show(name, row, self.scope, in_use)]
         if grown and self.isVisible():
             self.stack.arrange()
-
-    def _refresh_row(self, name: str, row: SettingRow, in_use: dict[str, Any]) -> bool:
-        """Show how one row stands; returns whether its height is another."""
-        pending, scope, setting = self.pending, self.scope, Settings.declared()[name]
-        value = pending.value(name, scope)
-        if row.field.value() != value and name not in self._not_allowed:
-            row.field.show_value(value)
-        row.field.setEnabled(name not in self._reasons)
-        known = name in in_use or name not in TOLD_BY_ENGINE
-        model = pending.applied.model if self._rows[name].per_model else EVERY_MODEL
-        told = in_use.get(name) if name in TOLD_BY_ENGINE else pending.applied_value(name, scope or model)
-        mark = told if known else pending.applied_value(name, scope)
-        row.field.show_in_use(None if name in self._reasons else mark)
-        usual = pending.value(name) if scope else setting.default if name != "drafts" else ""
-        row.show_state(
-            changed=pending.is_changed(name, scope),
-            usual=(pending.is_usual(name, scope) and name not in self._not_allowed) or name in self._reasons,
-            in_use=value_words(setting, told) if known else "",
-            usual_words=value_words(setting, usual),
-        )
-        return row.show_note(self._note(name, value))
-
-    def _note(self, name: str, value: Any) -> str:
-        """What else there is to say of a row."""
-        if name in self._reasons:
-            return tr(self._reasons[name])
-        if name in self._not_allowed:
-            return self._not_allowed[name]
-        problem = self.offers.problem(name, value)
-        own = self.pending.chosen.by_model.get(self.pending.chosen.model, {})
-        if not problem and not self.scope and name in own:
-            words = value_words(Settings.declared()[name], own[name])
-            model = self._workspace.engine_state().model_name
-            return tr("{model} has a value of its own: {value}.", model=model, value=words)
-        return problem
-
-    def _loads(self) -> bool:
-        """Whether the chosen model has to be loaded again for what is chosen."""
-        return not same_in_memory(load_options(self.pending.applied), load_options(self.pending.chosen))
-
-    def _consequences(self) -> list[str]:
-        """What Apply would cause beside the changes themselves."""
-        load_ms = self._desk.load_ms()
-        if load_ms is None or not self._loads():
-            return []
-        seconds = f"{load_ms / 1000:.1f}"
-        return [tr("The model is loaded again, which took {seconds} s the last time.", seconds=seconds)]
 
     # --- what happens around it -------------------------------------------------------------------------------
 
     @Slot(object)
     def _engine_changed(self, state: EngineState) -> None:
-        self._reasons = self._desk.reasons()
+        self._states.ask_reasons()
         self._refresh()
 
     @Slot()
@@ -348,16 +304,9 @@ class SettingsDialog(QDialog):
         if not self.pending.changes():
             super().reject()
             return
-        question = QMessageBox(self)
-        question.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        question.setWindowTitle(tr("Settings"))
-        question.setText(tr("Some changes are not applied yet."))
-        apply = question.addButton(tr("Apply"), QMessageBox.ButtonRole.AcceptRole)
-        discard = question.addButton(tr("Discard"), QMessageBox.ButtonRole.DestructiveRole)
-        question.addButton(tr("Go on editing"), QMessageBox.ButtonRole.RejectRole)
-        question.setDefaultButton(apply)
-        apply.clicked.connect(self._apply_and_close)
-        discard.clicked.connect(self._discard_and_close)
+        question = ClosingQuestion(self)
+        question.apply.clicked.connect(self._apply_and_close)
+        question.discard.clicked.connect(self._discard_and_close)
         question.open()
 
     @Slot()

@@ -21,6 +21,7 @@ _IN_USE_PX = 108
 _BUTTON_PX = 28
 _BAR_PX = 3
 _ROW_PX = 58
+_LINES = 1.7  # two, of which the first ends where a word does
 
 
 class SettingRow(QWidget):
@@ -49,6 +50,7 @@ class SettingRow(QWidget):
         self.note.hide()
         self.in_use = QLabel(self)
         self.in_use.setProperty("kind", "label")
+        self.in_use.setWordWrap(True)
         self.reset_button = QToolButton(self)
         self.reset_button.setIcon(themed_icon(theme, "rotate-ccw"))
         self.reset_button.setIconSize(QSize(16, 16))
@@ -169,4 +171,5 @@ class SettingRow(QWidget):
         if self.narrow and words:
             words = tr("In use now: {value}", value=words)
         metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
-        self.in_use.setText(metrics.elidedText(words, Qt.TextElideMode.ElideRight, self.in_use.width()))
+        room = self.in_use.width() if self.narrow else round(_LINES * self.in_use.width())
+        self.in_use.setText(metrics.elidedText(words, Qt.TextElideMode.ElideRight, room))

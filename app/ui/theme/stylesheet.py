@@ -22,6 +22,7 @@ QToolButton[kind="nav"]:checked { background: $accs; color: $acct; }
 QWidget[kind="inspector"] { background: $side; border-left: 1px solid $line; }
 QWidget[kind="inspector"] QScrollArea, QWidget[kind="inspector"] QGraphicsView {
   background: transparent; border: 0; }
+QFrame[kind="find"] { background: $surf; border: 0; border-bottom: 1px solid $line; }
 QWidget[kind="header"] { background: $bg; border-bottom: 1px solid $line; }
 QScrollArea, QScrollArea > QWidget > QWidget[kind="column"] { background: $bg; border: 0; }
 QToolTip { background: $raised; color: $text; border: 1px solid $line; padding: 4px 6px; }
@@ -38,6 +39,9 @@ QLabel[kind="meter"] { font-size: ${small}px; color: $sub; }
 QLabel[kind="notice"] { font-size: ${small}px; color: $sub; }
 QLabel[kind="file"] { font-size: ${small}px; font-weight: 600; color: $sub; }
 QLabel[kind="strong"] { font-weight: 600; }
+QLabel[kind="key"] {
+  background: $surf; border: 1px solid $line; border-radius: 6px; padding: 2px 7px; font-size: ${small}px;
+  color: $sub; }
 QLabel[kind="label"] { font-weight: $medium; }
 QLabel[kind="group"] { font-size: ${small}px; font-weight: 600; color: $mute; }
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QStyle, QStyleFactory, QToolTip
 
+from app.ui.theme.formulas import Formulas
 from app.ui.theme.palette import DARK, LIGHT, Palette
 from app.ui.theme.stylesheet import stylesheet
 from app.ui.theme.typography import TextStyle, Typography
@@ -35,6 +36,7 @@ class Theme(QObject):
         code_family: Code family; empty takes the system's.
 
     Attributes:
+        formulas: Formulas as pictures, in these colours and sizes.
         compact: Whether rows and messages stand closer together.
     """
 
@@ -48,6 +50,7 @@ class Theme(QObject):
         self._families = (family, code_family)
         self.compact = False
         self.type = Typography(scale, family, code_family)
+        self.formulas = Formulas(self)
         self.palette: Palette = DARK if (system_is_dark() if dark is None else dark) else LIGHT
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
 

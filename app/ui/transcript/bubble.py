@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal, Slot
 from PySide6.QtGui import (
     QEnterEvent,
     QFontMetrics,
@@ -81,6 +82,24 @@ class OwnMessage(QWidget):
         if self.buttons.set_alternatives(ids, self.message.id):
             self.height_changed.emit()
 
+    @property
+    def body(self) -> FittedBrowser:
+        """The text, which a selection can reach."""
+        return self._text
+
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return self._text.marks.found
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self._text.marks.search(pattern)
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one; return where it is."""
+        return self._text.marks.choose(number).translated(self._text.mapTo(self, QPoint(0, 0)))
+
     def restyle(self) -> None:
         """Take the theme's fonts again."""
         self.buttons.restyle()
@@ -96,6 +115,7 @@ class OwnMessage(QWidget):
         height = self.theme.type.line_height(TextStyle.READING)
         shape.setLineHeight(height, QTextBlockFormat.LineHeightTypes.MinimumHeight.value)
         cursor.mergeBlockFormat(shape)
+        self._text.marks.refresh()
         self._text.content_changed()
         # Measuring lays the whole text out once more, and a long text fills the width anyway.
         long = len(self.message.content) > _LONG

@@ -84,6 +84,23 @@ class MessageActions(QWidget):
         """The button of an action that is shown in the row."""
         return self._buttons[action]
 
+    @property
+    def shown(self) -> frozenset[Action]:
+        """What can be done now, the arrows aside."""
+        return self._shown
+
+    def can_press(self, action: Action) -> bool:
+        """Whether the action's button is there and leads somewhere."""
+        button = self._buttons.get(action)
+        return button is not None and not button.isHidden() and button.isEnabled()
+
+    def press(self, action: Action) -> None:
+        """Do what the action's button does, or its entry of the menu."""
+        if action in self._more and action in self._shown:
+            self.triggered.emit(action)
+        elif self.can_press(action):
+            self._buttons[action].click()
+
     def focus(self, action: Action) -> None:
         """Give the keyboard to an action's button, or to the other arrow where it leads nowhere."""
         button = self._buttons.get(action)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QTextBlock, QTextDocument, QTextList, QTextListFormat
 
 from app.ui.transcript.blocks import Block, BlockKind, BlockSplitter, split_cells
+from app.ui.transcript.formula_text import set_markdown, with_formulas
 from app.ui.transcript.prose import NO_HTML_MARKDOWN
 
 _BULLETS = (
@@ -28,6 +29,8 @@ def _block_text(block: Block) -> str:
         return ""
     if block.kind is BlockKind.CODE:
         return block.text.rstrip("\n")
+    if block.kind is BlockKind.FORMULA:
+        return block.source
     if block.kind is BlockKind.TABLE:
         head, _, *body = block.text.split("\n")
         return "\n".join("\t".join(_prose(cell) for cell in split_cells(row)) for row in (head, *body))
@@ -36,13 +39,13 @@ def _block_text(block: Block) -> str:
 
 def _prose(markdown: str, between: str = "\n") -> str:
     document = QTextDocument()
-    document.setMarkdown(markdown, NO_HTML_MARKDOWN)
+    formulas = set_markdown(document, markdown, NO_HTML_MARKDOWN)
     lines = []
     block = document.begin()
     while block.isValid():
         lines.append(_line(block))
         block = block.next()
-    return between.join(lines)
+    return with_formulas(between.join(lines), formulas)
 
 
 def _line(block: QTextBlock) -> str:

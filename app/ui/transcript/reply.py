@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QRect, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QWidget
 
@@ -126,6 +127,19 @@ class ReplyView(QWidget):
         """The versions of this reply, itself included, oldest first."""
         if self.buttons.set_alternatives(ids, self.message.id):
             self._changed()
+
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return self.blocks.found
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self.blocks.search(pattern)
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one; return where it is."""
+        return self.blocks.choose_found(number).translated(self.blocks.pos())
 
     def set_drafted_shown(self, shown: bool) -> None:
         """Colour what came from accepted drafts, once the reply is finished."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from time import perf_counter
 
@@ -12,6 +13,7 @@ from app.ui.theme.theme import Theme
 from app.ui.transcript.block_widgets import (
     BlockWidget,
     RuleBlock,
+    SearchedWidget,
     gap_px,
     make_block_widget,
     show_in_place,
@@ -19,7 +21,9 @@ from app.ui.transcript.block_widgets import (
 from app.ui.transcript.blocks import Block, BlockKind, BlockSplitter
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.drafted_text import Stretch, stretches_of_blocks
+from app.ui.transcript.formula_block import FormulaBlock
 from app.ui.transcript.prose import ProseBlock
+from app.ui.transcript.table import TableBlock
 from app.ui.transcript.thought import ThoughtBlock
 from app.ui.transcript.unconfirmed_text import UnconfirmedText
 
@@ -52,6 +56,7 @@ class ReplyBlocks(QWidget):
         self._refreshed_at = 0.0
         self._cost_ms = 0.0
         self._drafted = False
+        self._pattern: re.Pattern[str] | None = None
         self._unconfirmed: UnconfirmedText | None = None
         self._guessed_at = 0  # length of the text that the guess goes on from
         self._least_height = 0  # while guesses come and go, so that what is below stays where it is
@@ -62,6 +67,11 @@ class ReplyBlocks(QWidget):
     def text(self) -> str:
         """The Markdown so far."""
         return self._text
+
+    @property
+    def codes(self) -> list[str]:
+        """The code of each code block."""
+        return [block.text for block in self._blocks if block.kind is BlockKind.CODE]
 
     def append_text(self, text: str) -> None:
         """More has come: shown at once when the last time is long enough ago."""
@@ -138,6 +148,31 @@ class ReplyBlocks(QWidget):
                 widget.set_drafted(part)
         self._forget_height()
 
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return sum(widget.found for widget in self._searched())
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds, now and in text that follows; None ends it."""
+        self._pattern = pattern
+        for widget in self._searched():
+            widget.search(pattern)
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one; return where it is."""
+        chosen = QRect()
+        for widget in self._searched():
+            inside = number is not None and 0 <= number < widget.found
+            place = widget.choose_found(number if inside else None)
+            if inside:
+                chosen = place.translated(widget.pos())
+            number = None if number is None else number - widget.found
+        return chosen
+
+    def _searched(self) -> list[SearchedWidget]:
+        return [widget for widget in self.widgets if isinstance(widget, SearchedWidget)]
+
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         for widget in self.widgets:
@@ -212,11 +247,12 @@ class ReplyBlocks(QWidget):
 
     def _make(self, block: Block) -> BlockWidget:
         widget = make_block_widget(self.theme, block, self)
-        if isinstance(widget, ProseBlock):
+        if isinstance(widget, (ProseBlock, ThoughtBlock)):
             widget.link_activated.connect(self.link_activated)
-        elif isinstance(widget, ThoughtBlock):
+        if isinstance(widget, (ProseBlock, ThoughtBlock, TableBlock, FormulaBlock)):
             widget.height_changed.connect(self._forget_height)
-            widget.link_activated.connect(self.link_activated)
+        if self._pattern is not None and isinstance(widget, SearchedWidget):
+            widget.search(self._pattern)
         if self._complete:
             show_in_place(widget, block, True)
         widget.show()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+import re
+
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
     QAction,
     QColor,
     QContextMenuEvent,
@@ -14,18 +17,23 @@ from PySide6.QtGui import (
     QPainterPath,
     QPaintEvent,
     QResizeEvent,
+    QTextCursor,
     QTextDocument,
     QTextOption,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 
+from app.chat.find import places
+from app.chat.formula import Formula
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.blocks import split_cells
-from app.ui.transcript.drafted_marks import cursors, drafted_format
 from app.ui.transcript.drafted_text import Stretch, rendered_stretches, stretches_of_blocks
+from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown
 from app.ui.transcript.prose import NO_HTML_MARKDOWN, leading_px, style_markdown
+from app.ui.transcript.selectable import Selectable, SelectableWhole
+from app.ui.transcript.text_marks import cursors, drafted_format, found_format
 
 _PAD_X_PX = 12
 _PAD_Y_PX = 4
@@ -37,6 +45,7 @@ class TableCell:
 
     def __init__(self, theme: Theme, markdown: str, alignment: Qt.AlignmentFlag, head: bool) -> None:
         self.markdown = markdown
+        self.places: list[Stretch] = []
         font = theme.font(TextStyle.TABLE)
         if head:
             font.setWeight(font.Weight.DemiBold)
@@ -46,10 +55,35 @@ class TableCell:
         option = QTextOption(alignment)
         option.setWrapMode(QTextOption.WrapMode.WordWrap)
         self.document.setDefaultTextOption(option)
-        self.document.setMarkdown(markdown, NO_HTML_MARKDOWN)
+        formulas = set_markdown(self.document, markdown, NO_HTML_MARKDOWN)
         style_markdown(self.document, theme, font, line_height=theme.type.line_height(TextStyle.TABLE))
+        self.awaited = place_formulas(self.document, formulas, theme)
         self.document.setTextWidth(-1)
         self.natural_width = self.document.idealWidth() + 1
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """See where a pattern is; None ends the search."""
+        self.places = [] if pattern is None else places(pattern, self.document.toPlainText())
+
+    def paint(self, painter: QPainter, theme: Theme, current: int | None) -> None:
+        """Paint it from the upper left, with what was found."""
+        context = QAbstractTextDocumentLayout.PaintContext()
+        context.palette = QGuiApplication.palette()
+        selections = []
+        for number, cursor in enumerate(cursors(self.document, self.places)):
+            selection = QAbstractTextDocumentLayout.Selection()
+            selection.cursor = cursor
+            selection.format = found_format(theme, number == current)
+            selections.append(selection)
+        context.selections = selections
+        self.document.documentLayout().draw(painter, context)
+
+    @property
+    def text(self) -> str:
+        """What it says, with the source of formulas."""
+        cursor = QTextCursor(self.document)
+        cursor.select(QTextCursor.SelectionType.Document)
+        return selected_text(cursor)
 
     def mark(self, theme: Theme, stretches: list[Stretch]) -> None:
         """Mark parts of its Markdown that came from accepted drafts; it lasts as long as the cell."""
@@ -73,6 +107,9 @@ class TableGrid(QWidget):
         self._cache: dict[tuple[str, int, bool], TableCell] = {}
         self._widths: list[float] = []
         self._heights: list[float] = []
+        self._pattern: re.Pattern[str] | None = None
+        self._current: int | None = None
+        self._selected = False
         self.set_markdown(markdown)
 
     def set_markdown(self, markdown: str, keep: bool = True) -> None:
@@ -93,12 +130,12 @@ class TableGrid(QWidget):
                 self._cache.setdefault(key, cell)
                 row.append(cell)
             self._rows.append(row)
-        self.update()
+        self.search(self._pattern)
 
     def mark(self, markdown: str, stretches: list[Stretch]) -> None:
         """Mark the parts of the table's Markdown that came from accepted drafts, and no others."""
         self.set_markdown(markdown, keep=False)
-        cells = [cell for row in self._rows for cell in row]
+        cells = self._cells()
         parts = stretches_of_blocks(markdown, [cell.markdown for cell in cells], stretches)
         for cell, part in zip(cells, parts, strict=True):
             cell.mark(self._theme, part)
@@ -116,9 +153,50 @@ class TableGrid(QWidget):
         self._heights[0] += 2
         return QSize(round(sum(self._widths)), round(sum(self._heights)))
 
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self._pattern = pattern
+        self._current = None
+        for cell in self._cells():
+            cell.search(pattern)
+        self.update()
+
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return sum(len(cell.places) for cell in self._cells())
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one; return its cell's place."""
+        self._current = number
+        self.update()
+        before, top = 0, 0.0
+        for row, height in zip(self._rows, self._heights, strict=False):
+            left = 0.0
+            for cell, width in zip(row, self._widths, strict=True):
+                before += len(cell.places)
+                if number is not None and number < before:
+                    return QRectF(left, top, width, height).toRect()
+                left += width
+            top += height
+        return QRect()
+
+    def _cells(self) -> list[TableCell]:
+        return [cell for row in self._rows for cell in row]
+
+    def set_selected(self, selected: bool) -> None:
+        """Show whether a selection reaches over it."""
+        if selected != self._selected:
+            self._selected = selected
+            self.update()
+
+    def awaits(self, formulas: frozenset[Formula]) -> bool:
+        """Whether one of these formulas stands here as its source."""
+        return any(not cell.awaited.isdisjoint(formulas) for cell in self._cells())
+
     def text(self) -> str:
         """The table as tab-separated lines."""
-        return "\n".join("\t".join(cell.document.toPlainText() for cell in row) for row in self._rows)
+        return "\n".join("\t".join(cell.text for cell in row) for row in self._rows)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint head, rules and the rows that are visible."""
@@ -128,9 +206,11 @@ class TableGrid(QWidget):
         path.addRoundedRect(QRectF(self._frame()), 7, 7)
         painter.setClipPath(path)
         line = self._theme.color("line")
+        if self._selected:
+            painter.fillRect(self.rect(), self._theme.color("accs"))
         top = 0.0
         for number, (row, height) in enumerate(zip(self._rows, self._heights, strict=True)):
-            if number == 0:
+            if number == 0 and not self._selected:
                 painter.fillRect(QRectF(0, 0, self.width(), height), self._theme.color("surf"))
             if top + height >= event.rect().top() and top <= event.rect().bottom():
                 self._paint_row(painter, row, top)
@@ -149,13 +229,23 @@ class TableGrid(QWidget):
         for cell, width in zip(row, self._widths, strict=True):
             painter.save()
             painter.translate(QPointF(left + _PAD_X_PX, top + _PAD_Y_PX + extra))
-            cell.document.drawContents(painter)
+            cell.paint(painter, self._theme, self._current_in(cell))
             painter.restore()
             left += width
 
+    def _current_in(self, cell: TableCell) -> int | None:
+        """Which of a cell's places is the current one."""
+        if self._current is None or not cell.places:
+            return None
+        cells = self._cells()
+        at = next(number for number, one in enumerate(cells) if one is cell)
+        return self._current - sum(len(one.places) for one in cells[:at])
 
-class TableBlock(QFrame):
+
+class TableBlock(SelectableWhole):
     """The frame around a table: round corners, sideways scrolling, copy."""
+
+    height_changed = Signal()
 
     def __init__(self, theme: Theme, markdown: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -172,6 +262,7 @@ class TableBlock(QFrame):
         self._scroll.viewport().setAutoFillBackground(False)
         self._grid.setAutoFillBackground(False)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
+        theme.formulas.changed.connect(self._formulas_came)
         self.setAccessibleName("Table")
         self.setAccessibleDescription(self._grid.text())
 
@@ -190,6 +281,30 @@ class TableBlock(QFrame):
             self._fitted = None
             self._grid.mark(self._markdown, stretches)
 
+    def whole_source(self) -> str:
+        """Its Markdown."""
+        return self._markdown
+
+    def selectables(self) -> list[Selectable]:
+        """What of it a selection can reach."""
+        return [self]
+
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return self._grid.found
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self._grid.search(pattern)
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one, scroll sideways to it, and return where it is."""
+        place = self._grid.choose_found(number)
+        if not place.isEmpty():
+            self._scroll.ensureVisible(place.center().x(), place.center().y(), place.width() // 2, 0)
+        return place.translated(self._grid.pos())
+
     def fit(self, width: int) -> int:
         """Height at a width, in px."""
         if self._fitted is None or self._fitted[0] != width:
@@ -203,9 +318,19 @@ class TableBlock(QFrame):
         self._fitted = None
         self._grid.mark(self._markdown, self._drafted)
 
+    @Slot(object)
+    def _formulas_came(self, formulas: frozenset[Formula]) -> None:
+        if self._grid.awaits(formulas):
+            self.restyle()
+            self.height_changed.emit()
+
     def copy(self) -> None:
         """Copy the table as tab-separated text, which spreadsheets take."""
         QGuiApplication.clipboard().setText(self._grid.text())
+
+    def _select(self, selected: bool) -> None:
+        super()._select(selected)
+        self._grid.set_selected(selected)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Place the scrolled part inside the frame's edge."""
@@ -228,7 +353,8 @@ class TableBlock(QFrame):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy by the usual keys."""
         if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy()
+            if not self.copy_selection():
+                self.copy()
         else:
             super().keyPressEvent(event)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, QUrl, Signal, Slot
+import re
+
+from PySide6.QtCore import QRect, QSize, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
@@ -11,6 +13,7 @@ from app.ui.theme.theme import Theme
 from app.ui.transcript.blocks import Block
 from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.prose import ProseBlock
+from app.ui.transcript.selectable import Selectable
 
 _INDENT_PX = 16
 _GAP_PX = 6
@@ -28,6 +31,7 @@ class ThoughtBlock(QWidget):
         self._text = block.text
         self._body: ProseBlock | None = None
         self._drafted: list[Stretch] = []
+        self._pattern: re.Pattern[str] | None = None
         self._button = QToolButton(self)
         self._button.setProperty("kind", "thought")
         self._button.setCheckable(True)
@@ -50,6 +54,25 @@ class ThoughtBlock(QWidget):
         self._drafted = stretches
         if self._body is not None:
             self._body.set_drafted(stretches)
+
+    def selectables(self) -> list[Selectable]:
+        """What of it a selection can reach: the thoughts, where they are unfolded."""
+        return [] if self._body is None else [self._body]
+
+    @property
+    def found(self) -> int:
+        """How many places a search found in thoughts that are unfolded."""
+        return self._body.found if self._body is not None and self._button.isChecked() else 0
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self._pattern = pattern
+        if self._body is not None:
+            self._body.search(pattern)
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one; return where it is."""
+        return QRect() if self._body is None else self._body.choose_found(number).translated(self._body.pos())
 
     def fit(self, width: int) -> int:
         """Height at a width, in px."""
@@ -79,7 +102,9 @@ class ThoughtBlock(QWidget):
         if shown and self._body is None:
             self._body = ProseBlock(self.theme, self._text, muted=True, parent=self)
             self._body.link_activated.connect(self.link_activated)
+            self._body.height_changed.connect(self.height_changed)
             self._body.set_drafted(self._drafted)
+            self._body.search(self._pattern)
         if self._body is not None:
             self._body.setVisible(shown)
             self.height_changed.emit()

@@ -46,6 +46,15 @@ def test_windows_and_the_models_used_lately_stay_here() -> None:
     assert "secret" not in text
 
 
+def test_an_address_with_a_password_stays_here() -> None:
+    settings = Settings()
+    settings.proxy, settings.hub_mirror = (
+        "http://me:secret@proxy.example.org:80",
+        "https://mirror.example.org",
+    )
+    assert import_settings(export_settings(settings)).values == {"hub_mirror": "https://mirror.example.org"}
+
+
 def test_bad_values_are_named_and_unknown_ones_kept() -> None:
     text = json.dumps(
         {"tenon": "settings", "version": 1, "threads": -1, "mode": "warp", "seed": 3, "colour": "red",

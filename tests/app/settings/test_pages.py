@@ -16,8 +16,8 @@ OTHER = {
     "system_prompt": "x", "max_tokens": 5, "weights": "int4", "context": 512, "gpu_layers": 1, "mode": "plain",
     "threads": 2, "verify": "typical", "ram_budget_bytes": 10**9, "vram_budget_bytes": 0, "draft_width": 2,
     "draft_depth": 2, "draft_nodes": 2, "branching": False, "adaptive_fallback": False, "fallback_threshold": 0.5,
-    "draft_ahead": False, "draft_beyond": False, "temperature": 0.1, "top_k": 1, "top_p": 0.5, "min_p": 0.5,
-    "repetition_penalty": 1.5,
+    "draft_ahead": False, "draft_beyond": False,
+    "temperature": 0.1, "top_k": 1, "top_p": 0.5, "min_p": 0.5, "repetition_penalty": 1.5,
     "seed": 1,
 }  # fmt: skip
 

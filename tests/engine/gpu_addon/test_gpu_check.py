@@ -202,7 +202,7 @@ if __name__ == "__main__":
     sys.path.insert(0, {str(tmp_path)!r})
     context = get_context("spawn")
     ours, theirs = context.Pipe()
-    child = context.Process(target=engine_child.run, args=(theirs, "told_to_serve:serve"), daemon=True)
+    child = context.Process(target=engine_child.run, args=(theirs, "told_to_serve:serve", None), daemon=True)
     child.start()
     print(ours.recv())
     child.join()

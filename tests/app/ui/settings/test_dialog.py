@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +11,11 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QMessageBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.chat.engine_state import EnginePhase
 from app.settings.control import Names, Number, Switch
 from app.settings.pages import PAGES, rows
 from app.settings.settings import Settings
+from app.ui.settings.action_rows import ActionRow
 from app.ui.settings.choice_field import ChoiceField
 from app.ui.settings.dialog import SettingsDialog
 from app.ui.settings.number_field import NumberField
@@ -142,6 +145,15 @@ def test_a_search_finds_titles_and_helps_on_all_pages(qtbot: QtBot, dialog: Sett
     assert shown_rows(dialog) == ["temperature"]
 
 
+def test_the_search_has_a_key(qtbot: QtBot, dialog: SettingsDialog) -> None:
+    qtbot.waitUntil(dialog.isActiveWindow)
+    dialog.head.search.setText("draft")
+    dialog.page_list.list.setFocus()
+    qtbot.keyClick(dialog, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
+    assert dialog.head.search.hasFocus()
+    assert dialog.head.search.selectedText() == "draft"
+
+
 def test_values_of_one_model(dialog: SettingsDialog, workspace: FakeWorkspace) -> None:
     dialog.go("style")
     change(dialog.row("temperature"), 0.5)
@@ -262,6 +274,15 @@ def test_what_is_in_use_follows_the_engine(dialog: SettingsDialog, workspace: Fa
     assert dialog.row("context").in_use.text() == ""
 
 
+def test_what_becomes_of_a_load_is_said(dialog: SettingsDialog, workspace: FakeWorkspace) -> None:
+    workspace.set_engine(READY.loading())
+    assert dialog.foot.words.text() == "The model is being loaded."
+    workspace.set_engine(replace(READY, phase=EnginePhase.IDLE, sentence="It needs more memory."))
+    assert dialog.foot.words.text() == "It needs more memory."
+    workspace.set_engine(READY)
+    assert dialog.foot.words.text() == ""
+
+
 def test_a_value_that_is_not_allowed_stays_to_be_mended_and_is_not_chosen(dialog: SettingsDialog) -> None:
     row = dialog.row("proxy")
     change(row, "nonsense")
@@ -282,7 +303,7 @@ def test_closing_asks_what_becomes_of_changes(dialog: SettingsDialog, workspace:
     assert dialog.isVisible()
     question = dialog.findChild(QMessageBox)
     assert question is not None
-    next(button for button in question.buttons() if button.text() == "Apply").click()
+    next(button for button in question.buttons() if button.text() == "Apply changes").click()
     assert not dialog.isVisible()
     assert workspace.settings.threads == 4
 
@@ -291,7 +312,7 @@ def test_closing_can_discard_and_go_on(
     qtbot: QtBot, dialog: SettingsDialog, workspace: FakeWorkspace
 ) -> None:
     change(dialog.row("threads"), 4)
-    for words, visible in (("Go on editing", True), ("Discard", False)):
+    for words, visible in (("Go on editing", True), ("Discard changes", False)):
         qtbot.keyClick(dialog, Qt.Key.Key_Escape)
         question = next(box for box in dialog.findChildren(QMessageBox) if box.isVisible())
         next(button for button in question.buttons() if button.text() == words).click()
@@ -334,13 +355,14 @@ def test_words_are_whole_and_nothing_overlaps_at_any_width(
         qtbot.wait(1)
         for view in dialog.stack.page(PAGES.index(page)).item_views():
             assert view.width() <= dialog.width()
-            assert _overlaps(view) == []
+            for part in (view, view.side) if isinstance(view, ActionRow) else (view,):
+                assert _overlaps(part) == []
             for label in view.findChildren(QLabel):
                 if label.isVisible() and label.wordWrap():
                     assert label.height() >= label.heightForWidth(label.width())
-            for part in view.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            for part in view.findChildren(QWidget):
                 if part.isVisible():
-                    assert view.rect().contains(part.geometry()), part
+                    assert part.parentWidget().rect().contains(part.geometry()), part
 
 
 def test_everything_has_a_name_and_the_tab_key_reaches_it_in_order(

@@ -116,7 +116,7 @@ def test_folders_are_opened_or_said_to_be_missing(
     workspace.desk.folders = {"models": tmp_path / "gone", "data": tmp_path}
     opened.go("privacy")
     row = opened.stack.page(5).action_rows["data_folder"]
-    assert row.detail.text() == str(tmp_path)
+    assert row.detail.toolTip() == str(tmp_path)
     assert row.button is not None
     row.button.click()
     assert [url.toLocalFile() for url in urls] == [str(tmp_path)]
@@ -127,6 +127,20 @@ def test_folders_are_opened_or_said_to_be_missing(
     assert len(urls) == 1
     assert "not there yet" in opened.foot.words.text()
     opened.close()
+
+
+def test_a_long_folder_is_whole_in_a_narrow_dialog(
+    qtbot: QtBot, opened: SettingsDialog, workspace: FakeWorkspace
+) -> None:
+    workspace.desk.folders["data"] = Path("/home/somebody/with/a/very/long/name/and/many/folders/tenon")
+    opened.resize(380, 560)
+    opened.go("privacy")
+    row = opened.stack.page(5).action_rows["data_folder"]
+    qtbot.waitUntil(row.detail.isVisible)
+    line = row.detail.fontMetrics().lineSpacing()
+    assert row.detail.height() >= 2 * line
+    widest = row.detail.fontMetrics().horizontalAdvance("/home/somebody/")
+    assert row.detail.minimumSizeHint().width() <= widest
 
 
 def test_settings_go_out_and_come_in(
@@ -156,6 +170,20 @@ def test_settings_go_out_and_come_in(
     actions["import_settings"].requested.emit()
     assert "no settings of Tenon" in opened.foot.words.text()
     opened.close()
+
+
+def test_everything_is_reset_once_it_is_applied(opened: SettingsDialog, workspace: FakeWorkspace) -> None:
+    settings = workspace.settings
+    settings.threads, settings.window_geometry = 3, "abc"
+    settings.set_for_model("guide", "seed", 1)
+    opened.pending.undo()
+    opened.go("privacy")
+    button = opened.stack.page(5).action_rows["reset_settings"].button
+    assert button is not None
+    button.click()
+    assert settings.threads == 3
+    opened.foot.apply_button.click()
+    assert settings.stored() == {"settings_level": "advanced", "window_geometry": "abc"}
 
 
 def test_a_token_is_kept_told_of_and_forgotten(
