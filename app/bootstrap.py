@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
 from app.bridge.single_instance import SingleInstance, instance_name
 from app.bridge.uncaught import UncaughtErrors
+from app.bridge.update_check import UpdateCheck
 from app.bridge.workspace import Workspace
 from app.diagnostics.log_files import log_folder
 from app.diagnostics.session_record import SessionRecord
 from app.storage.location import data_folder
 from app.ui.language import speak
 from app.ui.main_window import MainWindow
+from app.ui.opened_files import OpenedFiles
 from app.ui.opener import Opener
 from app.ui.termination import TerminationSignals
 from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.theme import Theme
+from app.version import version
+
+FOLDER_VARIABLES = ("TENON_DATA_DIR", "TENON_CONFIG_DIR", "TENON_CACHE_DIR", "TENON_LOG_DIR")
 
 
 class FirstPaint(QObject):
@@ -71,8 +78,13 @@ class Application:
         self.opener = Opener(self.workspace, self.window)
         self.errors.happened.connect(self.window.trouble.tell_uncaught)
         instance.asked.connect(self.opener.open)
+        self.opened_files = OpenedFiles(self.qt)
+        self.opened_files.opened.connect(self.opener.open)
         self.first_paint = FirstPaint(self.window)
         self.first_paint.happened.connect(self._begin)
+        self.updates = UpdateCheck(self.workspace.settings, version(), self.window)
+        self.updates.found.connect(self.workspace.notice)
+        self.first_paint.happened.connect(self.updates.begin)
         self.signals = TerminationSignals()
         self.signals.received.connect(self.window.close)
 
@@ -94,16 +106,21 @@ class Application:
         self.opener.take(self._paths)
 
 
+def _qt() -> QApplication:
+    qt = QApplication(sys.argv[:1])
+    qt.setApplicationName("Tenon")
+    qt.setDesktopFileName("tenon")
+    qt.setApplicationDisplayName("Tenon")
+    return qt
+
+
 def run(paths: Sequence[str] = ()) -> int:
     """Open the window, or have the one that is open take over; returns the exit code.
 
     Args:
         paths: Files to open there; absolute.
     """
-    qt = QApplication(sys.argv[:1])
-    qt.setApplicationName("Tenon")
-    qt.setDesktopFileName("tenon")
-    qt.setApplicationDisplayName("Tenon")
+    qt = _qt()
     instance = SingleInstance(instance_name(data_folder()))
     if not instance.claim(paths):
         return 0
@@ -113,3 +130,31 @@ def run(paths: Sequence[str] = ()) -> int:
     finally:
         instance.close()
         record.close()
+
+
+def run_self_test() -> tuple[int, str]:
+    """Open the window, let the guide answer one question and close it; the person's own data are not touched.
+
+    Returns:
+        The exit code, 0 when there was an answer, and the report.
+    """
+    from app.bridge.self_test import SelfTest
+
+    with tempfile.TemporaryDirectory(prefix="tenon-self-test-", ignore_cleanup_errors=True) as folder:
+        os.environ.update({name: os.path.join(folder, name) for name in FOLDER_VARIABLES})
+        qt = _qt()
+        instance = SingleInstance(
+            instance_name(data_folder())
+        )  # another one's windows are no business of this
+        record = SessionRecord(log_folder())
+        application = Application(qt, instance, record, ())
+        test = SelfTest(application.workspace, version(), parent=application.window)
+        test.asked.connect(application.window.page.open)
+        test.finished.connect(application.window.close, Qt.ConnectionType.QueuedConnection)
+        application.first_paint.happened.connect(test.begin)
+        try:
+            code = application.run()
+        finally:
+            instance.close()
+            record.close()
+        return (code if test.report.passed else 1), test.report.text()

@@ -15,6 +15,7 @@ import torch
 
 from engine.draft_check import DraftCheck
 from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, TenonError, WeightsUnreadable
+from engine.hub.installed import cache_folder, models_folder
 from engine.loaded_draft import pacing, tree_shape
 from engine.loaded_model import LoadedModel
 from engine.messages import (
@@ -30,15 +31,23 @@ from engine.messages import (
     Load,
     LoadOptions,
     LoadProgress,
+    MachineReported,
+    MakePlan,
+    MeasuringProgress,
     ModelLoaded,
     ModelUnloaded,
     Notice,
+    PlanMade,
+    ReportMachine,
     Shutdown,
     Unload,
 )
-from engine.planning.hardware import find_gpu, memory_shortage
+from engine.planning.forecast import forecast
+from engine.planning.hardware import find_gpu, held_bytes, memory_shortage
+from engine.planning.hardware_report import measure_report, read_report
 from engine.planning.outlook import Outlook, look_ahead
 from engine.planning.planner import check_mode, settle
+from engine.planning.report_messages import machine_report
 from engine.reply import ReplyRun, check_request
 
 _PROGRESS_EVERY_S = 0.05
@@ -63,6 +72,7 @@ class Engine:
         self._running = ""
         self._model: LoadedModel | None = None
         self._outlook: Outlook | None = None
+        self._bare_bytes = 0  # what the process held before the model came
         self._thread = threading.Thread(target=self._run, name="tenon-engine")
         self._thread.start()
 
@@ -93,16 +103,21 @@ class Engine:
                 return
             if isinstance(command, Unload):
                 self._unload()
-            elif isinstance(command, (Load, Generate, CheckDrafts)):
+            elif isinstance(command, (Load, Generate, CheckDrafts, ReportMachine, MakePlan)):
                 self._serve(command)
 
-    def _serve(self, command: Load | Generate | CheckDrafts) -> None:
+    def _serve(self, command: Load | Generate | CheckDrafts | ReportMachine | MakePlan) -> None:
         """Run a request to its end, whatever happens."""
         self._running = command.request_id
         try:
             self._check()
             if isinstance(command, CheckDrafts):
                 self._check_drafts(command)
+            elif isinstance(command, ReportMachine):
+                self._report_machine(command)
+            elif isinstance(command, MakePlan):
+                held = 0 if self._model is None else held_bytes() - self._bare_bytes
+                self._on_event(PlanMade(command.request_id, forecast(command.options, held)))
             elif isinstance(command, Load):
                 model, _ = self._load(command.request_id, command.options)
                 self._on_event(ModelLoaded(command.request_id, model.report))
@@ -152,6 +167,17 @@ class Engine:
             self._check()
             self._on_event(DraftChecked(command.request_id, draft, fits.problem(draft)))
 
+    def _report_machine(self, command: ReportMachine) -> None:
+        if not command.measure:
+            report = read_report(models_folder(), cache_folder())
+        else:
+
+            def progress(what: str, share: float) -> None:
+                self._on_event(MeasuringProgress(command.request_id, what, share))
+
+            report = measure_report(models_folder(), cache_folder(), progress, self._check, again=True)
+        self._on_event(MachineReported(command.request_id, machine_report(report)))
+
     def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, float | None]:
         """The model that serves these options, and the time it took where it had to be loaded."""
         check_mode(options)
@@ -162,6 +188,7 @@ class Engine:
         # Two models may not fit at once, so the old one goes before the new one comes.
         self._unload()
         self._outlook = _outlook(options)
+        self._bare_bytes = held_bytes()
         last = 0.0
 
         def progress(done: int, total: int) -> None:
@@ -183,9 +210,12 @@ class Engine:
             gc.collect()
             self._on_event(ModelUnloaded())
 
-    def _fail_short(self, command: Load | Generate | CheckDrafts, error: OutOfMemory) -> None:
+    def _fail_short(
+        self, command: Load | Generate | CheckDrafts | ReportMachine | MakePlan, error: OutOfMemory
+    ) -> None:
         """The host's memory was short: say who holds it, and what context could be made smaller."""
-        context = command.options.context or (0 if self._model is None else self._model.report.context)
+        asked = None if isinstance(command, ReportMachine) else command.options.context
+        context = asked or (0 if self._model is None else self._model.report.context)
         memory = memory_shortage(error.short_bytes)
         report = ErrorReport(
             OutOfMemory.__name__, error.message, error.details, error.exit_code, context, memory

@@ -34,6 +34,7 @@ class Archive(QObject):
     imported = Signal(object)  # list of Conversation: they are on the disk
     import_finished = Signal(int, str)  # how many, and a sentence
     export_finished = Signal(str, str)  # the file, and why there is none; empty when there is
+    erased = Signal()  # nothing is left on the disk
     problem = Signal(str)  # a sentence
 
     def __init__(
@@ -92,8 +93,8 @@ class Archive(QObject):
         self._writer.attempt(work, done)
 
     def erase_everything(self) -> None:
-        """Erase all conversations, presets and backups from the disk."""
-        self._writer.attempt(self._store.erase_everything, self._tell)
+        """Erase all conversations, presets and backups from the disk; `erased` or `problem` follows."""
+        self._writer.attempt(self._store.erase_everything, self._tell_erased)
 
     @Slot()
     def back_up(self) -> None:
@@ -103,6 +104,12 @@ class Archive(QObject):
         if self._kept and self._settings.daily_backup and self._tried_on != today:
             self._tried_on = today
             self._writer.attempt(lambda: self._store.back_up(today), self._tell)
+
+    def _tell_erased(self, sentence: str) -> None:
+        if sentence:
+            self.problem.emit(sentence)
+        else:
+            self.erased.emit()
 
     def _tell(self, sentence: str) -> None:
         if sentence:

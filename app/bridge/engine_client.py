@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.bridge.engine_process import EngineProcess
 from app.bridge.engine_thread import EngineThread
-from engine.messages import Cancel, Command, EngineReady, Event, Failed, Finished
+from engine.messages import Cancel, Command, EngineReady, Event, Failed, Finished, MachineReported
 
 _log = logging.getLogger(__name__)
 
@@ -134,7 +134,8 @@ class EngineClient(QObject):
             _log.info("Engine %s takes commands as process %d", event.version, event.process_id)
             if self._cancelled:
                 self._cancel_timer.start(self.cancel_timeout_ms)
-        if isinstance(event, (Finished, Failed)) and event.request_id == self._cancelled:
+        ends = (Finished, Failed, MachineReported)
+        if isinstance(event, ends) and event.request_id == self._cancelled:
             self._cancelled = ""
             self._cancel_timer.stop()
         if isinstance(event, Failed) and event.error.kind != "Cancelled":

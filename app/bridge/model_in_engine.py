@@ -11,6 +11,7 @@ from app.chat.choices import draft_name, model_name
 from app.chat.engine_options import load_options, same_in_memory
 from app.chat.engine_state import EnginePhase, EngineState
 from app.settings.settings import Settings
+from app.words import mark, tr
 from engine.messages import (
     Cancel,
     EngineReady,
@@ -26,6 +27,7 @@ from engine.messages import (
 )
 
 _LATER = "Loads when the running reply is complete."
+_MEASURED_FIRST = mark("Loads when this machine is measured.")
 
 
 class ModelInEngine(QObject):
@@ -43,6 +45,7 @@ class ModelInEngine(QObject):
         self._asked: dict[str, LoadOptions] = {}  # by request
         self._in_memory: LoadOptions | None = None
         self._load_wanted = False
+        self._measuring = False
         self._resting = False  # whether `rest` waits for the engine
         self.context = 0
         self.report: ModelReport | None = None
@@ -75,7 +78,8 @@ class ModelInEngine(QObject):
             self._load_wanted = True
             if reply_runs:
                 idle = replace(self.state, phase=EnginePhase.IDLE)
-                self._show(replace(self._named(idle, options), sentence=_LATER))
+                sentence = tr(_MEASURED_FIRST) if self._measuring else _LATER
+                self._show(replace(self._named(idle, options), sentence=sentence))
             else:
                 self.load_if_chosen()
 
@@ -124,26 +128,39 @@ class ModelInEngine(QObject):
         if self._load_id:
             self._client.send(Cancel(self._load_id))
 
-    def options_for(self, reply_request_id: str, ref: str) -> LoadOptions:
+    def set_measuring(self, measuring: bool) -> None:
+        """Say that the engine is busy with measuring, or no longer."""
+        self._measuring = measuring
+        self._show(self.state)
+
+    def options_for(self, reply_request_id: str, ref: str, mode: str | None = None) -> LoadOptions:
         """The options of a reply that is about to be sent.
 
         Args:
             reply_request_id: Its request.
             ref: The model that it was asked of. Where another one was chosen since, that is loaded afterwards.
+            mode: Another mode than that of the settings.
         """
         self._reply_id = reply_request_id
-        options = self._options(reply_request_id, ref)
+        options = self._options(reply_request_id, ref, mode)
         if ref != self._settings.model:
             self._load_wanted = True
         elif not self._holds(options):
             self._expect(options)
         return options
 
-    def _options(self, request_id: str, ref: str) -> LoadOptions:
+    def in_memory(self, mode: str | None = None) -> LoadOptions | None:
+        """The options of a request that the model in memory serves as it is; None where something would be loaded."""
+        options = load_options(self._settings)
+        options = options if mode is None else replace(options, mode=mode)
+        return options if self._holds(options) else None
+
+    def _options(self, request_id: str, ref: str, mode: str | None = None) -> LoadOptions:
         self._asked = {
             known: self._asked[known] for known in (self._load_id, self._reply_id) if known in self._asked
         }
-        self._asked[request_id] = load_options(self._settings, ref)
+        options = load_options(self._settings, ref)
+        self._asked[request_id] = options if mode is None else replace(options, mode=mode)
         return self._asked[request_id]
 
     def _holds(self, options: LoadOptions) -> bool:
@@ -191,6 +208,7 @@ class ModelInEngine(QObject):
         self._show(state if state.phase is EnginePhase.STARTING else state.loading())
 
     def _show(self, state: EngineState) -> None:
+        state = replace(state, measuring=self._measuring)
         if state != self.state:
             self.state = state
             self.changed.emit(state)

@@ -48,6 +48,9 @@ class Replies(QObject):
     reply_text_added = Signal(int, int, str)
     unconfirmed_changed = Signal(int, int, str)
     prefill_progress = Signal(int, int, float)
+    asked = Signal()  # a reply is wanted: what only waits for a quiet moment gives way
+    completed = Signal(int)  # conversation id: its reply came to its end, and no other waits
+    waits = Signal()  # a reply was added while all of them are held
 
     def __init__(
         self,
@@ -89,16 +92,31 @@ class Replies(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether the engine works on a reply, or on ending one."""
-        return self._queue.running is not None
+        """Whether the engine works on a reply, or on ending one, or is kept free of them."""
+        return self._queue.running is not None or self._queue.held
+
+    def hold(self) -> None:
+        """Start no reply before `release`: the engine is to do something else undisturbed."""
+        self._queue.held = True
+
+    def release(self) -> None:
+        """Let the replies that waited start."""
+        self._queue.held = False
+        if self._queue.waiting:
+            self._queue.resume()
+            self._model.ensure_engine()
+            self._start_next()
 
     def add(self, ticket: Ticket) -> None:
         """Queue a reply, and start the engine if it is gone."""
+        self.asked.emit()
         self._not_stored.add(ticket.reply_id)
         self._queue.add(ticket)
         self._queue.resume()
         self._model.ensure_engine()
         self._start_next()
+        if self._queue.held:
+            self.waits.emit()
 
     def stored(self, reply_id: int) -> None:
         """The prompt of a reply is on the disk."""
@@ -144,7 +162,7 @@ class Replies(QObject):
     def _start_next(self) -> None:
         ticket = self._queue.start_next()
         if ticket is None:
-            if self._queue.running is None:
+            if not self.busy:
                 self._model.load_if_chosen()
             return
         self._sent = ""
@@ -163,7 +181,7 @@ class Replies(QObject):
         options = reply_options(self._settings, model, own)
         request = Generate(
             request_id=self._sent,
-            options=self._model.options_for(self._sent, model),
+            options=self._model.options_for(self._sent, model, own.mode),
             messages=history_for(ticket.reply_id, messages, options.system_prompt),
             max_tokens=options.max_tokens,
             sampling=options.sampling,
@@ -180,6 +198,8 @@ class Replies(QObject):
         self._sent = ""
         if self._queue.finish(ticket.reply_id):
             self._start_next()
+            if not self.busy:
+                self.completed.emit(ticket.conversation_id)
 
     # --- from the engine to the message -------------------------------------------------------------------
 

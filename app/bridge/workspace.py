@@ -8,14 +8,18 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.background_writer import BackgroundWriter
+from app.bridge.comparison import Comparison
 from app.bridge.conversations import Conversations
 from app.bridge.drafts import Drafts
 from app.bridge.engine_client import EngineClient
 from app.bridge.garbage import GarbageInWindowThread
+from app.bridge.gpu_addon import GpuAddon
 from app.bridge.inspection import Inspection
 from app.bridge.journal import Journal
+from app.bridge.machine import Machine
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.network import Network
+from app.bridge.plans import Plans
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
 from app.bridge.settings_desk import SettingsDesk
@@ -24,11 +28,13 @@ from app.bridge.upkeep import Upkeep
 from app.chat.choices import GUIDE_REF, ModeChoice, ModelChoice, mode_choices, model_choices
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
+from app.chat.plan_rows import with_plan
 from app.chat.troubles import report_of
 from app.diagnostics.log_files import log_folder
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
 from app.storage.location import data_folder as usual_data_folder
+from app.storage.measured_modes import MeasuredModes
 from engine.errors import StorageError
 from engine.messages import ErrorReport
 
@@ -47,7 +53,12 @@ class Workspace(Conversations):
     Attributes:
         settings: Assigning to one of them saves it.
         drafts: The drafts of the chosen model.
+        plans: What the engine predicts of every mode.
+        machine: What this machine has, and measuring it.
+        gpu_addon: GPU support: whether it is here, and fetching it.
         typesetter: Typesets formulas.
+        comparison: Two modes on one prompt.
+        open_chat: The chat that is shown: its model and its options.
         upkeep: What goes on beside the chats.
     """
 
@@ -92,6 +103,11 @@ class Workspace(Conversations):
         self._replies.reply_text_added.connect(self.reply_text_added)
         self._replies.unconfirmed_changed.connect(self.unconfirmed_changed)
         self._replies.prefill_progress.connect(self.prefill_progress)
+        self.plans = Plans(self.settings, self._client, self)
+        kept = MeasuredModes(self._data_folder, self._writer.submit)
+        self.machine = Machine(
+            self.settings, self._client, self._replies, self._model, self.plans, kept, self
+        )
         self.upkeep = Upkeep(
             self._data_folder,
             self.settings,
@@ -100,10 +116,15 @@ class Workspace(Conversations):
             self._replies,
             self,
         )
+        self.gpu_addon = GpuAddon(self)
         self._inspection: Inspection | None = None
         self.typesetter = Typesetter(self)
         self._desk: SettingsDesk | None = None
         self._keep_conversations()
+        self.comparison = Comparison(
+            self._library, self.settings, self._client, self._replies, self._model, self
+        )
+        self.comparison.began.connect(self.titles.give_way)
         self._closed = False
 
     @Slot()
@@ -129,10 +150,11 @@ class Workspace(Conversations):
         return model_choices(self.settings.recent_models)
 
     def choose_model(self, ref: str) -> None:
-        """Use ``guide`` or a folder from the next message on, and load it in the background."""
+        """Use ``guide`` or a folder from the next message on, in new chats too, and load it in the background."""
         if ref != GUIDE_REF:
             self.settings.remember_model(ref)
         self.settings.model = ref
+        self.open_chat.take_model(ref)
         self.settings_applied()
 
     @Slot()
@@ -141,26 +163,33 @@ class Workspace(Conversations):
         self._model.bring_in(reply_runs=self._replies.busy)
 
     def mode(self) -> str:
-        """The chosen mode's name."""
-        return self.settings.of_model(self.settings.model).mode
+        """The name of the mode of the chat that is shown: its own, or that of the settings."""
+        return self.open_chat.options().mode or self.settings.of_model(self.settings.model).mode
 
     def choose_mode(self, mode: str) -> None:
-        """Use a mode from the next message on.
+        """Use a mode from the next message on; in the chat that is shown alone, where that has a mode of its own.
 
         Raises:
             InvalidOption: There is no such mode.
         """
-        self.settings.choose_for(self.settings.model, "mode", mode)
+        options = self.open_chat.options()
+        if options.mode is None:
+            self.settings.choose_for(self.settings.model, "mode", mode)
+        else:
+            self.open_chat.set_options(replace(options, mode=mode))
 
     def modes(self) -> list[ModeChoice]:
         """The modes, each with the reason where it cannot be chosen."""
         budget = self.settings.of_model(self.settings.model).vram_budget_bytes
-        return mode_choices(self.drafts.in_use, self._model.state.gpu, budget)
+        choices = mode_choices(self.drafts.in_use, self._model.state.gpu, budget)
+        return with_plan(choices, self.plans.chosen)
 
     def inspection(self) -> Inspection:
         """What the inspector shows; made when it is opened first."""
         if self._inspection is None:
-            self._inspection = Inspection(self._client, self._replies, self._model, self.modes, self)
+            self._inspection = Inspection(
+                self._client, self._replies, self._model, self.plans, self.modes, self
+            )
         return self._inspection
 
     def settings_desk(self) -> SettingsDesk:
@@ -180,6 +209,7 @@ class Workspace(Conversations):
         self.typesetter.close()
         self._saved.close()
         self._client.close()  # the writer works meanwhile
+        self.gpu_addon.close()
         self._stop_timers()
         self.upkeep.close()
         self._journal.close()

@@ -40,6 +40,19 @@ def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
     )
 
 
+def planned(options: LoadOptions) -> LoadOptions:
+    """What a plan depends on: options that differ in nothing else have the same plan."""
+    return LoadOptions(
+        model=options.model,
+        draft=options.draft,
+        weights=options.weights,
+        context=options.context,
+        ram_budget_bytes=options.ram_budget_bytes,
+        vram_budget_bytes=options.vram_budget_bytes,
+        gpu_layers=options.gpu_layers,
+    )
+
+
 @dataclass(frozen=True)
 class ReplyOptions:
     """How one reply is made by a model that is loaded; see `Generate`."""

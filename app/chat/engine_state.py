@@ -40,6 +40,7 @@ class EngineState:
         fraction: Progress of a load, 0 to 1; None when not loading or not known.
         sentence: What to tell the person: why it stopped, or why the model could not be loaded. Else empty.
         draft_name: The draft that was chosen for the model, empty for none.
+        measuring: Whether it is kept free of replies, because this machine is measured.
         gpu: The GPU that the engine can use, by torch's name; empty where there is none, None while not known.
         trouble: Why it stopped, or why the model could not be loaded, with details.
         resting: Whether the model was taken out of memory because nothing was asked of it.
@@ -53,6 +54,7 @@ class EngineState:
     sentence: str = ""
     draft_name: str = ""
     gpu: str | None = None
+    measuring: bool = False
     trouble: ErrorReport | None = None
     resting: bool = False
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 TITLE_CHARACTERS = 60
 UNTITLED = "New chat"
+_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
+_LABEL = re.compile(r"(?i)^(chat )?(title|titel|标题)\W*[:：]")
+_AROUND = " \t*_#`\"'“”„«»‘’"
 
 
 def title_of(text: str) -> str:
@@ -30,3 +35,18 @@ def _cut(line: str) -> str:
     # A line without a space in its second half (a web address, Chinese) is cut in the middle of the word.
     end = space if space >= TITLE_CHARACTERS // 2 else TITLE_CHARACTERS - 1
     return head[:end].rstrip(" ,.;:") + "…"
+
+
+def model_title(text: str) -> str:
+    """A title out of what a model said when it was asked for one; empty where it said nothing of use.
+
+    Thoughts, quotes, Markdown and a label before it go; what is left is one line, as `title_of` cuts it.
+    """
+    said = _THOUGHT.sub("", text)
+    if "<think>" in said:  # it never came to an end
+        return ""
+    for line in said.splitlines():
+        bare = _LABEL.sub("", line.strip(_AROUND)).strip(_AROUND).rstrip(".")
+        if any(char.isalnum() for char in bare):
+            return title_of(bare)
+    return ""

@@ -229,12 +229,21 @@ PAGES = (
             Section(
                 mark("Chats"),
                 (
+                    Row("titles_by_model"),
                     Row("daily_backup"),
                     Action(
                         "data_folder",
                         mark("Chats and backups"),
                         mark("Where they lie on this computer."),
                         mark("Open data folder"),
+                    ),
+                    Action(
+                        "erase_everything",
+                        mark("Erase everything"),
+                        mark(
+                            "All chats, presets and backups on this computer, for good. Asked for once more."
+                        ),
+                        mark("Erase..."),
                     ),
                 ),
             ),

@@ -220,6 +220,18 @@ class Settings(Values):
         mark("System prompt"),
         Words(lines=5, hint=mark("You are a helpful assistant.")),
     )
+    new_chat_model = text("", "The model that new chats take: the one chosen last; empty for the one in use.")
+    new_chat_preset = text("", "The preset that new chats take; empty for none.")
+    titles_by_model = choice(
+        "other-models",
+        ("other-models", "always", "never"),
+        mark(
+            "A chat is called after its first line at once; the model can find a better title when it is done."
+        ),
+        mark("Titles by the model"),
+        (mark("Except by the built-in guide"), mark("Always"), mark("Never")),
+    )
+    folded_groups = texts(200, "Groups of the list of conversations that are folded.")
     recent_models = texts(RECENT_MODELS, "Checkpoint folders used lately, the latest first.")
     window_geometry = text("", "Where the window was, as Qt saves it, in base64.")
     sidebar_shown = switch(True, "Whether the list of conversations is shown.")

@@ -39,6 +39,7 @@ class ChatPage(QWidget):
 
     conversation_shown = Signal(object)  # its id, or None
     inspect_requested = Signal(int)  # a reply's id
+    compare_requested = Signal(int)  # a message's id
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
     trouble_met = Signal(object)  # ErrorReport, about the engine
     message_deleted = Signal(str)  # a sentence that says so
@@ -57,6 +58,7 @@ class ChatPage(QWidget):
         engine = workspace.engine_state()
         self.header = Header(theme, engine, self)
         self.transcript = Transcript(theme, engine, self._alternatives)
+        self.transcript.name_models_by(workspace.open_chat.model_change)
         self.empty_state = EmptyState(theme, engine)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.empty_state)
@@ -89,11 +91,11 @@ class ChatPage(QWidget):
         """Show a conversation from its end, or a blank one. What is typed stays with its conversation."""
         self._drafts[self._current] = (self.composer.text, self.composer.attachments.attachments)
         self._current = self._turns.conversation_id = conversation_id
+        self._workspace.open_conversation(conversation_id)
+        self.refresh_title()
         messages = [] if conversation_id is None else self._workspace.messages(conversation_id)
         self._show_messages(messages)
         self._fill_composer(*self._drafts.pop(conversation_id, ("", ())))
-        self.refresh_title()
-        self._workspace.open_conversation(conversation_id)
         self.conversation_shown.emit(conversation_id)
 
     def show_message(self, message_id: int) -> None:
@@ -107,10 +109,24 @@ class ChatPage(QWidget):
         if conversation_id == self._current:
             self.open(None)
 
+    def forget_everything(self) -> None:
+        """Every conversation is gone, and so is what was typed in them."""
+        self.open(None)
+        self._drafts.clear()
+        self._fill_composer("", ())
+
     def refresh_title(self) -> None:
         """Read the title again."""
         shown = None if self._current is None else self._workspace.conversation(self._current)
         self.header.set_title("New chat" if shown is None else shown.title)
+        self.refresh_options()
+
+    @Slot()
+    def refresh_options(self) -> None:
+        """Read again what this chat sets for itself."""
+        self.header.set_own_options(not self._workspace.open_chat.options().empty)
+        if self.composer.mode_button.mode != self._workspace.mode():
+            self.composer.mode_button.set_mode(self._workspace.mode())
 
     def stop(self) -> None:
         """Stop this conversation's reply, running or queued."""
@@ -160,9 +176,11 @@ class ChatPage(QWidget):
         self.transcript.edited.connect(self._turns.edit)
         self._turns.said.connect(self.said)
         self._turns.message_deleted.connect(self.message_deleted)
+        self._turns.compare_requested.connect(self.compare_requested)
         self._turns.left.connect(self.composer.setFocus)
         self.transcript.link_activated.connect(self._ask_to_open)
         self.empty_state.example_chosen.connect(self._send_example)
+        workspace.plans.answered.connect(self._plan_made)
         model, drafts = self.header.model_button, workspace.drafts
         model.menu_requested.connect(self._open_model_menu)
         model.model_chosen.connect(workspace.choose_model)
@@ -242,6 +260,7 @@ class ChatPage(QWidget):
         if before is None:
             # Messages may have come by signal before the id was known here: read them as they are now.
             self._current = self._turns.conversation_id = conversation_id
+            self._workspace.open_conversation(conversation_id)
             self._show_messages(self._workspace.messages(conversation_id))
             self.refresh_title()
             self.conversation_shown.emit(conversation_id)
@@ -282,6 +301,11 @@ class ChatPage(QWidget):
     @Slot()
     def _open_mode_menu(self) -> None:
         self.composer.mode_button.open_menu(self._workspace.modes())
+        self._workspace.plans.ask_for_chosen()
+
+    @Slot()
+    def _plan_made(self) -> None:
+        self.composer.mode_button.refresh_menu(self._workspace.modes())
 
     @Slot()
     def _open_drafts(self) -> None:

@@ -10,9 +10,11 @@ from app.chat.engine_state import EngineState
 from app.ui.model_button import ModelButton
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
+from app.words import tr
 
 _HEIGHT_PX = 52
 _BUTTON_PX = 32
+_OPTIONS_PX = 28
 
 
 class Header(QWidget):
@@ -22,6 +24,7 @@ class Header(QWidget):
     new_requested = Signal()
     inspector_toggled = Signal()
     menu_requested = Signal()
+    options_requested = Signal()
 
     def __init__(self, theme: Theme, engine: EngineState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -35,6 +38,11 @@ class Header(QWidget):
         self.title = QLabel(self)
         self.title.setProperty("kind", "title")
         self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.options_button = self._button("sliders-horizontal", tr("This chat has settings of its own"))
+        self.options_button.setIcon(themed_icon(theme, "sliders-horizontal", "acc"))
+        self.options_button.setIconSize(QSize(16, 16))
+        self.options_button.clicked.connect(self.options_requested)
+        self.options_button.hide()
         self.model_button = ModelButton(theme, engine, self)
         self.new_button = self._button("square-pen", "New chat (Ctrl+N)")
         self.new_button.clicked.connect(self.new_requested)
@@ -55,6 +63,11 @@ class Header(QWidget):
         """Show a chat's title."""
         self._text = title
         self.title.setToolTip(title)
+        self._arrange()
+
+    def set_own_options(self, own: bool) -> None:
+        """Whether the chat has settings of its own."""
+        self.options_button.setVisible(own)
         self._arrange()
 
     def set_narrow(self, narrow: bool) -> None:
@@ -114,11 +127,16 @@ class Header(QWidget):
         model_left = (self.width() - width) // 2
         # Close to the middle of the column while the title has at least as much room as its first words.
         wanted = min(self.title.fontMetrics().horizontalAdvance(self._text) + 8, 260)
+        wanted += 0 if self.options_button.isHidden() else _OPTIONS_PX + 4
         model_left = max(model_left, min(left + wanted + 16, right - width))
         self.model_button.setGeometry(model_left, (height - size.height()) // 2, width, size.height())
         self._place_title(left, 0, model_left - left - 16, height)
 
     def _place_title(self, left: int, top: int, width: int, height: int) -> None:
-        metrics = self.title.fontMetrics()
-        self.title.setText(metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, max(width, 0)))
-        self.title.setGeometry(left, top, max(width, 0), height)
+        metrics, own = self.title.fontMetrics(), not self.options_button.isHidden()
+        side = min(_OPTIONS_PX, height)
+        room = max(width - (side + 4 if own else 0), 0)
+        self.title.setText(metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, room))
+        self.title.setGeometry(left, top, room, height)
+        beside = left + min(room, metrics.horizontalAdvance(self.title.text()) + 4)
+        self.options_button.setGeometry(beside, top + (height - side) // 2, side, side)

@@ -11,14 +11,19 @@ from PySide6.QtWidgets import QMainWindow
 
 from app.ui.app_menu import AppMenu
 from app.ui.chat_files import ChatFiles
+from app.ui.chat_folders import ChatFolders
 from app.ui.chat_page import ChatPage
+from app.ui.chat_settings.opening import ChatSettings
 from app.ui.chat_shelf import ChatShelf
 from app.ui.command_palette import CommandPalette
 from app.ui.commands import Commands, Section
+from app.ui.comparison.opening import Comparisons
 from app.ui.done_notice import DoneNotice
+from app.ui.erasing import Erasing
 from app.ui.find_in_chat import FindInChat
 from app.ui.inspector.dock import InspectorDock
 from app.ui.last_place import LastPlace
+from app.ui.machine.page import MachinePage
 from app.ui.message_commands import MessageCommands
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MACHINE, MODELS, Places
@@ -61,6 +66,12 @@ class MainWindow(QMainWindow):
         self.inspector = InspectorDock(theme, workspace, self.shell, self.page)
         self.files = ChatFiles(workspace, self)
         self.shelf = ChatShelf(workspace, self.sidebar, self.page, self.toast, self.files)
+        self.folders = ChatFolders(
+            theme, workspace, self.sidebar, self.page, self.toast, self.files, self.shelf
+        )
+        self.chat_settings = ChatSettings(theme, workspace, self.sidebar, self.page)
+        self.comparisons = Comparisons(theme, workspace, self.page)
+        self.erasing = Erasing(theme, workspace, self.sidebar, self.page, self.toast)
         self.view = ViewCommands(theme, workspace, self.shell, self.page, self.inspector)
         self.messages = MessageCommands(workspace, self.page, self.sidebar, self.shelf)
         self.find_in_chat = FindInChat(theme, self.page, self.sidebar, self.shelf)
@@ -86,6 +97,9 @@ class MainWindow(QMainWindow):
     def _add_commands(self) -> None:
         commands, chats = self.commands, Section.CHAT
         self.shelf.add_commands(commands)
+        self.folders.add_commands(commands)
+        self.chat_settings.add_commands(commands)
+        self.erasing.add_commands(commands)
         commands.add("write", tr("Write a message"), self._focus_composer, chats, ("Ctrl+L",))
         commands.add("quit", tr("Close Tenon"), self.close, chats, ("Ctrl+Q",))
         self.messages.add_commands(commands)
@@ -94,6 +108,7 @@ class MainWindow(QMainWindow):
         speed = Section.MODEL
         commands.add("models", tr("Models"), self._show_models, speed, ("Ctrl+Shift+M",), "package")
         commands.add("machine", tr("This machine"), self._show_machine, speed, ("Ctrl+Shift+H",), "gauge")
+        self.comparisons.add_commands(commands)
         commands.add("settings", tr("Settings..."), self.open_settings, speed, ("Ctrl+,",), "settings")
         commands.add(
             "palette", tr("All commands"), self.palette_box.open, Section.HELP, ("Ctrl+Shift+P",), "command"
@@ -104,11 +119,12 @@ class MainWindow(QMainWindow):
     def _register_places(self) -> None:
         """Say how the pages beside the chat are made."""
         self.places.register(MODELS, lambda: PlacePage(self._theme, tr("Models")))
-        self.places.register(MACHINE, lambda: PlacePage(self._theme, tr("This machine")))
+        self.places.register(MACHINE, lambda: MachinePage(self._theme, self._workspace))
 
     def _connect(self) -> None:
         workspace, sidebar, page = self._workspace, self.sidebar, self.page
         workspace.notice.connect(self._show_notice)
+        workspace.machine.said.connect(self._say)
         sidebar.search_left.connect(self._focus_composer)
         sidebar.nav.requested.connect(self._go)
         self.places.made.connect(self._page_made)
@@ -116,6 +132,7 @@ class MainWindow(QMainWindow):
         self.shelf.chat_wanted.connect(self._show_chat)
         self.shelf.sidebar_wanted.connect(self.shell.show_sidebar)
         self.files.said.connect(self._say)
+        self.settings.erase_wanted.connect(self.erasing.ask)
         self.settings.applied.connect(self.view.take_settings)
         self.settings.applied.connect(page.show_mode)
         page.said.connect(self._say)
@@ -136,6 +153,7 @@ class MainWindow(QMainWindow):
             self.sidebar.list,
             *self.sidebar.nav.rows.values(),
             header.sidebar_button,
+            header.options_button,
             header.model_button,
             header.new_button,
             header.inspector_button,

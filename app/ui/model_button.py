@@ -30,6 +30,8 @@ def engine_words(state: EngineState) -> str:
         return "loading" if state.fraction is None else f"loading, {figures.percent(state.fraction)}"
     if state.phase is EnginePhase.STOPPED:
         return "stopped"
+    if state.measuring:
+        return tr("measuring")
     if state.phase is EnginePhase.IDLE:
         if state.resting:
             return tr("at rest")

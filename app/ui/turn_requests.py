@@ -22,6 +22,7 @@ class TurnRequests(QObject):
 
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
     message_deleted = Signal(str)  # a sentence that says so
+    compare_requested = Signal(int)  # a message's id
     left = Signal()  # the message that had the keyboard is no longer there
 
     def __init__(self, workspace: Workspace, parent: QObject) -> None:
@@ -36,7 +37,9 @@ class TurnRequests(QObject):
         if current is None:
             return
         try:
-            if action is Action.CONTINUE:
+            if action is Action.COMPARE:
+                self.compare_requested.emit(message_id)
+            elif action is Action.CONTINUE:
                 workspace.continue_reply(current)
             elif action is Action.DELETE:
                 self._delete(current, message_id)

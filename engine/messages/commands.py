@@ -143,6 +143,34 @@ class CheckDrafts:
 
 
 @dataclass(frozen=True)
+class ReportMachine:
+    """Say what this machine has; what is loaded stays.
+
+    Answered by `MeasuringProgress` while speeds are measured, then by `MachineReported`, or by `Failed`.
+
+    Attributes:
+        measure: Measure its speeds, though they are known; else those that are kept are told.
+    """
+
+    request_id: str
+    measure: bool = False
+
+
+@dataclass(frozen=True)
+class MakePlan:
+    """Predict every mode for a model, as if no other were in memory; nothing is loaded, and what is loaded stays.
+
+    Answered by `PlanMade`, or by `Failed` where the model cannot be read.
+
+    Attributes:
+        options: The model, its draft, and what else is settled; every mode is planned, whichever this names.
+    """
+
+    request_id: str
+    options: LoadOptions
+
+
+@dataclass(frozen=True)
 class Cancel:
     """Stop a request, running or waiting. Seen within 300 ms, during load and prefill too."""
 
@@ -159,4 +187,4 @@ class Shutdown:
     """End the engine's thread after the running request has been cancelled."""
 
 
-Command = Load | Generate | CheckDrafts | Cancel | Unload | Shutdown
+Command = Load | Generate | CheckDrafts | ReportMachine | MakePlan | Cancel | Unload | Shutdown

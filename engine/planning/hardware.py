@@ -16,6 +16,8 @@ __all__ = [
     "find_gpu",
     "free_device_bytes",
     "half_type",
+    "held_bytes",
+    "held_device_bytes",
     "memory_shortage",
     "process_bytes",
     "shares_memory",
@@ -31,6 +33,12 @@ def available_memory_bytes() -> int:
 def process_bytes() -> int:
     """Memory that this process has now: its code, its libraries, and what it has loaded."""
     return int(psutil.Process().memory_info().rss)
+
+
+def held_bytes() -> int:
+    """Memory that this process alone holds. What it maps from files gives way, and is counted as available anyway."""
+    memory = psutil.Process().memory_info()
+    return int(memory.rss) - int(getattr(memory, "shared", 0))
 
 
 def memory_shortage(short_bytes: int) -> MemoryShortage:
@@ -69,6 +77,15 @@ def free_device_bytes(device: torch.device) -> int:
     if device.type == "xpu":
         return int(torch.xpu.mem_get_info(device)[0])
     return max(0, int(torch.mps.recommended_max_memory()) - int(torch.mps.current_allocated_memory()))
+
+
+def held_device_bytes(device: torch.device) -> int:
+    """Memory of a GPU that torch holds for this process: what a model there would give back."""
+    if device.type == "cuda":
+        return int(torch.cuda.memory_reserved(device))
+    if device.type == "xpu":
+        return int(torch.xpu.memory_reserved(device))
+    return int(torch.mps.driver_allocated_memory())
 
 
 def shares_memory(device: torch.device) -> bool:

@@ -12,9 +12,12 @@ The last line of the last message is the script, ``word`` or ``word number``:
     echo        the roles and contents it was given
     guess       unconfirmed text where it is wanted, then what came of it and the rule of verification
     draft       the draft and the memory budget it was given
+    modes       the mode it was given; plain says a token more
     gpu N       N tokens, and a notice in the middle that the GPU failed
     short       out of memory with more than 2,048 tokens of context
     rounds      whether it was asked for the texts of its rounds
+
+The machine has no GPU and is measured in a moment; every mode but LLMCad can run. A model called ``no-plan`` has none.
 
 A model called ``broken`` cannot be loaded, one called ``long`` takes a second. A draft called ``misfit`` fits nothing.
 """
@@ -45,6 +48,9 @@ from engine.messages import (
     Load,
     LoadOptions,
     LoadProgress,
+    MachineReported,
+    MakePlan,
+    MeasuringProgress,
     Memory,
     MemoryShortage,
     ModelLoaded,
@@ -52,8 +58,10 @@ from engine.messages import (
     ModelUnloaded,
     Notice,
     Plan,
+    PlanMade,
     PrefillProgress,
     Reply,
+    ReportMachine,
     Shutdown,
     StatisticsUpdated,
     StopReason,
@@ -62,6 +70,7 @@ from engine.messages import (
     TokensAdded,
     Unload,
 )
+from tests.support.machine_scene import machine, plan
 
 SERVE = "tests.support.fake_engine:serve"
 CONTEXT = 4096
@@ -124,17 +133,26 @@ class FakeEngine:
         self.is_cancelled = is_cancelled
         self.model = ""
         self.loaded: tuple[object, ...] | None = None
+        self.measured = False
 
     def answer(self, command: Command) -> None:
         if isinstance(command, Unload) and self.model:
             self.model, self.loaded = "", None
             self.emit(ModelUnloaded())
-        if not isinstance(command, (Load, Generate, CheckDrafts)):
+        if not isinstance(command, (Load, Generate, CheckDrafts, ReportMachine, MakePlan)):
             return
         try:
             self.check(command.request_id)
             if isinstance(command, CheckDrafts):
                 self.check_drafts(command)
+                return
+            if isinstance(command, ReportMachine):
+                self.report_machine(command)
+                return
+            if isinstance(command, MakePlan):
+                if Path(command.options.model).name == "no-plan":
+                    raise ValueError("There is no model in that folder: choose another.")
+                self.emit(PlanMade(command.request_id, plan(measured=self.measured)))
                 return
             self.load(command.request_id, command.options)
             if isinstance(command, Generate):
@@ -162,6 +180,14 @@ class FakeEngine:
         self.model, self.loaded = ref, wanted
         report = ModelReport(name, ref, "Fake", 1, "fp32", CONTEXT, 4, 1.0)
         self.emit(ModelLoaded(request_id, report))
+
+    def report_machine(self, command: ReportMachine) -> None:
+        if command.measure:
+            for step in range(4):
+                self.emit(MeasuringProgress(command.request_id, "memory", step / 4))
+                self.pause(command.request_id, 0.03)
+            self.measured = True
+        self.emit(MachineReported(command.request_id, machine(measured=self.measured)))
 
     def check_drafts(self, command: CheckDrafts) -> None:
         for draft in command.drafts:
@@ -193,7 +219,13 @@ class FakeEngine:
             report = ErrorReport("OutOfMemory", sentence, "no room", context=CONTEXT, memory=memory)
             self.emit(Failed(request.request_id, report))
             return
-        timings = Timings(prompt_n=10, predicted_n=len(said), predicted_per_second=50.0, acceptance_rate=0.5)
+        timings = Timings(
+            prompt_n=10,
+            predicted_n=len(said),
+            predicted_ms=20.0 * max(len(said) - 1, 0),
+            predicted_per_second=50.0,
+            acceptance_rate=0.5,
+        )
         plan = Plan("lookup", "for the test")
         ids = tuple(range(len(said)))
         self.emit(
@@ -223,6 +255,11 @@ class FakeEngine:
             yield f"w1 {request.verify}"
         elif word == "draft":
             yield f"draft:{request.options.draft} budget:{request.options.ram_budget_bytes}"
+        elif word == "modes":
+            yield "same "
+            yield request.options.mode
+            if request.options.mode == "plain":
+                yield " more"
         elif word == "rounds":
             yield f"round_texts:{request.round_texts}"
         elif word == "trim":

@@ -94,14 +94,21 @@ class ModeButton(QAbstractButton):
 
     def open_menu(self, modes: list[ModeChoice]) -> None:
         """Show the modes to choose from."""
-        rows = [
-            Choice(mode.name, mode.title, mode.help, mode.name == self._mode, problem=mode.problem)
-            for mode in modes
-        ]
-        self.popup = ChoicePopup(self._theme, "Modes", rows, self)
+        self.popup = ChoicePopup(self._theme, "Modes", self._rows(modes), self)
         self.popup.chosen.connect(self._choose)
         self.popup.closed.connect(self._forget_popup)
         self.popup.open_beside(self, above=True)
+
+    def refresh_menu(self, modes: list[ModeChoice]) -> None:
+        """More is known of the modes; their menu may be closed by now."""
+        if self.popup is not None:
+            self.popup.show_choices("Modes", self._rows(modes))
+
+    def _rows(self, modes: list[ModeChoice]) -> list[Choice]:
+        return [
+            Choice(mode.name, mode.title, mode.help, mode.name == self._mode, problem=mode.problem)
+            for mode in modes
+        ]
 
     @Slot(str)
     def _choose(self, mode: str) -> None:

@@ -22,6 +22,7 @@ from app.ui.inspector.section import Section
 from app.ui.inspector.token_paint import TokenLegend
 from app.ui.inspector.token_view import TokenView
 from app.ui.theme.theme import Theme
+from app.words import tr
 from engine.messages import RoundRecord
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ class Inspector(QWidget):
         self._show_plots(trace, plain)
         self.head.set_mode(mode_title(trace.mode) if trace.mode else "", compared(trace, plain))
         self.plan.set_rows(rows, trace.mode)
-        self.plan_section.set_detail(_plan_detail(rows))
+        self.plan_section.set_detail(_plan_detail(rows, self._inspection.assumed))
         number = trace.last_round if self._round is None else self._round
         follows = self._round is None
         self.tokens.set_tokens(trace.tokens)
@@ -252,7 +253,9 @@ def step_words(number: int, record: RoundRecord) -> str:
     return f"step {number}: {accepted} accepted" + (", 1 corrected" if Origin.CORRECTED in origins else "")
 
 
-def _plan_detail(rows: list[PlanRow]) -> str:
+def _plan_detail(rows: list[PlanRow], assumed: bool) -> str:
+    if assumed:
+        return tr("predicted from assumed speeds")
     if any(row.predicted is not None for row in rows):
         return "predicted for this chat, then measured"
     return "measured here" if any(row.measured is not None for row in rows) else ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl, Slot
+from PySide6.QtCore import QObject, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog
 
@@ -25,6 +25,8 @@ _FILE_NAME = "tenon-settings.json"
 
 class DeskActions(QObject):
     """Connects the dialog's pages, as they are made, with the desk."""
+
+    erase_wanted = Signal()
 
     def __init__(self, dialog: SettingsDialog, desk: SettingsDesk) -> None:
         super().__init__(dialog)
@@ -62,6 +64,8 @@ class DeskActions(QObject):
             self._export()
         elif name == "import_settings":
             self._import()
+        elif name == "erase_everything":
+            self.erase_wanted.emit()
 
     def _open_folder(self, folder: Path) -> None:
         """Show a folder in the system's own window; one that nothing is in yet is not there."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 class SettingsOpening(QObject):
     """One dialog at a time."""
 
+    erase_wanted = Signal()
     applied = Signal()  # for whatever in the window shows a setting
 
     def __init__(self, theme: Theme, workspace: Workspace, window: QWidget) -> None:
@@ -35,7 +36,8 @@ class SettingsOpening(QObject):
             self.dialog.activateWindow()
             return
         self.dialog = SettingsDialog(self._theme, self._workspace, self._window)
-        DeskActions(self.dialog, self._workspace.settings_desk())
+        actions = DeskActions(self.dialog, self._workspace.settings_desk())
+        actions.erase_wanted.connect(self._leave_to_erase)
         self.dialog.applied.connect(self._apply)
         self.dialog.finished.connect(self._forget)
         self.dialog.open()
@@ -53,6 +55,13 @@ class SettingsOpening(QObject):
         if loads:  # else a model that was freed while nobody needed it stays out
             self._workspace.settings_applied()
         self.applied.emit()
+
+    @Slot()
+    def _leave_to_erase(self) -> None:
+        """What was changed and not applied is left behind, too."""
+        if self.dialog is not None:
+            self.dialog.reject()
+        self.erase_wanted.emit()
 
     @Slot()
     def _forget(self) -> None:

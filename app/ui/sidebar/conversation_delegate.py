@@ -14,11 +14,13 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from app.ui.sidebar.conversation_model import BUSY_ROLE, HIT_ROLE, ID_ROLE, PINNED_ROLE
+from app.ui.sidebar.conversation_model import BUSY_ROLE, HIT_ROLE, ID_ROLE, PINNED_ROLE, ROW_ROLE
+from app.ui.sidebar.list_rows import Row
 from app.ui.sidebar.snippet import paint_snippet, snippet_height
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 _ROW_PX = 32
 _HEAD_PX = 36
@@ -27,6 +29,9 @@ _PADDING_PX = 8
 _MENU_PX = 28
 _PIN_PX = 16
 _DOT_PX = 8
+_ICON_PX = 16
+_CHEVRON_PX = 14
+_INSET_PX = 18  # chats in a folder begin where its icon does
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -38,19 +43,24 @@ class ConversationDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._theme = theme
         self.keyboard = False
+        self.drop_row = -1  # where what is dragged would land
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Height of a row."""
         if index.data(HIT_ROLE) is not None:
             return QSize(120, self._theme.type.px(self._theme.spaced(_ROW_PX)) + snippet_height(self._theme))
-        head = index.data(ID_ROLE) is None
+        row: Row = index.data(ROW_ROLE)
+        head = row.conversation_id is None and not row.group
         return QSize(120, self._theme.type.px(_HEAD_PX if head else self._theme.spaced(_ROW_PX)))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint one row."""
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if index.data(ID_ROLE) is None:
+        row: Row = index.data(ROW_ROLE)
+        if row.group:
+            self._paint_folder(painter, option, index, row)
+        elif row.conversation_id is None:
             self._paint_head(painter, option, index)
         else:
             self._paint_row(painter, option, index)
@@ -60,7 +70,7 @@ class ConversationDelegate(QStyledItemDelegate):
         """A line edit over the row."""
         editor = QLineEdit(parent)
         editor.setProperty("kind", "rename")
-        editor.setAccessibleName("Title")
+        editor.setAccessibleName(tr("Title") if index.data(ID_ROLE) is not None else tr("Name of the folder"))
         editor.setMaxLength(200)
         return editor
 
@@ -79,21 +89,60 @@ class ConversationDelegate(QStyledItemDelegate):
         box = option.rect.adjusted(_MARGIN_PX + _PADDING_PX, 0, -_MARGIN_PX, -8)
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, str(index.data()))
 
-    def _paint_row(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        state = option.state
-        selected = bool(state & QStyle.StateFlag.State_Selected)
-        hovered = bool(state & QStyle.StateFlag.State_MouseOver)
-        focused = self.keyboard and bool(state & QStyle.StateFlag.State_HasFocus)
+    def _paint_folder(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, row: Row) -> None:
+        """The head of a group that folds: its icon, its name, how many chats are in it."""
         fill = QRectF(option.rect.adjusted(_MARGIN_PX, 0, -_MARGIN_PX, 0))
+        self._paint_fill(painter, option, index, fill, selected=False)
+        box = option.rect.adjusted(_MARGIN_PX + _PADDING_PX - 1, 0, -_MARGIN_PX - _PADDING_PX, 0)
+        chevron = "chevron-right" if row.folded else "chevron-down"
+        self._paint_icon(
+            painter, QRect(box.left(), box.top(), _CHEVRON_PX, box.height()), chevron, _CHEVRON_PX
+        )
+        box.setLeft(box.left() + _CHEVRON_PX + 4)
+        icon = "folder" if row.folder else "archive"
+        self._paint_icon(painter, QRect(box.left(), box.top(), _ICON_PX, box.height()), icon)
+        box.setLeft(box.left() + _ICON_PX + 6)
+        count = f"{row.count:,}"
+        small = self._theme.font(TextStyle.SMALL)
+        painter.setFont(small)
+        painter.setPen(self._theme.color("mute"))
+        if option.state & QStyle.StateFlag.State_MouseOver and row.folder:
+            self._paint_icon(painter, self.menu_rect(option.rect), "ellipsis")
+            box.setRight(self.menu_rect(option.rect).left() - 2)
+        else:
+            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(box, right, count)
+            box.setRight(box.right() - QFontMetrics(small).horizontalAdvance(count) - 8)
+        font = self._theme.font(TextStyle.UI_MEDIUM)
+        painter.setFont(font)
+        painter.setPen(self._theme.color("sub"))
+        title = QFontMetrics(font).elidedText(row.title, Qt.TextElideMode.ElideRight, box.width())
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
+
+    def _paint_fill(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: Index, fill: QRectF, selected: bool
+    ) -> None:
+        """The ground of a row: chosen, under the pointer, with the keyboard, or where a drop would land."""
+        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
+        focused = self.keyboard and bool(option.state & QStyle.StateFlag.State_HasFocus)
         if selected or hovered:
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(self._theme.color("accs" if selected else "hover"))
             painter.drawRoundedRect(fill, 8, 8)
-        if focused:
+        if focused or index.row() == self.drop_row:
             painter.setPen(QPen(self._theme.color("acc"), 2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(fill.adjusted(1, 1, -1, -1), 7, 7)
-        box = option.rect.adjusted(_MARGIN_PX + _PADDING_PX, 0, -_MARGIN_PX - _PADDING_PX, 0)
+
+    def _paint_row(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        state = option.state
+        selected = bool(state & QStyle.StateFlag.State_Selected)
+        hovered = bool(state & QStyle.StateFlag.State_MouseOver)
+        fill = QRectF(option.rect.adjusted(_MARGIN_PX, 0, -_MARGIN_PX, 0))
+        self._paint_fill(painter, option, index, fill, selected)
+        row: Row = index.data(ROW_ROLE)
+        inset = _INSET_PX if row.folder or row.archived else 0
+        box = option.rect.adjusted(_MARGIN_PX + _PADDING_PX + inset, 0, -_MARGIN_PX - _PADDING_PX, 0)
         hit = index.data(HIT_ROLE)
         if hit is not None:
             height = snippet_height(self._theme)
@@ -127,7 +176,7 @@ class ConversationDelegate(QStyledItemDelegate):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(center, _DOT_PX / 2 - 0.75, _DOT_PX / 2 - 0.75)
 
-    def _paint_icon(self, painter: QPainter, box: QRect, name: str) -> None:
+    def _paint_icon(self, painter: QPainter, box: QRect, name: str, side: int = _ICON_PX) -> None:
         ratio = painter.device().devicePixelRatioF()
-        icon = tinted_pixmap(name, self._theme.palette.sub, 16, ratio)
-        painter.drawPixmap(box.x() + (box.width() - 16) // 2, box.y() + (box.height() - 16) // 2, icon)
+        icon = tinted_pixmap(name, self._theme.palette.sub, side, ratio)
+        painter.drawPixmap(box.x() + (box.width() - side) // 2, box.y() + (box.height() - side) // 2, icon)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from datetime import date
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from app.chat.conversation import Conversation, MessageState
+from app.chat.conversation import MessageState
 from app.chat.search import SearchResults
 from app.ui.sidebar.conversation_list import ConversationList
 from app.ui.sidebar.conversation_model import ConversationModel
+from app.ui.sidebar.list_rows import Row
 from app.ui.sidebar.places_nav import PlacesNav
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -102,15 +103,15 @@ class Sidebar(QWidget):
         column.addWidget(self.list, 1)
         self.nav = PlacesNav(theme, self)
         column.addWidget(self.nav)
-        self.show_conversations([], date.today())
+        self._explain()
 
     def sizeHint(self) -> QSize:
         """As wide as the design says."""
         return QSize(self._theme.type.px(SIDEBAR_PX), 400)
 
-    def show_conversations(self, conversations: list[Conversation], today: date) -> None:
-        """Show these, in groups of days."""
-        self.list.show_conversations(conversations, today)
+    def show_rows(self, rows: list[Row], folders: Sequence[str] = ()) -> None:
+        """Show these, with every folder that there is."""
+        self.list.show_rows(rows, folders)
         if self.search.text().strip():
             self._pause.start()
         self._explain()

@@ -37,6 +37,7 @@ QLabel[kind="small"] { font-size: ${small}px; color: $mute; }
 QLabel[kind="sub"] { color: $sub; }
 QLabel[kind="meter"] { font-size: ${small}px; color: $sub; }
 QLabel[kind="notice"] { font-size: ${small}px; color: $sub; }
+QLabel[kind="notes"] { font-size: ${small}px; color: $sub; border-top: 1px solid $line; }
 QLabel[kind="file"] { font-size: ${small}px; font-weight: 600; color: $sub; }
 QLabel[kind="strong"] { font-weight: 600; }
 QLabel[kind="key"] {
@@ -70,6 +71,8 @@ QPushButton[kind="primary"]:pressed, QToolButton[kind="primary"]:pressed {
   background: $acc_press; border-color: $acc_press; }
 QPushButton[kind="primary"]:disabled, QToolButton[kind="primary"]:disabled {
   background: $surf; border-color: $line; color: $mute; }
+QPushButton[kind="danger"]:enabled { background: $reds; border: 1px solid $red; color: $red; font-weight: 600; }
+QPushButton[kind="danger"]:enabled:hover { border: 2px solid $red; padding: 0 11px; }
 QPushButton[kind="link"] { background: transparent; border-color: transparent; color: $acc; padding: 0 6px; }
 QPushButton[kind="link"]:hover { background: transparent; border-color: $acc; }
 QPushButton[kind="new"] { text-align: left; font-weight: $medium; padding: 0 11px; }
@@ -138,7 +141,17 @@ QLineEdit, QPlainTextEdit { placeholder-text-color: $mute; }
 QPlainTextEdit[kind="prompt"] {
   background: transparent; border: 0; color: $text; selection-background-color: $acc;
   selection-color: $onacc; }
+QFrame[kind="rule"] { background: $line; border: 0; }
+QPlainTextEdit[kind="field"] {
+  background: $bg; border: 1px solid $ctl; border-radius: 8px; padding: 4px 6px; color: $text;
+  selection-background-color: $acc; selection-color: $onacc; }
+QPlainTextEdit[kind="field"]:hover { border-color: $sub; }
+QPlainTextEdit[kind="field"]:focus { border: 2px solid $acc; padding: 3px 5px; }
+QPlainTextEdit[kind="field"]:disabled { background: $surf; border-color: $line; color: $mute; }
 QFrame[kind="card"] { background: $surf; border: 1px solid $line; border-radius: 8px; }
+QFrame[kind="panel"] { background: $raised; border: 1px solid $line; border-radius: 10px; }
+QFrame[kind="result"] { background: $accs; border: 0; border-radius: 10px; }
+QFrame[kind="result"] QLabel { color: $acct; }
 QFrame[kind="card-head"] {
   background: $surf; border: 0; border-bottom: 1px solid $line;
   border-top-left-radius: 7px; border-top-right-radius: 7px; }

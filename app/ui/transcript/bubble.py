@@ -59,10 +59,10 @@ class OwnMessage(QWidget):
             theme,
             "message",
             (Action.COPY, Action.EDIT, Action.DELETE, Action.PREVIOUS, Action.NEXT),
-            (),
+            (Action.COMPARE,),
             self,
         )
-        self.buttons.show_actions((Action.COPY, Action.EDIT, Action.DELETE))
+        self.buttons.show_actions((Action.COPY, Action.EDIT, Action.DELETE, Action.COMPARE))
         self.buttons.set_seen(False)
         self.buttons.triggered.connect(self._act)
         self.buttons.alternative_chosen.connect(self.alternative_chosen)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
+from app.words import mark, tr
 
 _SIDE_PX = 28
 _ICON_PX = 16
@@ -27,6 +28,7 @@ class Action(Enum):
     REGENERATE = ("refresh-cw", "Answer again", "")
     CONTINUE = ("play", "Continue", "Continue")
     RETRY = ("rotate-ccw", "Try again", "Try again")
+    COMPARE = ("columns-2", mark("Compare modes on this prompt..."), "")
     DELETE = ("trash-2", "Delete {}", "")
     PREVIOUS = ("chevron-left", "Previous version", "")
     NEXT = ("chevron-right", "Next version", "")
@@ -170,7 +172,7 @@ class MessageActions(QWidget):
         for action in self._more:
             if action in self._shown:
                 icon, name, _ = action.value
-                entry = menu.addAction(themed_icon(self._theme, icon), name.format(self._noun))
+                entry = menu.addAction(themed_icon(self._theme, icon), tr(name).format(self._noun))
                 entry.setData(action)
         menu.triggered.connect(self._chosen)
         return menu

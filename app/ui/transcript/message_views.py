@@ -31,6 +31,7 @@ class MessageViews(QObject):
 
     Attributes:
         all: The widgets, oldest first.
+        model_change: The model of a reply where another one wrote the reply before it, by the reply's id; else empty.
     """
 
     height_changed = Signal(object)  # the view
@@ -56,6 +57,7 @@ class MessageViews(QObject):
         self._column = column
         self._parent = parent
         self.all: list[MessageView] = []
+        self.model_change: Callable[[int], str] = lambda _: ""
         self._by_id: dict[int, MessageView] = {}
         self._drafted_shown = False
         self._pattern: re.Pattern[str] | None = None
@@ -86,6 +88,7 @@ class MessageViews(QObject):
         if message.role == "assistant":
             view = ReplyView(self._theme, message, self._engine, self._column)
             view.set_drafted_shown(self._drafted_shown)
+            view.set_model_change(self.model_change(message.id))
             view.inspect_requested.connect(self.inspect_requested)
             view.link_activated.connect(self.link_activated)
             view.trouble_requested.connect(self.trouble_requested)
@@ -105,6 +108,8 @@ class MessageViews(QObject):
     def set_message(self, view: MessageView, message: Message) -> None:
         """Show another state of a message, and the versions that it has now."""
         view.set_message(message)
+        if isinstance(view, ReplyView):
+            view.set_model_change(self.model_change(message.id))
         view.set_alternatives(self._alternatives(message.id))
 
     def drop(self, first: int, keep_used: bool = False) -> list[Message]:

@@ -16,6 +16,7 @@ from app.chat.troubles import Remedy
 from app.ui.theme.theme import Theme
 from app.ui.transcript.error_notice import ErrorNotice
 from app.ui.transcript.message_actions import Action, MessageActions
+from app.ui.transcript.model_change import ModelChange
 from app.ui.transcript.plain_text import plain_text
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.reply_status import reply_status
@@ -47,6 +48,7 @@ class ReplyView(QWidget):
         self.theme = theme
         self.message = message
         self.error: ErrorNotice | None = None
+        self.model_change: ModelChange | None = None
         self._engine = engine
         self._prefill: float | None = None
         self._last = False
@@ -65,7 +67,7 @@ class ReplyView(QWidget):
             theme,
             "reply",
             (Action.COPY, Action.REGENERATE, Action.PREVIOUS, Action.NEXT, Action.CONTINUE, Action.RETRY),
-            (Action.COPY_PLAIN, Action.DELETE),
+            (Action.COPY_PLAIN, Action.COMPARE, Action.DELETE),
             self,
         )
         self.buttons.triggered.connect(self._act)
@@ -141,6 +143,16 @@ class ReplyView(QWidget):
         """Mark one place as the current one; return where it is."""
         return self.blocks.choose_found(number).translated(self.blocks.pos())
 
+    def set_model_change(self, name: str) -> None:
+        """Name the model where another one wrote the reply before; empty where it did not."""
+        if name and self.model_change is None:
+            self.model_change = ModelChange(self.theme, self)
+            self.model_change.show()
+        if self.model_change is not None and (name or not self.model_change.isHidden()):
+            self.model_change.set_model(name)
+            self.model_change.setVisible(bool(name))
+            self._changed()
+
     def set_drafted_shown(self, shown: bool) -> None:
         """Colour what came from accepted drafts, once the reply is finished."""
         if shown != self._drafted_shown:
@@ -166,8 +178,13 @@ class ReplyView(QWidget):
         """Place everything at a width and return the height, in px."""
         if self._fitted is not None and self._fitted[0] == width:
             return self._fitted[1]
-        top = self.blocks.fit(width)
-        self.blocks.setGeometry(0, 0, width, top)
+        top = 0
+        if self.model_change is not None and not self.model_change.isHidden():
+            top = self.model_change.sizeHint().height()
+            self.model_change.setGeometry(0, 0, width, top)
+        height = self.blocks.fit(width)
+        self.blocks.setGeometry(0, top, width, height)
+        top += height
         for notice in self._notices:
             height = notice.heightForWidth(width)
             notice.setGeometry(0, top + 8, width, height)
@@ -259,7 +276,7 @@ class ReplyView(QWidget):
         """What can be done with the reply now; an error that is told has its own button to try again."""
         state, shown = self.message.state, set()
         if not state.unfinished:
-            shown.add(Action.DELETE)
+            shown |= {Action.DELETE, Action.COMPARE}
             if self.text:
                 shown |= {Action.COPY, Action.COPY_PLAIN, Action.REGENERATE}
             if self._last and can_continue(self.message):

@@ -8,6 +8,7 @@ from app.chat.choices import mode_title
 from app.chat.conversation import Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
+from app.words import tr
 
 _FROM_DISK = (
     "The model is larger than the memory it may take, so its weights are read from the disk for every pass; "
@@ -77,6 +78,8 @@ def reply_status(message: Message, engine: EngineState, prefill: float | None) -
     shown = live_figures(message.statistics) if message.statistics else ()
     if message.state is MessageState.QUEUED and engine.phase is EnginePhase.STOPPED:
         return ReplyStatus(True, "hollow", "Waiting for the engine to start again")
+    if message.state is MessageState.QUEUED and engine.measuring:
+        return ReplyStatus(True, "hollow", tr("Waiting until this machine is measured"))
     if message.state is MessageState.QUEUED:
         return ReplyStatus(True, "hollow", "Waiting for the other reply")
     if message.state is MessageState.WAITING:

@@ -58,6 +58,10 @@ class Transcript(MessageColumn):
         """All messages, widgets or not, oldest first."""
         return self._span.messages
 
+    def name_models_by(self, model_change: Callable[[int], str]) -> None:
+        """Say how it is found out that a reply was written by another model than the reply before it."""
+        self._views.model_change = model_change
+
     def is_last(self, message_id: int) -> bool:
         """Whether a message is the last one."""
         if self._span.newer:

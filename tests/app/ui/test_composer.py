@@ -11,7 +11,9 @@ from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.main_window import MainWindow
 from engine.errors import StorageError
+from engine.messages import MakePlan, PlanMade
 from tests.support.fake_workspace import FakeWorkspace, statistics
+from tests.support.machine_scene import FITS, NO_GPU, plan
 
 
 def type_and_send(qtbot: QtBot, window: MainWindow, text: str) -> int:
@@ -155,6 +157,28 @@ def test_a_mode_that_cannot_run_says_why_and_cannot_be_chosen(
     assert ("choose_mode", "llmcad") not in workspace.calls
     button.popup.choose("lookup")
     assert ("choose_mode", "lookup") in workspace.calls
+
+
+def test_the_mode_menu_says_what_the_plan_says(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    button = window.page.composer.mode_button
+    button.click()
+    assert button.popup is not None
+    assert not any(choice.problem for choice in button.popup.choices)
+    asked = workspace.machine_talk.last(MakePlan).request_id
+    workspace.tell(PlanMade(asked, plan()))
+    rows = {choice.key: choice for choice in button.popup.choices}
+    assert rows["auto"].detail == plan().reason
+    assert rows["llmcad"].problem == FITS
+    assert rows["offload"].problem == NO_GPU
+    button.popup.choose("llmcad")
+    assert ("choose_mode", "llmcad") not in workspace.calls
+    button.popup.close()
+    workspace.plans.answered.emit(None)  # and nothing happens while it is closed
+    button.click()
+    assert button.popup is not None
+    assert next(choice.key for choice in button.popup.choices if choice.problem) == "offload"
 
 
 def test_auto_says_what_it_took(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:

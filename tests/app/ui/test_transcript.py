@@ -201,6 +201,12 @@ def test_a_long_chat_opens_fast_and_fills_upwards(
     ("state", "engine", "prefill", "words"),
     [
         (MessageState.QUEUED, READY, None, "Waiting for the other reply"),
+        (
+            MessageState.QUEUED,
+            replace(READY, measuring=True),
+            None,
+            "Waiting until this machine is measured",
+        ),
         (MessageState.QUEUED, READY.stopped("It stopped."), None, "Waiting for the engine to start again"),
         (MessageState.WAITING, replace(READY, phase=EnginePhase.STARTING), None, "Warming up"),
         (
