@@ -14,7 +14,7 @@ from os import getpid
 import torch
 
 from engine.draft_check import DraftCheck
-from engine.errors import Cancelled, OutOfMemory, TenonError, WeightsUnreadable
+from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, TenonError, WeightsUnreadable
 from engine.hub.installed import cache_folder, models_folder
 from engine.loaded_draft import pacing, tree_shape
 from engine.loaded_model import LoadedModel
@@ -152,7 +152,7 @@ class Engine:
                 "The GPU ran out of memory: give it less of the model with a smaller GPU memory budget, or close "
                 "other programs that use it."
             )
-            self._fail_short(command, OutOfMemory(message, _traceback(error)), host=False)
+            self._fail(command.request_id, OutOfDeviceMemory.__name__, message, _traceback(error))
         except MemoryError as error:
             message = (
                 "The machine ran out of memory: close other programs, or choose a smaller model or context."
@@ -221,13 +221,13 @@ class Engine:
             gc.collect()
             self._on_event(ModelUnloaded())
 
-    def _fail_short(self, command: _Request, error: OutOfMemory, host: bool = True) -> None:
-        """Memory was short: say who holds it where it is the host's, and what context could be made smaller."""
-        asked = (
-            command.options.context if isinstance(command, (Load, Generate, CheckDrafts, MakePlan)) else None
-        )
+    def _fail_short(self, command: _Request, error: OutOfMemory) -> None:
+        """The host's memory was short: say who holds it, and what context could be made smaller."""
+        asked = None
+        if isinstance(command, (Load, Generate, CheckDrafts, MakePlan)):
+            asked = command.options.context
         context = asked or (0 if self._model is None else self._model.report.context)
-        memory = memory_shortage(error.short_bytes) if host else None
+        memory = memory_shortage(error.short_bytes)
         report = ErrorReport(
             OutOfMemory.__name__, error.message, error.details, error.exit_code, context, memory
         )

@@ -119,7 +119,6 @@ class Workspace(Conversations):
             self._client,
             self._model,
             self._replies,
-            self._writer,
             self,
         )
         self.gpu_addon = GpuAddon(self)
