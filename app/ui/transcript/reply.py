@@ -56,6 +56,7 @@ class ReplyView(QWidget):
         self._caret_lit = True
         self._notices: list[QLabel] = []
         self._fitted: tuple[int, int] | None = None
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # growing leaves what is painted as it is
         self.setAccessibleName("Reply")
         self.blocks = ReplyBlocks(theme, self)
         self.blocks.set_text(message.content)
