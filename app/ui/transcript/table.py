@@ -202,21 +202,24 @@ class TableGrid(QWidget):
         """Paint head, rules and the rows that are visible."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        path = QPainterPath()
-        path.addRoundedRect(QRectF(self._frame()), 7, 7)
-        painter.setClipPath(path)
+        self._fill(painter)
         line = self._theme.color("line")
-        if self._selected:
-            painter.fillRect(self.rect(), self._theme.color("accs"))
         top = 0.0
         for number, (row, height) in enumerate(zip(self._rows, self._heights, strict=True)):
-            if number == 0 and not self._selected:
-                painter.fillRect(QRectF(0, 0, self.width(), height), self._theme.color("surf"))
             if top + height >= event.rect().top() and top <= event.rect().bottom():
                 self._paint_row(painter, row, top)
                 if number < len(self._rows) - 1:
                     painter.fillRect(QRectF(0, round(top + height) - 1, self.width(), 1), line)
             top += height
+
+    def _fill(self, painter: QPainter) -> None:
+        """Fill the head, or what is selected, up to the round corners; cutting the text to them takes long."""
+        corners = QPainterPath()
+        corners.addRoundedRect(QRectF(self._frame()), 7, 7)
+        height = float(self.height()) if self._selected else self._heights[0]
+        filled = QPainterPath()
+        filled.addRect(QRectF(0, 0, self.width(), height))
+        painter.fillPath(corners & filled, self._theme.color("accs" if self._selected else "surf"))
 
     def _frame(self) -> QRect:
         """The part that the frame lets through; the table's corners are round like the frame's."""
