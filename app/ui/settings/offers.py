@@ -35,7 +35,7 @@ class Offers(QObject):
         """Every mode, auto first; those that cannot run say why, the others what is known of their speed."""
         plan = {row.name: row for row in self._workspace.inspection().plan()}
         return [
-            Choice(mode.name, tr(mode.title), tr(mode.help), problem=tr(mode.problem) if mode.problem else "",
+            Choice(mode.name, mode.title, mode.help, problem=mode.problem,
                    figure=_figure(plan.get(mode.name)))
             for mode in self._workspace.modes()
         ]  # fmt: skip
