@@ -51,7 +51,7 @@ class Offers(QObject):
     def problem(self, name: str, value: Any) -> str:
         """Why what is chosen cannot be, as far as that is known without asking; empty where it can."""
         choices = self._workspace.modes() if name == "mode" else ()
-        return next((tr(choice.problem) for choice in choices if choice.name == value and choice.problem), "")
+        return next((choice.problem for choice in choices if choice.name == value and choice.problem), "")
 
     def look(self) -> None:
         """Ask the engine once which drafts fit; answers come with `changed`."""
