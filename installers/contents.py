@@ -16,7 +16,8 @@ EXCLUDED_MODULES = (
     "onnxscript", "onnxruntime", "accelerate", "peft", "datasets", "torchvision", "torchaudio", "timm",
     # Tools of developers.
     "pip", "setuptools", "pkg_resources", "wheel", "pytest", "_pytest", "hypothesis", "mypy", "ruff", "PyInstaller",
-    "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "pyqtgraph.examples", "numpy.f2py", "numpy.testing",
+    "ensurepip", "nis", "_dbm", "_gdbm", "idlelib", "lib2to3",
+    "pydoc_data", "test", "pyqtgraph.examples", "numpy.f2py", "numpy.testing",
     # The project's own tests, and what only makes the bundled models.
     "tests", "engine.training.guide.score", "engine.training.guide.__main__",
     # The hub's other protocol, which Tenon leaves off, and its command line.
