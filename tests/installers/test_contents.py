@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 
@@ -94,6 +95,25 @@ def test_the_engine_imports_nothing_that_stays_out() -> None:
         and any(name == out or name.startswith(f"{out}.") for out in EXCLUDED_MODULES)
     ]
     assert excluded == []
+
+
+def test_the_app_imports_nothing_that_stays_out() -> None:
+    imported = set()
+    for package in ("app", "engine"):
+        for path in (ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Import):
+                    imported |= {alias.name for alias in node.names}
+                elif isinstance(node, ast.ImportFrom) and node.module:
+                    imported |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    assert "PySide6.QtWidgets" in imported
+    out = {
+        name
+        for name in imported
+        if any(name == left or name.startswith(f"{left}.") for left in EXCLUDED_MODULES)
+    }
+    # The recipe of the bundled models names its own scoring.
+    assert {name for name in out if not name.startswith("engine.training.guide.score")} == set()
 
 
 def test_files_that_nothing_uses() -> None:
