@@ -42,6 +42,9 @@ STANDARD_LIBRARY = sorted(
     not in {*EXCLUDED_MODULES, "antigravity", "this", "turtle", "turtledemo", "curses", "dbm", "distutils"}
 )
 
+# Packages that read files of their own as they run: fonts and tables of the formulas.
+DATA_PACKAGES = ("ziamath", "ziafont", "latex2mathml")
+
 # torch compiles, exports, quantizes and trains on many machines with these; nothing of Tenon's does. What is not here
 # is imported with torch or by transformers' configs, needed or not.
 _TORCH_UNUSED = (

@@ -8,7 +8,9 @@ import sys
 
 import pytest
 
+from installers.components import components, normalized
 from installers.contents import (
+    DATA_PACKAGES,
     EXCLUDED_MODULES,
     of_the_system,
     source_wanted,
@@ -135,3 +137,18 @@ def test_libraries_of_the_system_are_left_to_it() -> None:
     assert of_the_system("libfontconfig.so.1")
     assert not of_the_system("libxcb-cursor.so.0")
     assert not of_the_system("torch/lib/libgomp.so.1")
+
+
+def test_packages_with_files_of_their_own_are_known() -> None:
+    """A package that is new here and reads files as it runs must be named in DATA_PACKAGES."""
+    code = (".py", ".pyc", ".pyi", ".so", ".pyd", ".dll", ".dylib", ".typed", ".h", ".c", ".pxd", ".pyx")
+    found = set()
+    for component in components():
+        files = [file for file in component.distribution.files or [] if ".." not in file.parts]
+        own = [file for file in files if ".dist-info" not in file.parts[0] and file.suffix not in code]
+        if any(".so." not in file.name for file in own):
+            found.add(component.name)
+    with_hooks = {"numpy", "pyqtgraph", "pyside6-essentials", "shiboken6", "torch", "transformers"}
+    read_by_no_part_of_tenon = {"huggingface-hub", "jeepney", "keyring", "markupsafe", "pycparser", "sympy",
+                                "tokenizers", "tqdm"}  # fmt: skip
+    assert found - with_hooks - read_by_no_part_of_tenon == {normalized(name) for name in DATA_PACKAGES}
