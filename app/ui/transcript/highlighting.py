@@ -10,6 +10,7 @@ from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
 from app.ui.theme.lexers import title_of
 from app.ui.theme.theme import Theme
+from app.words import tr
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
@@ -30,7 +31,7 @@ def language_title(language: str) -> str:
     """What to show for the word after a fence: the lexer's own name where there is one."""
     if language.lower() in _NAMES:
         return _NAMES[language.lower()]
-    return title_of(language) or language or "Text"
+    return title_of(language) or language or tr("Text")
 
 
 @cache

@@ -22,6 +22,7 @@ from app.ui.transcript.plain_text import plain_text
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.reply_status import reply_status
 from app.ui.transcript.strip import StatusStrip
+from app.words import tr
 from engine.messages import ErrorReport
 
 _STRIP_GAP_PX = 10
@@ -58,7 +59,7 @@ class ReplyView(QWidget):
         self._notices: list[QLabel] = []
         self._fitted: tuple[int, int] | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # growing leaves what is painted as it is
-        self.setAccessibleName("Reply")
+        self.setAccessibleName(tr("Reply"))
         self.blocks = ReplyBlocks(theme, self)
         self.blocks.set_text(message.content)
         self.blocks.height_changed.connect(self._changed)

@@ -12,6 +12,7 @@ from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle, Typography
 from app.ui.transcript.reply_status import Figure, ReplyStatus
+from app.words import tr
 
 _ROW_PX = 28
 _PADDING_X_PX = 12
@@ -38,7 +39,7 @@ class StatusStrip(QAbstractButton):
         self._type = theme.type
         self._words, self._value, self._widest_digit = self._measured()
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleDescription("Opens the inspector")
+        self.setAccessibleDescription(tr("Opens the inspector"))
         self._describe()
 
     @property
@@ -197,5 +198,7 @@ class StatusStrip(QAbstractButton):
 
     def _describe(self) -> None:
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._status.text else Qt.FocusPolicy.NoFocus)
-        self.setAccessibleName(f"Status: {self._status.text}" if self._status.text else "Status")
+        self.setAccessibleName(
+            tr("Status: {words}", words=self._status.text) if self._status.text else tr("Status")
+        )
         self.setToolTip(self._status.explanation if self._status.figures else "")
