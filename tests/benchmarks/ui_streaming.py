@@ -21,6 +21,7 @@ if not (
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
+from app.bridge.lexer_maker import LexerMaker
 from app.bridge.typesetter import Typesetter
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
@@ -129,8 +130,9 @@ def main() -> int:
         + "A paragraph of plain prose that goes on. " * 12
         + "\n\n"
     )
-    typesetter = Typesetter()
+    typesetter, lexer_maker = Typesetter(), LexerMaker()
     theme.formulas.use(typesetter)
+    theme.lexers.use(lexer_maker)
     text, number = "", 0
     while len(text) < arguments.tokens * 4:
         number += 1
