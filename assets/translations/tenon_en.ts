@@ -22,9 +22,9 @@
   <message numerus="yes">
    <location filename="app/ui/models/model_shelf.py" />
    <source>%n in the queue, {left} to come</source>
-   <translation type="unfinished">
-    <numerusform />
-    <numerusform />
+   <translation>
+    <numerusform>%n in the queue, {left} to come</numerusform>
+    <numerusform>%n in the queue, {left} to come</numerusform>
    </translation>
   </message>
   <message numerus="yes">
@@ -38,9 +38,9 @@
   <message numerus="yes">
    <location filename="app/ui/models/models_page.py" />
    <source>%n model(s)</source>
-   <translation type="unfinished">
-    <numerusform />
-    <numerusform />
+   <translation>
+    <numerusform>%n model</numerusform>
+    <numerusform>%n models</numerusform>
    </translation>
   </message>
   <message numerus="yes">
@@ -102,9 +102,9 @@
   <message numerus="yes">
    <location filename="app/ui/models/models_page.py" />
    <source>Show all %n model(s)</source>
-   <translation type="unfinished">
-    <numerusform />
-    <numerusform />
+   <translation>
+    <numerusform>Show the %n model</numerusform>
+    <numerusform>Show all %n models</numerusform>
    </translation>
   </message>
   <message numerus="yes">
