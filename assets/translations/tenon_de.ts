@@ -350,7 +350,7 @@
   <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>As in Settings</source>
-   <translation>Wie in den Einstellungen</translation>
+   <translation>Wie eingestellt</translation>
   </message>
   <message>
    <location filename="app/chat/choices.py" />
@@ -405,7 +405,7 @@
   <message>
    <location filename="app/chat/choices.py" />
    <source>Auto</source>
-   <translation>Automatisch</translation>
+   <translation>Auto</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -1617,7 +1617,7 @@
   <message>
    <location filename="app/chat/choices.py" />
    <source>Layer offload</source>
-   <translation>Schichtweise auslagern</translation>
+   <translation>Schicht-Offload</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2337,7 +2337,7 @@
   <message>
    <location filename="app/chat/choices.py" />
    <source>Partial offload</source>
-   <translation>Teilweise auslagern</translation>
+   <translation>Teil-Offload</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -3563,7 +3563,7 @@
   <message>
    <location filename="app/ui/settings/foot.py" />
    <source>Undo changes</source>
-   <translation>Änderungen zurücknehmen</translation>
+   <translation>Zurücknehmen</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/row_menu.py" />
@@ -3668,7 +3668,7 @@
   <message>
    <location filename="app/ui/machine/plan_panel.py" />
    <source>Ways to run the model, fastest first</source>
-   <translation>Wege, das Modell laufen zu lassen, der schnellste zuerst</translation>
+   <translation>Schnellste Art zuerst</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -3823,7 +3823,7 @@
   <message>
    <location filename="app/ui/empty_state.py" />
    <source>Write a short story about a lighthouse</source>
-   <translation>Schreibe eine kurze Geschichte über einen Leuchtturm</translation>
+   <translation>Schreibe eine Geschichte über einen Leuchtturm</translation>
   </message>
   <message>
    <location filename="app/settings/setting.py" />

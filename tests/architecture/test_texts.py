@@ -86,14 +86,28 @@ def literals(node: ast.AST) -> Iterator[ast.Constant]:
             yield from literals(child)
 
 
+def marked_in(tree: ast.AST) -> set[str]:
+    """Names of constants whose words are marked."""
+    return {
+        ast.unparse(target)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and name_of(node.value) == "mark"
+        for target in node.targets
+    }
+
+
 def shown_as_written(tree: ast.AST) -> list[str]:
-    """Literals that are shown without having been translated."""
+    """Literals, and marked constants, that are shown without having been translated."""
     found = []
+    marked = marked_in(tree)
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         places = SHOWING.get(name_of(call))
         if places is None:
             continue
         arguments = [argument for at, argument in enumerate(call.args) if not places or at in places]
+        for argument in arguments:
+            if ast.unparse(argument) in marked:
+                found.append(f"line {argument.lineno}: {ast.unparse(argument)}")
         for literal in (one for argument in arguments for one in literals(argument)):
             if literal.value not in AS_THEY_ARE and _LETTERS.search(literal.value):
                 found.append(f"line {literal.lineno}: {literal.value!r}")
@@ -127,6 +141,7 @@ def phrases(tree: ast.Module) -> list[str]:
         "QLabel('Inspector', self)",
         "toast.say(tr('Gone.'), 'Undo')",
         "Choice(key, 'Models')",
+        "NONE = mark('Nothing')\npainter.drawText(box, NONE)",
     ],
 )
 def test_a_literal_that_is_shown_would_be_found(code: str) -> None:
