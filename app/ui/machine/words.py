@@ -70,7 +70,7 @@ def _processor_details(report: MachineReport) -> tuple[str, ...]:
 
 
 def _graphics_title(report: MachineReport) -> str:
-    return report.gpus[0].name if report.gpus else tr("None")
+    return report.gpus[0].name if report.gpus else tr("No graphics card")
 
 
 def _graphics_details(report: MachineReport) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from app.chat.engine_options import load_options
 from app.settings import settings_file
 from app.settings.control import Names, Number
 from app.settings.settings import RECENT_MODELS, REMEMBERED_DRAFTS, Settings
-from app.settings.settings_file import SettingsFile
+from app.settings.settings_file import SettingsFile, chosen_language
 from engine.drafting.dynamic_tree import TreeShape
 from engine.errors import InvalidOption, StorageError
 from engine.messages import Generate, LoadOptions
@@ -189,3 +189,12 @@ def test_no_file_does_harm(stored: dict[str, Any]) -> None:
     for name, setting in Settings.declared().items():
         value = getattr(settings, name)
         assert setting.read(value) == value
+
+
+def test_the_language_can_be_read_before_the_settings(tmp_path: Path) -> None:
+    assert chosen_language(tmp_path) == "system"
+    for content in (b"{", b"[]", b'{"language": 5}', b"\xff\xfe"):
+        (tmp_path / "settings.json").write_bytes(content)
+        assert chosen_language(tmp_path) == "system"
+    (tmp_path / "settings.json").write_text('{"version": 1, "language": "de"}')
+    assert chosen_language(tmp_path) == "de"
