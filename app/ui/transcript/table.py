@@ -25,6 +25,7 @@ from app.ui.theme.theme import Theme
 from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.selectable import Selectable, SelectableWhole
 from app.ui.transcript.table_grid import TableGrid
+from app.words import tr
 
 
 class TableBlock(SelectableWhole):
@@ -48,7 +49,7 @@ class TableBlock(SelectableWhole):
         self._grid.setAutoFillBackground(False)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         theme.formulas.changed.connect(self._formulas_came)
-        self.setAccessibleName("Table")
+        self.setAccessibleName(tr("Table"))
         self.setAccessibleDescription(self._grid.text())
 
     def set_markdown(self, markdown: str) -> None:
@@ -146,7 +147,7 @@ class TableBlock(SelectableWhole):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer to copy the table."""
         menu = QMenu(self)
-        action = QAction("Copy table", menu)
+        action = QAction(tr("Copy table"), menu)
         action.triggered.connect(self.copy)
         menu.addAction(action)
         menu.exec(event.globalPos())
