@@ -7,8 +7,9 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 
 from app.chat.choices import mode_title
 from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest
+from app.ui import figures
 from app.ui.machine.bars import Bar, Bars, Legend
-from app.ui.machine.words import left_words, progress_words, promise_words, result_words
+from app.ui.machine.words import progress_words, promise_words, result_words
 from app.ui.share_bar import ShareBar
 from app.ui.theme.kind import set_kind
 from app.ui.theme.theme import Theme
@@ -121,7 +122,8 @@ class MeasurePanel(QFrame):
         self._promise.setText(promise_words(report))
         self._progress.setVisible(measuring.running)
         self._done.setText(progress_words(measuring))
-        self._left.setText(left_words(None if measuring.stopping else measuring.left_s))
+        left_s = None if measuring.stopping else measuring.left_s
+        self._left.setText("" if left_s is None else figures.time_left(left_s))
         self._line.show_share(measuring.share)
         self._show_button(measuring, plan is not None and bool(plan.chosen))
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Slot
-from PySide6.QtGui import QAction, QDesktopServices, QResizeEvent, QShowEvent
+from PySide6.QtCore import QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit, QPushButton, QToolButton, QWidget
 
 from app.chat.model_entries import ImportEntry, RemovalEntry
@@ -26,6 +26,7 @@ from app.ui.models.model_table import ModelTable
 from app.ui.models.removal_dialog import RemovalDialog
 from app.ui.models.section_head import SectionHead
 from app.ui.place_page import PlacePage
+from app.ui.shown_folder import show_folder
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -312,7 +313,9 @@ class ModelsPage(PlacePage):
     @Slot(str)
     def _show_folder(self, ref: str) -> None:
         place = Path(ref)
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(place.parent if place.suffix else place)))
+        problem = show_folder(place.parent if place.suffix else place)
+        if problem:
+            self._say_trouble(problem)
 
     @Slot(str)
     def _say_trouble(self, sentence: str) -> None:

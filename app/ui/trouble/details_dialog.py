@@ -20,10 +20,10 @@ from PySide6.QtWidgets import (
 )
 
 from app.chat.troubles import title_of
+from app.ui.shown_folder import show_folder
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.trouble.folders import show_folder
 from app.ui.trouble.shortage_bar import ShortageBar
 from app.words import tr
 from engine.messages import ErrorReport
