@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.troubles import TROUBLES, Remedy
+from app.ui import figures
 from app.ui.main_window import MainWindow
 from app.ui.transcript.error_notice import ErrorNotice
 from app.ui.transcript.reply import ReplyView
@@ -71,7 +72,7 @@ def test_a_smaller_context_is_half_of_it_and_the_reply_is_tried_again(
     assert workspace.settings.of_model("guide").context == 4096
     assert workspace.settings.of_model("/models/other").context == 0
     assert ("retry", chat) in workspace.calls
-    assert "4,096 tokens" in window.toast.text
+    assert f"{figures.whole(4096)} tokens" in window.toast.text
 
 
 def test_trying_again_as_it_was_changes_nothing(window: MainWindow, workspace: FakeWorkspace) -> None:
