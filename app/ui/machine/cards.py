@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
-from app.ui.machine.wording import CardWords
+from app.ui.machine.words import CardWords
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 

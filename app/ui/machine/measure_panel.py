@@ -9,7 +9,7 @@ from app.chat.choices import mode_title
 from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest
 from app.ui import figures
 from app.ui.machine.bars import Bar, Bars, Legend
-from app.ui.machine.wording import progress_words, promise_words, result_words
+from app.ui.machine.words import progress_words, promise_words, result_words
 from app.ui.share_bar import ShareBar
 from app.ui.theme.kind import set_kind
 from app.ui.theme.theme import Theme

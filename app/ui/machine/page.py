@@ -15,7 +15,7 @@ from app.ui.machine.gpu_section import GpuSection
 from app.ui.machine.measure_panel import MeasurePanel
 from app.ui.machine.plan_panel import PlanPanel
 from app.ui.machine.shared_text import shared_text
-from app.ui.machine.wording import card_words, context_words, measured_words, power_words, usual_context
+from app.ui.machine.words import card_words, context_words, measured_words, power_words, usual_context
 from app.ui.place_page import PlacePage
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QVBoxLayout, QWidget
 from app.chat.mode_table import mode_rows
 from app.ui.machine.pick_button import PickButton
 from app.ui.machine.plan_table import PlanTable
-from app.ui.machine.wording import plan_notes
+from app.ui.machine.words import plan_notes
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import PlanReport

@@ -8,7 +8,7 @@ from app.chat.choices import mode_title
 from app.chat.measuring import MeasuredMode
 from app.ui import figures
 from app.ui.figures import gigabytes
-from app.ui.machine.wording import (
+from app.ui.machine.words import (
     card_words,
     measured_words,
     plan_notes,

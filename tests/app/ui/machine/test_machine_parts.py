@@ -12,7 +12,7 @@ from app.chat.measuring import MeasuredMode
 from app.chat.mode_table import ModeRow, mode_rows
 from app.ui.machine.bars import Bar, Bars, Legend, tick_step
 from app.ui.machine.plan_table import PlanTable
-from app.ui.machine.wording import (
+from app.ui.machine.words import (
     card_words,
     measured_words,
     plan_notes,
