@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.chat.mode_table import ModeRow
 from app.ui import figures
-from app.ui.machine.words import gigabytes, speed_figure
+from app.ui.figures import gigabytes
+from app.ui.machine.words import speed_figure
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
