@@ -39,7 +39,7 @@ class PromptEdit(QPlainTextEdit):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Message")
         self.document().setDocumentMargin(_MARGIN_PX)
-        self.textChanged.connect(self._fit)
+        self.document().documentLayout().documentSizeChanged.connect(self._fit)  # a paste is laid out after textChanged
         theme.changed.connect(self._restyle)
         self._restyle()
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from app.chat.choices import MODES
@@ -201,3 +202,13 @@ def test_typing_and_sending_while_the_engine_starts(
 def test_an_example_is_sent(window: MainWindow, workspace: FakeWorkspace) -> None:
     window.page.empty_state.buttons[0].click()
     assert workspace.calls == [("send", None, window.page.empty_state.buttons[0].text())]
+
+
+def test_a_pasted_paragraph_makes_the_field_higher(window: MainWindow, qtbot: QtBot) -> None:
+    prompt = window.page.composer.prompt
+    one_line = prompt.height()
+    QGuiApplication.clipboard().setText("word " * 2000)
+    prompt.paste()
+    qtbot.waitUntil(lambda: prompt.height() > 5 * one_line)
+    prompt.undo()
+    qtbot.waitUntil(lambda: prompt.height() == one_line)
