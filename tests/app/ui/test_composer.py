@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
@@ -212,3 +212,15 @@ def test_a_pasted_paragraph_makes_the_field_higher(window: MainWindow, qtbot: Qt
     qtbot.waitUntil(lambda: prompt.height() > 5 * one_line)
     prompt.undo()
     qtbot.waitUntil(lambda: prompt.height() == one_line)
+
+
+def test_what_is_said_never_covers_the_field(window: MainWindow, qtbot: QtBot) -> None:
+    composer = window.page.composer
+    window.toast.say("Said")
+    composer.prompt.setPlainText("a line\n" * 8)
+
+    def clear_of_it() -> bool:
+        top = composer.mapTo(window, QPoint(0, 0)).y()
+        return composer.height() > 150 and window.toast.geometry().bottom() < top
+
+    qtbot.waitUntil(clear_of_it)
