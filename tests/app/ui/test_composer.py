@@ -3,8 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.chat.choices import MODES
@@ -224,3 +225,27 @@ def test_what_is_said_never_covers_the_field(window: MainWindow, qtbot: QtBot) -
         return composer.height() > 150 and window.toast.geometry().bottom() < top
 
     qtbot.waitUntil(clear_of_it)
+
+
+def test_the_empty_field_keeps_no_shortcut_from_the_window(window: MainWindow) -> None:
+    prompt = window.page.composer.prompt
+    kept = []
+    for command in window.commands:
+        for keys in command.action.shortcuts():
+            key = keys[0]
+            event = QKeyEvent(QEvent.Type.ShortcutOverride, key.key(), key.keyboardModifiers())
+            event.ignore()
+            QApplication.sendEvent(prompt, event)
+            kept += [keys.toString()] if event.isAccepted() else []
+    assert kept == []
+
+
+def test_ctrl_end_goes_to_the_end_of_what_is_typed_first(window: MainWindow, qtbot: QtBot) -> None:
+    prompt = window.page.composer.prompt
+    prompt.setPlainText("two\nlines")
+    latest = window.commands["latest"]
+    pressed: list[bool] = []
+    latest.triggered.connect(pressed.append)
+    end = (Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(prompt, *end)
+    assert prompt.textCursor().atEnd() and not pressed
