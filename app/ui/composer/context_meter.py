@@ -65,7 +65,7 @@ class ContextMeter(QWidget):
 
     def set_usage(self, used: int, limit: int) -> None:
         """Tokens in use and tokens there are; a limit of 0 hides the meter."""
-        self._used, self._limit = used, limit
+        self._used, self._limit = min(used, limit), limit  # the newest token is counted before it has a place
         self._show()
 
     def set_narrow(self, narrow: bool) -> None:
@@ -79,7 +79,7 @@ class ContextMeter(QWidget):
             return
         whole = f"{figures.whole(self._used)} of {figures.whole(self._limit)} tokens"
         self._bar.setRange(0, self._limit)
-        self._bar.setValue(min(self._used, self._limit))
+        self._bar.setValue(self._used)
         self._words.setText(figures.percent(self._used / self._limit) if self._narrow else whole)
         self.setToolTip(f"{whole} of the model's context are in use")
         self._bar.setAccessibleDescription(whole)

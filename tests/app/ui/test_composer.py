@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtCore import QEvent, QLocale, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -124,6 +124,8 @@ def test_the_meter_shows_the_context(window: MainWindow, workspace: FakeWorkspac
         meter.text == "500 of 1,000 tokens".replace(",", meter.locale().groupSeparator())
         or "500 of" in meter.text
     )
+    meter.set_usage(1025, 1024)
+    assert meter.text.startswith(QLocale().toString(1024))
     window.shelf.new_chat()
     assert not meter.isVisible()
 
@@ -248,4 +250,5 @@ def test_ctrl_end_goes_to_the_end_of_what_is_typed_first(window: MainWindow, qtb
     latest.triggered.connect(pressed.append)
     end = (Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClick(prompt, *end)
-    assert prompt.textCursor().atEnd() and not pressed
+    assert prompt.textCursor().atEnd()
+    assert pressed == []
