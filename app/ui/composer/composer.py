@@ -121,6 +121,7 @@ class Composer(QWidget):
             self.stop_requested.emit()
         else:
             self._submit()
+        self.prompt.setFocus()  # the button may be of no use now, and the next thing is to write
 
     @Slot()
     def _submit(self) -> None:

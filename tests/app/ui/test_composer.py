@@ -252,3 +252,28 @@ def test_ctrl_end_goes_to_the_end_of_what_is_typed_first(window: MainWindow, qtb
     qtbot.keyClick(prompt, *end)
     assert prompt.textCursor().atEnd()
     assert pressed == []
+
+
+def test_a_double_click_on_send_sends_and_does_not_stop(
+    window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+) -> None:
+    composer = window.page.composer
+    composer.set_text("Hello")
+    button, left = composer.send_button, Qt.MouseButton.LeftButton
+    qtbot.mouseClick(button, left)
+    assert button.stops
+    qtbot.mouseDClick(button, left)  # the second press of a double click, as Qt names it
+    qtbot.mouseRelease(button, left)
+    assert "stop" not in [call[0] for call in workspace.calls]
+    qtbot.mouseClick(button, left)
+    assert "stop" in [call[0] for call in workspace.calls]
+
+
+def test_after_a_click_on_send_or_stop_one_can_write(window: MainWindow, qtbot: QtBot) -> None:
+    composer = window.page.composer
+    composer.set_text("Hello")
+    for stops in (True, False):
+        composer.send_button.setFocus()
+        qtbot.mouseClick(composer.send_button, Qt.MouseButton.LeftButton)
+        assert composer.send_button.stops is stops
+        assert window.focusWidget() is composer.prompt
