@@ -128,6 +128,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         workspace, sidebar, page = self._workspace, self.sidebar, self.page
         workspace.notice.connect(self._show_notice)
+        self.page.composer.resized.connect(self._place_toast)
         workspace.machine.said.connect(self._say)
         sidebar.search_left.connect(self._focus_composer)
         sidebar.nav.requested.connect(self._go)
@@ -257,13 +258,18 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the toast in its corner, above the composer where they would meet."""
+        """Keep the toast in its corner."""
         super().resizeEvent(event)
-        self.toast.place(self.page.composer.height() + 48)
+        self._place_toast()
 
     def showEvent(self, event: QShowEvent) -> None:
         """The toast stands above the composer, whose height is known now."""
         super().showEvent(event)
+        self._place_toast()
+
+    @Slot()
+    def _place_toast(self) -> None:
+        """Above the composer, which grows with what is written."""
         self.toast.place(self.page.composer.height() + 48)
 
     def closeEvent(self, event: QCloseEvent) -> None:
