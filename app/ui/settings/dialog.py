@@ -206,7 +206,7 @@ class SettingsDialog(QDialog):
         had_focus = row.reset_button.hasFocus()
         self._refresh()
         if had_focus:
-            row.field.setFocus(Qt.FocusReason.TabFocusReason)
+            row.field.controls[0].setFocus(Qt.FocusReason.TabFocusReason)
 
     @Slot()
     def _undo(self) -> None:
