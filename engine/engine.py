@@ -14,7 +14,7 @@ from os import getpid
 import torch
 
 from engine.draft_check import DraftCheck
-from engine.errors import Cancelled, OutOfMemory, TenonError, WeightsUnreadable
+from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, TenonError, WeightsUnreadable
 from engine.hub.installed import cache_folder, models_folder
 from engine.loaded_draft import pacing, tree_shape
 from engine.loaded_model import LoadedModel
@@ -27,6 +27,7 @@ from engine.messages import (
     ErrorReport,
     Event,
     Failed,
+    FindPairs,
     Generate,
     Load,
     LoadOptions,
@@ -37,7 +38,9 @@ from engine.messages import (
     ModelLoaded,
     ModelUnloaded,
     Notice,
+    PairsFound,
     PlanMade,
+    PredictModels,
     ReportMachine,
     Shutdown,
     Unload,
@@ -47,10 +50,13 @@ from engine.planning.hardware import find_gpu, held_bytes, memory_shortage
 from engine.planning.hardware_report import measure_report, read_report
 from engine.planning.outlook import Outlook, look_ahead
 from engine.planning.planner import check_mode, settle
+from engine.planning.prediction import found_pairs, predictions
 from engine.planning.report_messages import machine_report
 from engine.reply import ReplyRun, check_request
 
 _PROGRESS_EVERY_S = 0.05
+_Request = Load | Generate | CheckDrafts | ReportMachine | MakePlan | PredictModels | FindPairs
+_REQUESTS = (Load, Generate, CheckDrafts, ReportMachine, MakePlan, PredictModels, FindPairs)
 
 
 class Engine:
@@ -103,10 +109,10 @@ class Engine:
                 return
             if isinstance(command, Unload):
                 self._unload()
-            elif isinstance(command, (Load, Generate, CheckDrafts, ReportMachine, MakePlan)):
+            elif isinstance(command, _REQUESTS):
                 self._serve(command)
 
-    def _serve(self, command: Load | Generate | CheckDrafts | ReportMachine | MakePlan) -> None:
+    def _serve(self, command: _Request) -> None:
         """Run a request to its end, whatever happens."""
         self._running = command.request_id
         try:
@@ -118,6 +124,11 @@ class Engine:
             elif isinstance(command, MakePlan):
                 held = 0 if self._model is None else held_bytes() - self._bare_bytes
                 self._on_event(PlanMade(command.request_id, forecast(command.options, held)))
+            elif isinstance(command, PredictModels):
+                for prediction in predictions(command, self._check):
+                    self._on_event(prediction)
+            elif isinstance(command, FindPairs):
+                self._on_event(PairsFound(command.request_id, found_pairs(self._check)))
             elif isinstance(command, Load):
                 model, _ = self._load(command.request_id, command.options)
                 self._on_event(ModelLoaded(command.request_id, model.report))
@@ -141,7 +152,7 @@ class Engine:
                 "The GPU ran out of memory: give it less of the model with a smaller GPU memory budget, or close "
                 "other programs that use it."
             )
-            self._fail_short(command, OutOfMemory(message, _traceback(error)), host=False)
+            self._fail(command.request_id, OutOfDeviceMemory.__name__, message, _traceback(error))
         except MemoryError as error:
             message = (
                 "The machine ran out of memory: close other programs, or choose a smaller model or context."
@@ -210,16 +221,13 @@ class Engine:
             gc.collect()
             self._on_event(ModelUnloaded())
 
-    def _fail_short(
-        self,
-        command: Load | Generate | CheckDrafts | ReportMachine | MakePlan,
-        error: OutOfMemory,
-        host: bool = True,
-    ) -> None:
-        """Memory was short: say who holds it where it is the host's, and what context could be made smaller."""
-        asked = None if isinstance(command, ReportMachine) else command.options.context
+    def _fail_short(self, command: _Request, error: OutOfMemory) -> None:
+        """The host's memory was short: say who holds it, and what context could be made smaller."""
+        asked = None
+        if isinstance(command, (Load, Generate, CheckDrafts, MakePlan)):
+            asked = command.options.context
         context = asked or (0 if self._model is None else self._model.report.context)
-        memory = memory_shortage(error.short_bytes) if host else None
+        memory = memory_shortage(error.short_bytes)
         report = ErrorReport(
             OutOfMemory.__name__, error.message, error.details, error.exit_code, context, memory
         )

@@ -18,6 +18,7 @@
     ├── StorageError               the conversations' database or its folder
     │   └── NewerDatabase          written by a later version of Tenon
     ├── OutOfMemory                refused before loading, with the numbers
+    ├── OutOfDeviceMemory          the same for the memory of a GPU
     ├── OutOfDisk                  no room for a file that Tenon has to write
     ├── WeightsUnreadable          the disk failed, or brought damaged weights, in the middle of a reply
     ├── HubError                   the hub, or the way to it
@@ -137,6 +138,10 @@ class OutOfMemory(TenonError):
     def __reduce__(self) -> tuple[type[OutOfMemory], tuple[object, ...]]:
         """With what is missing."""
         return type(self), (self.message, self.details, self.short_bytes)
+
+
+class OutOfDeviceMemory(TenonError):
+    """The memory of a GPU ran out in the middle of a reply."""
 
 
 class OutOfDisk(TenonError):

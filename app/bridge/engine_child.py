@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import logging
-import os
-import signal
-import threading
 from importlib import import_module
-from multiprocessing import parent_process
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from app.bridge.child_process import belong_to_window
 from app.diagnostics.crash_record import watch_hard_crashes
 from app.diagnostics.log_files import ENGINE, log_uncaught, start_log
 from engine.gpu_addon.activation import activate
@@ -26,23 +23,13 @@ def run(connection: Connection, serve: str, log_folder: Path | None) -> None:
         serve: ``module:function`` that does the work until the pipe ends.
         log_folder: Where it writes its log, and the place of a crash; None for nowhere.
     """
-    # Ctrl+C in a terminal reaches the whole group; the window decides what becomes of the engine.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     if log_folder is not None:
         start_log(log_folder, ENGINE)
         log_uncaught()
         watch_hard_crashes(log_folder, ENGINE)
-    threading.Thread(target=_end_with_parent, name="tenon-parent-watch", daemon=True).start()
+    belong_to_window()
     problem = activate()
     if problem is not None:
         _log.warning(problem)
     module, _, function = serve.partition(":")
     getattr(import_module(module), function)(connection)
-
-
-def _end_with_parent() -> None:
-    """A window that was killed must not leave an engine and its gigabytes behind, whatever that is doing."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -117,6 +118,12 @@ class ModelInEngine(QObject):
         options = self._options(self._load_id, self._settings.model)
         self._expect(options)
         self._client.send(Load(self._load_id, options))
+
+    def holds_any(self, refs: Collection[str]) -> bool:
+        """Whether one of these is in the engine's memory, as the model or as its draft."""
+        return self._in_memory is not None and (
+            self._in_memory.model in refs or (self._in_memory.draft or "") in refs
+        )
 
     def rest(self) -> None:
         """Take the model out of memory until the next message, and say so."""

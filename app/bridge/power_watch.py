@@ -13,17 +13,13 @@ from engine.planning.probes.power import read_power
 
 
 class PowerWatch(QObject):
-    """Asks the sensors when a reply begins, away from the window's thread: some of them take their time.
-
-    Args:
-        writer: Has a thread.
-    """
+    """Asks the sensors when a reply begins, in a thread of its own: some of them take a second."""
 
     remark = Signal(str)  # one sentence, once
 
-    def __init__(self, writer: BackgroundWriter, parent: QObject | None = None) -> None:
+    def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._writer = writer
+        self._thread: BackgroundWriter | None = None
         self._asked: set[int] = set()  # replies
         self._done = False
         self._on_battery = self._hot = False
@@ -33,7 +29,13 @@ class PowerWatch(QObject):
         """Ask once for each reply that is being written."""
         if not self._done and message.state is MessageState.STREAMING and message.id not in self._asked:
             self._asked.add(message.id)
-            self._writer.submit(self._ask, self._tell)
+            self._thread = self._thread or BackgroundWriter(self)
+            self._thread.submit(self._ask, self._tell)
+
+    def close(self) -> None:
+        """End the thread."""
+        if self._thread is not None:
+            self._thread.close()
 
     def _ask(self) -> None:
         self._on_battery = read_power().on_mains is False

@@ -11,8 +11,7 @@ from multiprocessing.context import SpawnProcess
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from app.bridge import engine_child
-from app.bridge.typesetting import READY
+from app.bridge import typesetting
 from app.chat.formula import Formula, FormulaShape
 
 _log = logging.getLogger(__name__)
@@ -104,19 +103,17 @@ class Typesetter(QObject):
             context = get_context("spawn")
             connection, theirs = context.Pipe(duplex=True)
             process = context.Process(
-                target=engine_child.run,
-                args=(theirs, "app.bridge.typesetting:serve"),
-                name="tenon-typesetter",
-                daemon=True,
+                target=typesetting.serve, args=(theirs,), name="tenon-typesetter", daemon=True
             )
             process.start()
             theirs.close()
             self._child = (process, connection)
-            self._usable = bool(connection.poll(_START_S)) and connection.recv() == READY
-            if not self._usable:
+            self._usable = _is_ready(connection)
+            if not self._usable and not self._closed:
                 _log.warning(
                     "Formulas are shown as their source: the library that typesets them does not start"
                 )
+            if not self._usable:
                 self._end_child()
         return None if self._child is None else self._child[1]
 
@@ -127,3 +124,11 @@ class Typesetter(QObject):
         connection.close()
         process.kill()
         process.join()
+
+
+def _is_ready(connection: Connection) -> bool:
+    """Whether the process says so; one that ends at its start would end each time."""
+    try:
+        return connection.poll(_START_S) and connection.recv() == typesetting.READY
+    except (EOFError, OSError):
+        return False

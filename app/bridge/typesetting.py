@@ -8,6 +8,7 @@ import warnings
 from multiprocessing.connection import Connection
 from types import ModuleType
 
+from app.bridge.child_process import belong_to_window
 from app.chat.formula import Formula, FormulaShape
 
 READY = "ready"
@@ -59,6 +60,7 @@ def typeset(library: ModuleType, formula: Formula) -> FormulaShape | None:
 
 def serve(connection: Connection) -> None:
     """Typeset what comes in until the pipe ends; what a load of the library costs is paid here."""
+    belong_to_window()
     if hasattr(os, "nice"):
         os.nice(10)  # replies are computed first
     try:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
 
-from app.bridge.background_writer import BackgroundWriter
 from app.bridge.diagnostics import Diagnostics
 from app.bridge.engine_client import EngineClient
 from app.bridge.idle_unload import IdleUnload
@@ -27,7 +26,6 @@ class Upkeep(QObject):
         client: The engine.
         model: Which model it holds.
         replies: The replies to come.
-        writer: Has a thread.
 
     Attributes:
         diagnostics: Texts about this installation.
@@ -42,19 +40,19 @@ class Upkeep(QObject):
         client: EngineClient,
         model: ModelInEngine,
         replies: Replies,
-        writer: BackgroundWriter,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self.diagnostics = Diagnostics(log_folder(), data_folder, lambda: model.state)
-        self._power = PowerWatch(writer, self)
+        self._power = PowerWatch(self)
         self._power.remark.connect(self.remark)
         replies.message_changed.connect(self._power.reply_changed)
         self.idle = IdleUnload(settings, client, model, replies, self)
         self.sleep = SleepWatch(client, replies, self)
 
     def close(self) -> None:
-        """Stop the timers."""
+        """Stop the timers, and a thread."""
+        self._power.close()
         self.idle.timer.stop()
         self.sleep.timer.stop()
         self.sleep.patience.stop()

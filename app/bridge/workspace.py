@@ -18,6 +18,7 @@ from app.bridge.inspection import Inspection
 from app.bridge.journal import Journal
 from app.bridge.machine import Machine
 from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.models.store import ModelStore
 from app.bridge.network import Network
 from app.bridge.plans import Plans
 from app.bridge.replies import Replies
@@ -56,6 +57,7 @@ class Workspace(Conversations):
         plans: What the engine predicts of every mode.
         machine: What this machine has, and measuring it.
         gpu_addon: GPU support: whether it is here, and fetching it.
+        model_store: Models on this computer, on their way, and to be had.
         typesetter: Typesets formulas.
         comparison: Two modes on one prompt.
         open_chat: The chat that is shown: its model and its options.
@@ -108,13 +110,15 @@ class Workspace(Conversations):
         self.machine = Machine(
             self.settings, self._client, self._replies, self._model, self.plans, kept, self
         )
+        self.model_store = ModelStore(self.settings, self._client, self._model, self)
+        self.model_store.model_wanted.connect(self.choose_model)
+        self.model_store.settings_changed.connect(self.settings_applied)
         self.upkeep = Upkeep(
             self._data_folder,
             self.settings,
             self._client,
             self._model,
             self._replies,
-            self._writer,
             self,
         )
         self.gpu_addon = GpuAddon(self)
@@ -139,6 +143,7 @@ class Workspace(Conversations):
         self._troubles.clear()
         self._archive.backup_timer.start()
         self._model.load_in_background()
+        self.model_store.start()
 
     # --- engine -------------------------------------------------------------------------------------------
 
@@ -147,9 +152,10 @@ class Workspace(Conversations):
         return self._model.state
 
     def models(self) -> list[ModelChoice]:
-        """The bundled guide and the folders used lately."""
-        return model_choices(self.settings.recent_models)
+        """The bundled guide, the installed models and the folders used lately."""
+        return model_choices(self.settings.recent_models, self.model_store.installed.entries)
 
+    @Slot(str)
     def choose_model(self, ref: str) -> None:
         """Use ``guide`` or a folder from the next message on, in new chats too, and load it in the background."""
         if ref != GUIDE_REF:
@@ -207,6 +213,7 @@ class Workspace(Conversations):
             return
         self._closed = True
         self._replies.close()
+        self.model_store.close()
         self.typesetter.close()
         self._saved.close()
         self._client.close()  # the writer works meanwhile

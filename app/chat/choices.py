@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from app.chat.model_entries import InstalledEntry
+from app.words import tr
+
 GUIDE_REF = "guide"
 
 
@@ -18,11 +21,13 @@ class ModelChoice:
         ref: ``guide`` or a folder; what `LoadOptions.model` takes.
         name: What to show.
         detail: A second, smaller line.
+        problem: Why it cannot be chosen, empty where it can.
     """
 
     ref: str
     name: str
     detail: str
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,10 +132,13 @@ def model_name(ref: str) -> str:
     return Path(ref).name or ref
 
 
-def model_choices(recent_refs: Sequence[str]) -> list[ModelChoice]:
-    """The bundled guide, then the folders and GGUF files used lately; one that is gone says so."""
+def model_choices(recent_refs: Sequence[str], installed: Sequence[InstalledEntry] = ()) -> list[ModelChoice]:
+    """The bundled guide, the installed models, then folders and GGUF files used lately; one that is gone says so."""
     choices = [ModelChoice(GUIDE_REF, model_name(GUIDE_REF), "Built in: answers questions about Tenon")]
-    choices += [ModelChoice(ref, model_name(ref), _place(ref)) for ref in recent_refs]
+    usable = [entry for entry in installed if entry.kind == "target" and not entry.bundled]
+    choices += [ModelChoice(entry.ref, entry.name, tr("Installed"), entry.problem) for entry in usable]
+    known = {choice.ref for choice in choices}
+    choices += [ModelChoice(ref, model_name(ref), _place(ref)) for ref in recent_refs if ref not in known]
     return choices
 
 

@@ -24,6 +24,7 @@ class Remedy(Enum):
     SMALLER_CONTEXT = mark("Reload with a smaller context")
     OTHER_MODEL = mark("Choose another model")
     MODELS = mark("Open models")
+    MACHINE = mark("Open This machine")
     NO_DRAFT = mark("Answer without the draft")
     SETTINGS = mark("Open settings")
     OTHER_FILE = mark("Choose another file")
@@ -68,6 +69,7 @@ TROUBLES: dict[str, Trouble] = {
     "StorageError": Trouble(mark("Your chats cannot be saved"), Remedy.DATA_FOLDER),
     "NewerDatabase": Trouble(mark("Your chats are from a newer Tenon"), Remedy.DATA_FOLDER),
     "OutOfMemory": Trouble(mark("There is not enough memory"), Remedy.SMALLER_CONTEXT),
+    "OutOfDeviceMemory": Trouble(mark("The GPU's memory ran out"), Remedy.SETTINGS),
     "OutOfDisk": Trouble(mark("There is not enough room on the disk"), Remedy.MODELS),
     "WeightsUnreadable": Trouble(mark("The model could not be read from the disk"), Remedy.TRY_AGAIN),
     "HubError": Trouble(mark("The hub did not give what was asked for"), Remedy.MODELS),
@@ -77,6 +79,7 @@ TROUBLES: dict[str, Trouble] = {
     "AccessDenied": Trouble(mark("The hub gives no access"), Remedy.SETTINGS),
     "DownloadFailed": Trouble(mark("The download is not what it should be"), Remedy.MODELS),
     "TokenNotKept": Trouble(mark("The access token cannot be kept"), Remedy.SETTINGS),
+    "AddonUnusable": Trouble(mark("GPU support cannot be used"), Remedy.MACHINE),
     "EngineStopped": Trouble(mark("The engine stopped"), Remedy.TRY_AGAIN),
     "Cancelled": Trouble(mark("The reply was stopped"), Remedy.TRY_AGAIN),
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from app.chat.choices import MODES
 from app.settings.control import Names, Number, Words
 from app.settings.setting import (
@@ -304,6 +306,13 @@ class Settings(Values):
     def remember_model(self, folder: str) -> None:
         """Put a checkpoint folder first among those used lately."""
         self.recent_models = (folder, *(other for other in self.recent_models if other != folder))
+
+    def forget_models(self, refs: Collection[str]) -> None:
+        """Take models that are removed out of what is remembered, as models and as drafts; the chosen one stays."""
+        self.recent_models = tuple(ref for ref in self.recent_models if ref not in refs)
+        kept = {ref: draft for ref, draft in self.drafts.items() if ref not in refs and draft not in refs}
+        if kept != self.drafts:
+            self.drafts = kept
 
     def draft_of(self, model: str) -> str:
         """The draft that was chosen for a model; empty when none was."""

@@ -22,6 +22,7 @@ from app.ui.transcript.message_actions import Action
 from app.ui.transcript.message_column import COLUMN_PX, NARROW_PX
 from app.ui.transcript.transcript import Transcript
 from app.ui.turn_requests import TurnRequests
+from app.words import tr
 from engine.errors import TenonError
 
 if TYPE_CHECKING:
@@ -185,6 +186,7 @@ class ChatPage(QWidget):
         model.menu_requested.connect(self._open_model_menu)
         model.model_chosen.connect(workspace.choose_model)
         model.folder_requested.connect(self._open_folder)
+        model.file_requested.connect(self._open_model_file)
         model.drafts_requested.connect(self._open_drafts)
         model.draft_chosen.connect(drafts.choose)
         model.draft_folder_requested.connect(self._open_draft_folder)
@@ -327,6 +329,12 @@ class ChatPage(QWidget):
         folder = QFileDialog.getExistingDirectory(self, "Open model folder")
         if folder:
             self._workspace.choose_model(folder)
+
+    @Slot()
+    def _open_model_file(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(self, tr("Open GGUF file"), "", tr("GGUF models (*.gguf)"))
+        if path:
+            self._workspace.choose_model(path)
 
     @Slot(QUrl)
     def _ask_to_open(self, url: QUrl) -> None:

@@ -52,7 +52,8 @@ FIELD_KEYS = (
         mark("In the list of chats"),
         (
             (mark("Open the chat or the message"), ("Return",)),
-            (mark("Delete the chat"), ("Del",)),
+            (mark("Fold a folder, or unfold it"), ("Left", "Right")),
+            (mark("Delete the chat, or a folder without its chats"), ("Del",)),
         ),
     ),
     FieldKeys(

@@ -25,6 +25,8 @@ from app.ui.inspector.dock import InspectorDock
 from app.ui.last_place import LastPlace
 from app.ui.machine.page import MachinePage
 from app.ui.message_commands import MessageCommands
+from app.ui.models.model_news import ModelNews
+from app.ui.models.models_page import ModelsPage
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MACHINE, MODELS, Places
 from app.ui.settings.opening import SettingsOpening
@@ -73,6 +75,7 @@ class MainWindow(QMainWindow):
         self.comparisons = Comparisons(theme, workspace, self.page)
         self.erasing = Erasing(theme, workspace, self.sidebar, self.page, self.toast)
         self.view = ViewCommands(theme, workspace, self.shell, self.page, self.inspector)
+        self.news = ModelNews(workspace.model_store, self.sidebar.nav, self.toast, self.places)
         self.messages = MessageCommands(workspace, self.page, self.sidebar, self.shelf)
         self.find_in_chat = FindInChat(theme, self.page, self.sidebar, self.shelf)
         self.settings = SettingsOpening(theme, workspace, self)
@@ -109,6 +112,7 @@ class MainWindow(QMainWindow):
         commands.add("models", tr("Models"), self._show_models, speed, ("Ctrl+Shift+M",), "package")
         commands.add("machine", tr("This machine"), self._show_machine, speed, ("Ctrl+Shift+H",), "gauge")
         self.comparisons.add_commands(commands)
+        self.news.add_commands(commands)
         commands.add("settings", tr("Settings..."), self.open_settings, speed, ("Ctrl+,",), "settings")
         commands.add(
             "palette", tr("All commands"), self.palette_box.open, Section.HELP, ("Ctrl+Shift+P",), "command"
@@ -118,7 +122,7 @@ class MainWindow(QMainWindow):
 
     def _register_places(self) -> None:
         """Say how the pages beside the chat are made."""
-        self.places.register(MODELS, lambda: PlacePage(self._theme, tr("Models")))
+        self.places.register(MODELS, lambda: ModelsPage(self._theme, self._workspace))
         self.places.register(MACHINE, lambda: MachinePage(self._theme, self._workspace))
 
     def _connect(self) -> None:
@@ -141,6 +145,7 @@ class MainWindow(QMainWindow):
         page.header.inspector_toggled.connect(self.inspector.toggle)
         page.inspect_requested.connect(self.inspector.show_reply)
         page.header.menu_requested.connect(self._open_menu)
+        page.header.model_button.more_requested.connect(self._show_models)
         self.shell.focus_left.connect(self._focus_composer)
         self.toast.focus_left.connect(self._focus_composer)
 

@@ -16,6 +16,8 @@ from app.ui.theme.typography import TextStyle
 from app.words import tr
 
 OPEN_FOLDER = "open-folder"
+OPEN_FILE = "open-file"
+MORE_MODELS = "more-models"
 DRAFTS = "drafts"
 OPEN_DRAFT_FOLDER = "open-draft-folder"
 _DOT_PX = 8
@@ -44,6 +46,8 @@ class ModelButton(QAbstractButton):
 
     model_chosen = Signal(str)
     folder_requested = Signal()
+    file_requested = Signal()
+    more_requested = Signal()
     menu_requested = Signal()
     drafts_requested = Signal()
     draft_chosen = Signal(str)
@@ -87,8 +91,13 @@ class ModelButton(QAbstractButton):
             choices: The models.
             draft: Name of the chosen one's draft, empty for none.
         """
-        rows = [Choice(c.ref, c.name, c.detail, c.ref == self._state.model_ref) for c in choices]
-        rows.append(Choice(OPEN_FOLDER, "Open model folder...", "", icon="folder-open"))
+        rows = [
+            Choice(c.ref, c.name, c.detail, c.ref == self._state.model_ref, problem=c.problem)
+            for c in choices
+        ]
+        rows.append(Choice(MORE_MODELS, tr("Get more models..."), "", icon="package"))
+        rows.append(Choice(OPEN_FOLDER, tr("Open model folder..."), "", icon="folder-open"))
+        rows.append(Choice(OPEN_FILE, tr("Open GGUF file..."), "", icon="folder-open"))
         detail = f"Now {draft or 'none'}"
         rows.append(Choice(DRAFTS, "Draft...", detail, icon="chevron-right", leads_on=True))
         self.popup = ChoicePopup(self._theme, "Models", rows, self)
@@ -188,6 +197,10 @@ class ModelButton(QAbstractButton):
     def _choose(self, key: str) -> None:
         if key == OPEN_FOLDER:
             self.folder_requested.emit()
+        elif key == OPEN_FILE:
+            self.file_requested.emit()
+        elif key == MORE_MODELS:
+            self.more_requested.emit()
         elif key == OPEN_DRAFT_FOLDER:
             self.draft_folder_requested.emit()
         elif key == DRAFTS:

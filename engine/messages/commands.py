@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from engine.messages.models import FindPairs, PredictModels
+
 Role = Literal["system", "user", "assistant"]
 PromptKind = Literal["chat", "code", "arithmetic", "instruction"]
 
@@ -187,4 +189,15 @@ class Shutdown:
     """End the engine's thread after the running request has been cancelled."""
 
 
-Command = Load | Generate | CheckDrafts | ReportMachine | MakePlan | Cancel | Unload | Shutdown
+Command = (
+    Load
+    | Generate
+    | CheckDrafts
+    | ReportMachine
+    | MakePlan
+    | PredictModels
+    | FindPairs
+    | Cancel
+    | Unload
+    | Shutdown
+)

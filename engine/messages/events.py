@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.messages.machine import MachineReport, PlanReport
+from engine.messages.models import ModelPredicted, PairsFound
 from engine.messages.reports import ErrorReport, Memory, ModelReport, Plan, Reply, RoundRecord, Timings
 
 
@@ -204,6 +205,8 @@ Event = (
     | MeasuringProgress
     | MachineReported
     | PlanMade
+    | ModelPredicted
+    | PairsFound
     | PlanChosen
     | ModeChanged
     | ContextTrimmed

@@ -18,6 +18,7 @@ The last line of the last message is the script, ``word`` or ``word number``:
     rounds      whether it was asked for the texts of its rounds
 
 The machine has no GPU and is measured in a moment; every mode but LLMCad can run. A model called ``no-plan`` has none.
+Every model is predicted to run, and the pairs of drafts and models are `PAIRS`.
 
 A model called ``broken`` cannot be loaded, one called ``long`` takes a second. A draft called ``misfit`` fits nothing.
 """
@@ -26,6 +27,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import signal
 import threading
 import time
@@ -39,10 +41,12 @@ from engine.messages import (
     Command,
     ContextTrimmed,
     DraftChecked,
+    DraftPair,
     EngineReady,
     ErrorReport,
     Event,
     Failed,
+    FindPairs,
     Finished,
     Generate,
     Load,
@@ -54,11 +58,15 @@ from engine.messages import (
     Memory,
     MemoryShortage,
     ModelLoaded,
+    ModelPredicted,
     ModelReport,
     ModelUnloaded,
     Notice,
+    PairsFound,
     Plan,
     PlanMade,
+    Prediction,
+    PredictModels,
     PrefillProgress,
     Reply,
     ReportMachine,
@@ -75,6 +83,10 @@ from tests.support.machine_scene import machine, plan
 SERVE = "tests.support.fake_engine:serve"
 CONTEXT = 4096
 _GPU_FAILED = "The GPU stopped working, so the model's layers move to the CPU and the reply goes on there."
+PAIRS = (
+    DraftPair("big", "small", False, True, ""),
+    DraftPair("big", "misfit", False, False, "The draft was made for another vocabulary."),
+)
 
 
 class Stopped(Exception):
@@ -136,10 +148,10 @@ class FakeEngine:
         self.measured = False
 
     def answer(self, command: Command) -> None:
-        if isinstance(command, Unload) and self.model:
-            self.model, self.loaded = "", None
-            self.emit(ModelUnloaded())
-        if not isinstance(command, (Load, Generate, CheckDrafts, ReportMachine, MakePlan)):
+        if isinstance(command, Unload):
+            self.unload()
+        kinds = (Load, Generate, CheckDrafts, ReportMachine, MakePlan, PredictModels, FindPairs)
+        if not isinstance(command, kinds):
             return
         try:
             self.check(command.request_id)
@@ -154,6 +166,12 @@ class FakeEngine:
                     raise ValueError("There is no model in that folder: choose another.")
                 self.emit(PlanMade(command.request_id, plan(measured=self.measured)))
                 return
+            if isinstance(command, PredictModels):
+                self.predict(command)
+                return
+            if isinstance(command, FindPairs):
+                self.emit(PairsFound(command.request_id, PAIRS))
+                return
             self.load(command.request_id, command.options)
             if isinstance(command, Generate):
                 self.generate(command)
@@ -166,10 +184,7 @@ class FakeEngine:
         ref, wanted = options.model, (options.model, options.draft, options.ram_budget_bytes)
         if wanted == self.loaded:
             return
-        self.loaded = None
-        if self.model:
-            self.model = ""
-            self.emit(ModelUnloaded())
+        self.unload()
         name = Path(ref).name
         for step in range(10):
             self.emit(LoadProgress(request_id, step, 10))
@@ -188,6 +203,28 @@ class FakeEngine:
                 self.pause(command.request_id, 0.03)
             self.measured = True
         self.emit(MachineReported(command.request_id, machine(measured=self.measured)))
+
+    def unload(self) -> None:
+        self.loaded = None
+        if self.model:
+            self.model = ""
+            self.emit(ModelUnloaded())
+
+    def predict(self, command: PredictModels) -> None:
+        """Every model runs, the larger the slower; one whose name has 70b comes from the disk."""
+        for model in command.models:
+            size = re.search(r"([\d.]+)b", model.reference.lower())
+            billions = float(size[1]) if size else 1.0
+            large = billions > 50
+            prediction = Prediction(
+                "llmcad" if large else "lookup",
+                0.3 if large else 40 / billions,
+                int(billions * 1e9),
+                16_000_000_000,
+                from_disk=large,
+                measured=True,
+            )
+            self.emit(ModelPredicted(command.request_id, model.reference, prediction))
 
     def check_drafts(self, command: CheckDrafts) -> None:
         for draft in command.drafts:

@@ -13,6 +13,7 @@ from PySide6.QtCore import QObject, Signal
 from app.bridge.diagnostics import Diagnostics
 from app.bridge.inspection import Inspection
 from app.bridge.machine import Machine
+from app.bridge.models.store import ModelStore
 from app.bridge.plans import Plans
 from app.chat.attachment import Attachment
 from app.chat.choices import (
@@ -138,6 +139,9 @@ class FakeEngineTalk(QObject):
     def release(self) -> None:
         self.held = False
 
+    def holds_any(self, refs: object) -> bool:
+        return False
+
     def last(self, kind: type[Any]) -> Any:
         """The last command of a kind."""
         return next(command for command in reversed(self.sent) if isinstance(command, kind))
@@ -208,6 +212,9 @@ class FakeWorkspace(FakeShelf):
         self.machine_talk: FakeEngineTalk = talk
         self.plans = Plans(self.settings, talk, self)
         self.machine = Machine(self.settings, talk, talk, talk, self.plans, MeasuredModes(None), self)
+        quiet: Any = FakeEngineTalk(self)  # another one: what listens to `talk` is counted
+        self.model_store = ModelStore(self.settings, quiet, quiet, self)
+        self.model_store.model_wanted.connect(self.choose_model)
         self.upkeep = FakeUpkeep(self)
         self.gpu_addon = FakeGpuAddon(self)
         self.inspections: list[Inspection] = []
@@ -410,7 +417,7 @@ class FakeWorkspace(FakeShelf):
         return self._engine
 
     def models(self) -> list[ModelChoice]:
-        return model_choices(self.settings.recent_models)
+        return model_choices(self.settings.recent_models, self.model_store.installed.entries)
 
     def choose_model(self, ref: str) -> None:
         self.calls.append(("choose_model", ref))
@@ -443,6 +450,7 @@ class FakeWorkspace(FakeShelf):
 
     def close(self) -> None:
         self.calls.append(("close",))
+        self.model_store.close()
 
     # --- inside -----------------------------------------------------------------------------------------------
 

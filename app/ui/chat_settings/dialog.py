@@ -64,7 +64,7 @@ class ChatSettingsDialog(QDialog):
         self._column = QVBoxLayout(page)
         self._column.setContentsMargins(_SIDE_PX, 6, _SIDE_PX, 8)
         self._column.setSpacing(14)
-        settings = workspace.settings
+        settings = workspace.settings.of_model(workspace.settings.model)
         about = (
             tr("For “{title}” alone. What is left open is as in Settings.", title=title)
             if title

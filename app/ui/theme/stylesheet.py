@@ -165,6 +165,17 @@ QPlainTextEdit[kind="details"] {
 QFrame[kind="bubble"] { background: $accs; border: 0; border-radius: 10px; }
 QFrame[kind="error"] { background: $reds; border: 1px solid $red; border-radius: 10px; }
 QFrame[kind="toast"] { background: $raised; border: 1px solid $btn; border-radius: 10px; }
+QFrame[kind="model-card"] { background: $raised; border: 1px solid $line; border-radius: 10px; }
+QFrame[kind="rows"] { background: $raised; border: 1px solid $line; border-radius: 10px; }
+QLabel[kind="bad"] { color: $red; }
+QLabel[kind="warning"] { background: $maps; color: $mapt; border-radius: 8px; padding: 8px 12px; }
+QLabel:disabled { color: $mute; }
+QPushButton[kind="row"] { min-height: ${row_button}px; max-height: ${row_button}px; }
+QToolButton[kind="filter"] {
+  background: $raised; border: 1px solid $btn; border-radius: 8px; font-weight: $medium; padding: 0 10px;
+  min-height: ${button}px; max-height: ${button}px; }
+QToolButton[kind="filter"]:hover { background: $hover; }
+QToolButton[kind="filter"]:checked { background: $accs; border-color: $accs; color: $acct; }
 QTextBrowser, QTextEdit {
   background: transparent; border: 0; color: $text; selection-background-color: $acc;
   selection-color: $onacc; }
@@ -197,6 +208,7 @@ def stylesheet(palette: Palette, type_scale: Typography) -> str:
         reading=px(TextStyle.READING.value[0]),
         small=px(TextStyle.SMALL.value[0]),
         button=px(30),
+        row_button=px(26),
         field=px(30),
         field2=px(28),
         segment=px(24),

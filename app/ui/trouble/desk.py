@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _MOST_DIALOGS = 3
 _COMMANDS = {
     Remedy.MODELS: "models",
+    Remedy.MACHINE: "machine",
     Remedy.SETTINGS: "settings",
     Remedy.OTHER_FILE: "import-chats",
     Remedy.WRITE: "write",
@@ -121,8 +122,9 @@ class TroubleDesk(QObject):
     def _change_what_failed(self, report: ErrorReport, remedy: Remedy) -> None:
         if remedy is Remedy.SMALLER_CONTEXT:
             tokens = smaller_context(report.context)
-            self._workspace.settings.context = tokens
-            self._toast.say(tr("The context has {tokens} tokens from now on.", tokens=f"{tokens:,}"))
+            settings = self._workspace.settings
+            settings.set_for_model(settings.model, "context", tokens)
+            self._toast.say(tr("This model's context has {tokens} tokens from now on.", tokens=f"{tokens:,}"))
         elif remedy is Remedy.NO_DRAFT:
             self._workspace.drafts.choose("")
 

@@ -175,6 +175,7 @@ def test_everything_can_be_erased(desk: Desk) -> None:
     workspace._archive.back_up()
     workspace.save_preset("topsecretname", ConversationOptions("topsecretprompt"))
     workspace.settings.system_prompt = "topsecretsetting"
+    workspace.settings.set_for_model("guide", "system_prompt", "topsecretrole")
     workspace.settings.threads = 3
     running = workspace.send(None, "slow 500")
     desk.wait_for_state(workspace, running, MessageState.STREAMING)

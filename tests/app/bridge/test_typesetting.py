@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from multiprocessing.connection import Connection
+
 import pytest
 from pytestqt.qtbot import QtBot
 
@@ -71,6 +73,27 @@ def test_the_process_answers_and_survives_a_formula_that_takes_for_ever(
     assert answers["x"] is not None
     assert answers[endless] is None
     assert answers["y"] is not None
+
+
+def test_a_process_that_does_not_start_is_not_started_again(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module.typesetting, "serve", _gone)
+    answers: list[FormulaShape | None] = []
+    typesetter = Typesetter()
+    typesetter.answered.connect(lambda formula, shape: answers.append(shape))
+
+    typesetter.ask(Formula("x"))
+    typesetter.ask(Formula("y"))
+    qtbot.waitUntil(lambda: len(answers) == 2, timeout=30_000)
+
+    assert answers == [None, None]
+    assert not typesetter._usable
+    typesetter.close()
+
+
+def _gone(connection: Connection) -> None:
+    connection.close()
 
 
 def test_closing_ends_the_thread_at_once(qtbot: QtBot) -> None:

@@ -84,6 +84,14 @@ def test_a_chat_sets_its_own_and_the_header_says_so(
     assert not header.options_button.isVisible()
 
 
+def test_what_is_set_for_the_model_is_what_holds_where_the_chat_says_nothing(
+    window: MainWindow, workspace: FakeWorkspace, chat: int
+) -> None:
+    workspace.settings.temperature = 0.5
+    workspace.settings.set_for_model("guide", "temperature", 0.9)
+    assert "In Settings: 0.9." in dialog(window).temperature.accessibleDescription()
+
+
 def test_cancelling_changes_nothing(window: MainWindow, workspace: FakeWorkspace, chat: int) -> None:
     shown = dialog(window)
     shown.temperature.setValue(1.0)

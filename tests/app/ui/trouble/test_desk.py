@@ -68,7 +68,8 @@ def test_a_smaller_context_is_half_of_it_and_the_reply_is_tried_again(
     assert notice.remedy_button.text().strip() == "Reload with a smaller context"
     assert notice.retry_button.isVisible()
     notice.remedy_button.click()
-    assert workspace.settings.context == 4096
+    assert workspace.settings.of_model("guide").context == 4096
+    assert workspace.settings.of_model("/models/other").context == 0
     assert ("retry", chat) in workspace.calls
     assert "4,096 tokens" in window.toast.text
 
@@ -76,7 +77,7 @@ def test_a_smaller_context_is_half_of_it_and_the_reply_is_tried_again(
 def test_trying_again_as_it_was_changes_nothing(window: MainWindow, workspace: FakeWorkspace) -> None:
     chat = failed(window, workspace, SHORT, text="")
     notice_of(window).retry_button.click()
-    assert workspace.settings.context == 0
+    assert workspace.settings.of_model("guide").context == 0
     assert workspace.calls[-1] == ("retry", chat)
 
 
@@ -91,7 +92,12 @@ def test_what_was_written_stays_as_a_version_when_it_is_tried_again(
 
 @pytest.mark.parametrize(
     ("kind", "command"),
-    [("WeightsMissing", "models"), ("InvalidOption", "settings"), ("EmptyPrompt", "write")],
+    [
+        ("WeightsMissing", "models"),
+        ("AddonUnusable", "machine"),
+        ("InvalidOption", "settings"),
+        ("EmptyPrompt", "write"),
+    ],
 )
 def test_a_remedy_can_be_a_command(
     window: MainWindow, workspace: FakeWorkspace, kind: str, command: str

@@ -96,7 +96,9 @@ def test_the_engine_dies_in_mid_reply(desktop: Desktop) -> None:
     assert not desktop.window.toast.isVisible()
     notice.remedy_button.click()
     desktop.wait(MessageState.STREAMING)
-    assert desktop.workspace.settings.context == 2048  # killed by a signal: memory ran out, most likely
+    assert (
+        desktop.workspace.settings.of_model("guide").context == 2048
+    )  # killed by a signal: memory ran out, most likely
     desktop.window.page.stop()
     desktop.wait(MessageState.STOPPED)
     desktop.still_works()
@@ -116,7 +118,7 @@ def test_memory_runs_out_and_a_smaller_context_helps(desktop: Desktop) -> None:
     dialog.close()
     notice.remedy_button.click()
     assert desktop.wait(MessageState.COMPLETE).text == "w0 w1 w2 "
-    assert desktop.workspace.settings.context == 2048
+    assert desktop.workspace.settings.of_model("guide").context == 2048
     desktop.still_works()
 
 
