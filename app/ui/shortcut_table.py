@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
-    QDialog,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.ui.commands import Commands, Section
 from app.ui.field_keys import FIELD_KEYS
+from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -53,11 +53,11 @@ def _native(keys: QKeySequence) -> str:
     return keys.toString(QKeySequence.SequenceFormat.NativeText)
 
 
-class ShortcutTable(QDialog):
+class ShortcutTable(RingedDialog):
     """Made anew each time it is opened."""
 
     def __init__(self, theme: Theme, commands: Commands, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self._theme = theme
         self.setWindowTitle(tr("Keyboard shortcuts"))
         self.setProperty("kind", "dialog")

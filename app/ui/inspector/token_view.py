@@ -42,7 +42,6 @@ class TokenView(QWidget):
         self._shown = 0
         self._round = 0
         self._flow = self._new_flow()
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._describe()
 
     @property
@@ -227,6 +226,8 @@ class TokenView(QWidget):
         self.update()
 
     def _describe(self) -> None:
+        # Where nothing is painted the focus could not be seen.
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._shown else Qt.FocusPolicy.NoFocus)
         if not self._shown:
             self.setAccessibleName(f"Tokens: {_NOTHING}")
             return

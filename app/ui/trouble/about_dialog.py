@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 from app.diagnostics.installation import version_of
 from app.diagnostics.licences import components
 from app.ui.theme.icons import app_icon, themed_icon
+from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -32,7 +32,7 @@ _SIDE_PX = 20
 _ICON_PX = 48
 
 
-class AboutDialog(QDialog):
+class AboutDialog(RingedDialog):
     """Version, installation and licences, to be read and copied.
 
     Args:
@@ -41,7 +41,7 @@ class AboutDialog(QDialog):
     """
 
     def __init__(self, theme: Theme, diagnostics: Diagnostics, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self._theme = theme
         self.setWindowTitle(tr("About Tenon"))
         self.setProperty("kind", "dialog")

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.chat.troubles import title_of
 from app.ui.theme.icons import themed_icon
+from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.trouble.folders import show_folder
@@ -38,7 +38,7 @@ _LEAST_TEXT_PX = 72
 _COPIED_MS = 1_600
 
 
-class DetailsDialog(QDialog):
+class DetailsDialog(RingedDialog):
     """Title, sentence, who held the memory where it is about that, and technical details without chat text.
 
     Args:
@@ -50,7 +50,7 @@ class DetailsDialog(QDialog):
     def __init__(
         self, theme: Theme, report: ErrorReport, diagnostics: Diagnostics, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self._theme = theme
         self._report = report
         self._diagnostics = diagnostics
