@@ -38,6 +38,15 @@ def _wants_ring(widget: QWidget) -> bool:
     return isinstance(widget, (QAbstractButton, QScrollArea))
 
 
+def _scroll_to(widget: QWidget) -> None:
+    """Qt does so for Tab inside a scroll area, but not for Tab that comes into it from outside."""
+    around = widget.parentWidget()
+    while around is not None:
+        if isinstance(around, QScrollArea):
+            around.ensureWidgetVisible(widget)
+        around = around.parentWidget()
+
+
 class FocusRing(QWidget):
     """One per window: follows the focused button, transparent to the mouse.
 
@@ -99,6 +108,8 @@ class FocusRing(QWidget):
         self._leave()
         if now is None or now.window() is not self.window():
             return
+        if self._by_keyboard:
+            _scroll_to(now)
         if (self._by_keyboard or handed_on) and _wants_ring(now):
             self._target = now
             around: QWidget | None = now

@@ -102,7 +102,8 @@ def test_every_control_has_a_name_and_a_role(window: MainWindow, workspace: Fake
         assert (nameless, plain) == ([], [])
 
 
-@pytest.mark.parametrize("name", [*DIALOGS, *PARTS])
+# The palette has one field, and closes without the focus.
+@pytest.mark.parametrize("name", [name for name in (*DIALOGS, *PARTS) if name != "palette"])
 def test_tab_reaches_every_control_visibly_and_comes_round(
     window: MainWindow, workspace: FakeWorkspace, name: str
 ) -> None:
@@ -115,7 +116,13 @@ def test_tab_reaches_every_control_visibly_and_comes_round(
                 unseen.append(_words(widget))
         assert [_words(widget) for widget in _focusable(surface) if widget not in stops] == []
         assert unseen == []
-        assert set(map(_words, _stops(surface, back=True))) == set(map(_words, stops))
+        back = []
+        for widget in _stops(surface, back=True):
+            back.append(_words(widget))
+            # Tab that comes into a page from outside scrolls it, too.
+            seen = isinstance(widget, QAbstractScrollArea) or not widget.visibleRegion().isEmpty()
+            assert seen, f"{_words(widget)} is out of view"
+        assert set(back) == set(map(_words, stops))
 
 
 @pytest.mark.parametrize("name", [*DIALOGS, *POPUPS])
