@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Slot
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -51,7 +51,9 @@ class AboutDialog(RingedDialog):
         version = version_of("tenon")
         name = QLabel(tr("Tenon {version}", version=version) if version else "Tenon", self)
         name.setProperty("kind", "title")
-        told = QLabel(tr("Runs language models on this computer. Nothing you write leaves it."), self)
+        self._told = told = QLabel(
+            tr("Runs language models on this computer. Nothing you write leaves it."), self
+        )
         told.setProperty("kind", "sub")
         told.setWordWrap(True)
         words = QVBoxLayout()
@@ -87,6 +89,11 @@ class AboutDialog(RingedDialog):
         column.addWidget(self._make_foot())
         self.close_button.setFocus()
         self.resize(self.sizeHint())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The sentence wraps, and the texts below it leave it the room."""
+        super().resizeEvent(event)
+        self._told.setMinimumHeight(self._told.heightForWidth(self._told.width()))
 
     def sizeHint(self) -> QSize:
         """As the texts need, where the window has room for it."""
