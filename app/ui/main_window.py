@@ -9,6 +9,8 @@ from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow
 
+from app.ui.accessible_roles import install_roles
+from app.ui.announcements import ReplyAnnouncements
 from app.ui.app_menu import AppMenu
 from app.ui.chat_files import ChatFiles
 from app.ui.chat_folders import ChatFolders
@@ -54,6 +56,7 @@ class MainWindow(QMainWindow):
 
     def __init__(self, theme: Theme, workspace: Workspace) -> None:
         super().__init__()
+        install_roles()
         self._theme = theme
         self._workspace = workspace
         self.setWindowTitle("Tenon")
@@ -87,6 +90,7 @@ class MainWindow(QMainWindow):
         self.menu = AppMenu(self.commands, self)
         self.done = DoneNotice(workspace, self)
         self.done.chat_wanted.connect(self.shelf.open)
+        self.announcements = ReplyAnnouncements(workspace, self.page)
         self.last_place = LastPlace(workspace, self.page, self.inspector)
         self.ring = FocusRing(self, theme)
         self._connect()

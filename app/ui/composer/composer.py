@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Signal, Slot
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
@@ -63,7 +63,6 @@ class Composer(QWidget):
         column.addWidget(self.attachments)
         column.addWidget(self.prompt)
         column.addLayout(row)
-        self.setFocusProxy(self.prompt)
         self._enable()
 
     @property
@@ -75,6 +74,10 @@ class Composer(QWidget):
         """Replace what is typed and put the cursor at its end."""
         self.prompt.setPlainText(text)
         self.prompt.moveCursor(self.prompt.textCursor().MoveOperation.End)
+
+    def setFocus(self, reason: Qt.FocusReason = Qt.FocusReason.OtherFocusReason) -> None:
+        """Go to the field. A focus proxy would do so too, and Tab would never leave the composer."""
+        self.prompt.setFocus(reason)
 
     def set_busy(self, busy: bool) -> None:
         """Whether this conversation's reply is under way or queued."""

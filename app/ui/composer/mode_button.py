@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
@@ -84,8 +84,10 @@ class ModeButton(QAbstractButton):
         painter.drawPixmap(self.width() - _SIDE_PX - _ICON_PX, top, chevron)
         painter.setFont(self._theme.font(TextStyle.UI_MEDIUM))
         painter.setPen(self._theme.color("text"))
-        box = QRectF(_SIDE_PX + _ICON_PX + 6, 0, self.width(), self.height())
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self.words)
+        left = _SIDE_PX + _ICON_PX + 6
+        box = QRect(left, 0, self.width() - left - _SIDE_PX - _ICON_PX - 2, self.height())
+        words = painter.fontMetrics().elidedText(self.words, Qt.TextElideMode.ElideRight, box.width())
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
 
     def _describe(self) -> None:
         self.setAccessibleName(tr("Mode: {mode}", mode=self.words))
