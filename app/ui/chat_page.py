@@ -180,7 +180,7 @@ class ChatPage(QWidget):
         self._turns.compare_requested.connect(self.compare_requested)
         self._turns.left.connect(self.composer.setFocus)
         self.transcript.link_activated.connect(self._ask_to_open)
-        self.empty_state.example_chosen.connect(self._send_example)
+        self.empty_state.example_chosen.connect(self.ask)
         workspace.plans.answered.connect(self._plan_made)
         model, drafts = self.header.model_button, workspace.drafts
         model.menu_requested.connect(self._open_model_menu)
@@ -247,7 +247,8 @@ class ChatPage(QWidget):
     # --- what the person does ---------------------------------------------------------------------------------
 
     @Slot(str)
-    def _send_example(self, text: str) -> None:
+    def ask(self, text: str) -> None:
+        """Send a message in the conversation that is shown."""
         self._send(text, ())
 
     @Slot(str, object)
