@@ -114,4 +114,5 @@ class FirstRun(QObject):
 
     @Slot()
     def _open_network(self) -> None:
+        self._workspace.settings.settings_level = "advanced"  # or neither of them would be shown
         self._settings.open_page(_NETWORK_PAGE)

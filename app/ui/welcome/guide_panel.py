@@ -10,6 +10,7 @@ from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
+_SIDE_PX = 21
 _NARROW_PX = 620  # of panel: the button stands below the field
 
 
@@ -40,19 +41,19 @@ class GuidePanel(QFrame):
         self.field.setAccessibleName(tr("Ask the guide"))
         self.field.returnPressed.connect(self._ask)
         self.button = QPushButton(self)
-        self.button.setText("  " + tr("Chat with the small guide now"))
         self.button.setAccessibleName(tr("Chat with the small guide now"))
         self.button.setProperty("kind", "primary")
         self.button.setProperty("large", True)
         self.button.setIcon(themed_icon(theme, "message-square", "onacc"))
         self.button.setIconSize(QSize(18, 18))
+        self._name_button(long=True)
         self.button.clicked.connect(self._ask)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._row.setSpacing(8)
         self._row.addWidget(self.field, 1)
         self._row.addWidget(self.button)
         column = QVBoxLayout(self)
-        column.setContentsMargins(21, 18, 21, 19)
+        column.setContentsMargins(_SIDE_PX, 18, _SIDE_PX, 19)
         column.setSpacing(4)
         column.addWidget(title)
         column.addWidget(words)
@@ -69,6 +70,16 @@ class GuidePanel(QFrame):
         narrow = self.width() < self._theme.type.px(_NARROW_PX)
         below, beside = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         self._row.setDirection(below if narrow else beside)
+        # Measured in its long form, or it would change to and fro.
+        room = self.width() - 2 * _SIDE_PX
+        self._name_button(long=True)
+        if self.button.sizeHint().width() > room:
+            self._name_button(long=False)
+
+    def _name_button(self, long: bool) -> None:
+        words = tr("Chat with the small guide now") if long else tr("Chat now")
+        if self.button.text().strip() != words:
+            self.button.setText(f"  {words}")
 
     @Slot()
     def _ask(self) -> None:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
 from app.ui.theme.icons import tinted_pixmap
 from app.words import tr
 
 _ICON_PX = 64
+_NARROW_PX = 480  # the words need all of it
 
 
 class _Icon(QWidget):
@@ -43,7 +44,17 @@ class Hero(QWidget):
         words.addWidget(title)
         words.addWidget(lead)
         row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 16)
+        row.setContentsMargins(0, 0, 0, 4)
         row.setSpacing(20)
-        row.addWidget(_Icon(self), 0, Qt.AlignmentFlag.AlignTop)
+        self._icon = _Icon(self)
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addLayout(words, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow page the icon gives way."""
+        super().resizeEvent(event)
+        self._icon.setVisible(self.width() >= _NARROW_PX)
+
+    def minimumSizeHint(self) -> QSize:
+        """Words can wrap."""
+        return QSize(_ICON_PX, super().minimumSizeHint().height())

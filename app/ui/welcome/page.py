@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QWidget
 
 from app.ui import figures
 from app.ui.machine.cards import Cards
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
 
 _WIDTH_PX = 936
+_NARROW_PX = 720
 _REFRESH_MS = 80
 
 
@@ -80,6 +81,8 @@ class WelcomePage(PlacePage):
             Hero(self), self.guide, self.machine_head, self.machine, self.models_head, self.trouble, self.cards,
             self._foot,
         ):  # fmt: skip
+            if isinstance(widget, SectionHead):
+                self.column.addSpacing(8)
             self.column.addWidget(widget)
         self.column.addStretch(1)
         self._later = QTimer(self, singleShot=True, interval=_REFRESH_MS)
@@ -87,15 +90,22 @@ class WelcomePage(PlacePage):
         self._connect()
 
     def _build_foot(self) -> None:
-        flow = Flow(16, self._foot)
+        self._foot_row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self._foot)
+        self._foot_row.setContentsMargins(0, 0, 0, 0)
         self.file_button = self._link("folder-open", tr("I have a model file"))
         self.file_button.clicked.connect(self.file_requested)
         self.network_button = self._link("link", tr("Proxy or mirror"))
         self.network_button.clicked.connect(self.network_requested)
         words = QLabel(tr("No account and no telemetry. Models come from Hugging Face."), self._foot)
         words.setProperty("kind", "sub")
-        for widget in (self.file_button, self.network_button, words):
-            flow.addWidget(widget)
+        words.setWordWrap(True)
+        links = Flow(8)
+        links.addWidget(self.file_button)
+        links.addWidget(self.network_button)
+        self._foot_row.addLayout(links, 1)
+        self._foot_row.addWidget(words, 1)
+        words.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self._foot_words = words
 
     def _connect(self) -> None:
         store = self._store
@@ -139,6 +149,11 @@ class WelcomePage(PlacePage):
         side = max(margins.left(), (self.width() - self._theme.type.px(_WIDTH_PX)) // 2)
         if side != margins.left():
             self.column.setContentsMargins(side, margins.top(), side, margins.bottom())
+        narrow = self.width() < self._theme.type.px(_NARROW_PX)
+        below, beside = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._foot_row.setDirection(below if narrow else beside)
+        sideways = Qt.AlignmentFlag.AlignLeft if narrow else Qt.AlignmentFlag.AlignRight
+        self._foot_words.setAlignment(sideways | Qt.AlignmentFlag.AlignVCenter)
 
     def _machine_words(self) -> str:
         if self.look.stage is Look.MEASURING:
