@@ -31,13 +31,15 @@ class GuidePanel(QFrame):
         title = QLabel(tr("Start talking now"), self)
         title.setProperty("kind", "section")
         words = QLabel(
-            tr("The small guide is built in and needs no download. It knows Tenon well and the world a little."),
+            tr(
+                "The small guide is built in and needs no download. It knows Tenon well and the world a little."
+            ),
             self,
         )
         words.setWordWrap(True)
         self.field = QLineEdit(self)
         self.field.setProperty("large", True)
-        self.field.setPlaceholderText(tr("Ask the guide anything, for example “which model suits me?”"))
+        self.field.setPlaceholderText(tr("Ask the guide anything, for example “how big a model can I run?”"))
         self.field.setAccessibleName(tr("Ask the guide"))
         self.field.returnPressed.connect(self._ask)
         self.button = QPushButton(self)

@@ -128,11 +128,14 @@ class WelcomePage(PlacePage):
         report = self._workspace.machine.report
         self.machine.setVisible(report is not None)
         if report is not None:  # one line of each is enough here
-            self.machine.set_words([replace(words, details=words.details[:1]) for words in card_words(report)])
-        contents = self._shelf.cards(self.getting.asked)
-        # The page's one accent is the guide's button.
-        self.cards.show_cards([replace(content, primary=False, in_words=True) for content in contents])
-        self.models_head.say(self._models_words(bool(contents)))
+            self.machine.set_words(
+                [replace(words, details=words.details[:1]) for words in card_words(report)]
+            )
+        if not self._store.forecasts.under_way or self._choosing:
+            contents = self._shelf.cards(self.getting.asked)
+            # The page's one accent is the guide's button.
+            self.cards.show_cards([replace(content, primary=False, in_words=True) for content in contents])
+        self.models_head.say(self._models_words())
         self._order_tabs()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -166,11 +169,16 @@ class WelcomePage(PlacePage):
             return tr("Looking at what it has. You need not wait.")
         return ""
 
-    def _models_words(self, found: bool) -> str:
-        known = self._store.forecasts.known.values()
+    @property
+    def _choosing(self) -> bool:
+        """Whether a card has to change; else none does while another model may take its place under the pointer."""
+        return bool(self.getting.asked or self._store.downloads.entries)
+
+    def _models_words(self) -> str:
+        known, found = self._store.forecasts.known.values(), bool(self.cards.cards)
         if not found and self.look.stage is Look.FAILED:
             return tr("See all of them on the page Models.")
-        if not found and not known:
+        if not found and (not known or self._store.forecasts.under_way):
             return tr("They come as soon as it is known what runs here.")
         if not found:
             return tr("None of the usual ones fits in its memory; the page Models has all of them.")

@@ -69,10 +69,10 @@ def test_the_guide_is_asked_at_once(qtbot: QtBot, start: Start) -> None:
     assert not start.window.sidebar.isVisible()
     assert not done(start)
     assert start.window.focusWidget() is start.page.guide.field
-    qtbot.keyClicks(start.page.guide.field, "which model suits me?")
+    qtbot.keyClicks(start.page.guide.field, "how big a model can I run?")
     qtbot.keyClick(start.page.guide.field, Qt.Key.Key_Return)
     assert start.window.places.current == CHAT
-    assert sent(start) == [("send", None, "which model suits me?")]
+    assert sent(start) == [("send", None, "how big a model can I run?")]
     assert start.window.page.current is not None
     assert start.window.sidebar.isVisible()
     assert done(start)
@@ -179,8 +179,11 @@ def test_models_are_recommended_in_plain_words(start: Start) -> None:
         assert card.button.property("kind") != "primary"
         assert not card._mode.isVisible()
     content = cards[0].content
-    assert content is not None and content.prediction.tokens_per_second is not None
-    assert float(cards[0]._speed.text()) == pytest.approx(0.75 * content.prediction.tokens_per_second, abs=0.06)
+    assert content is not None
+    assert content.prediction.tokens_per_second is not None
+    assert float(cards[0]._speed.text()) == pytest.approx(
+        0.75 * content.prediction.tokens_per_second, abs=0.06
+    )
 
 
 def test_an_engine_that_ends_leaves_the_rest(start: Start) -> None:
@@ -242,7 +245,8 @@ def test_nothing_is_wider_than_the_smallest_window(
     start.window.resize(380, 560)
     page = start.page
     viewport, content = page.area.viewport(), page.area.widget()
-    assert viewport is not None and content is not None
+    assert viewport is not None
+    assert content is not None
     qtbot.waitUntil(lambda: page.cards.columns == 1)
     qtbot.waitUntil(lambda: content.width() == viewport.width())
     assert content.minimumSizeHint().width() <= viewport.width()
