@@ -84,8 +84,9 @@ class FirstLook(QObject):
                 self._measured = False
                 self._workspace.model_store.look_around()  # the speeds are known now
         elif phase is EnginePhase.READY and not self._measured and self._free():
-            self._measured = self._measures = True
+            self._measured = True
             self._machine.measure_speeds()
+            self._measures = self._machine.measuring.running  # only now: news come before it runs
 
     def _free(self) -> bool:
         return self._workspace.active_conversation() is None and not self._machine.measuring.running

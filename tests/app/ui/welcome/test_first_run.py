@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
@@ -142,7 +144,13 @@ def test_nothing_is_asked_before_the_engine_is_up(qtbot: QtBot, theme: Theme) ->
     assert workspace.machine.measuring.running
 
 
-def test_speeds_are_measured_meanwhile_and_a_question_comes_first(start: Start) -> None:
+def test_speeds_are_measured_meanwhile_and_a_question_comes_first(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def tell(measuring: bool) -> None:
+        start.workspace.set_engine(replace(READY, measuring=measuring))
+
+    monkeypatch.setattr(start.workspace.machine_talk, "set_measuring", tell)
     start.answer(measured=False)
     asked = start.workspace.machine_talk.last(ReportMachine)
     assert asked.measure
@@ -151,6 +159,7 @@ def test_speeds_are_measured_meanwhile_and_a_question_comes_first(start: Start) 
     assert start.page.machine_head.words.text() == "Measuring its speed, 40 %. You need not wait."
     start.page.guide.asked.emit("Hello")
     assert start.workspace.machine_talk.last(Cancel).request_id == asked.request_id
+    assert start.workspace.machine.measuring.stopping
     start.workspace.tell(Failed(asked.request_id, ErrorReport("Cancelled", "Stopped.")))
     start.workspace.set_engine(READY)
     assert not start.workspace.machine.measuring.running  # it is not begun again unasked
