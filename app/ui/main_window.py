@@ -42,6 +42,7 @@ from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
 from app.ui.trouble.desk import TroubleDesk
 from app.ui.view_commands import ViewCommands
+from app.ui.welcome.first_run import FirstRun
 from app.words import tr
 
 if TYPE_CHECKING:
@@ -82,6 +83,9 @@ class MainWindow(QMainWindow):
         self.messages = MessageCommands(workspace, self.page, self.sidebar, self.shelf)
         self.find_in_chat = FindInChat(theme, self.page, self.sidebar, self.shelf)
         self.settings = SettingsOpening(theme, workspace, self)
+        self.first_run = FirstRun(
+            theme, workspace, self.shell, self.places, self.page, self.shelf, self.settings
+        )
         self.commands = Commands(theme, self)
         self.palette_box = CommandPalette(theme, self.commands, self)
         self._add_commands()
@@ -121,6 +125,7 @@ class MainWindow(QMainWindow):
         commands.add(
             "palette", tr("All commands"), self.palette_box.open, Section.HELP, ("Ctrl+Shift+P",), "command"
         )
+        self.first_run.add_commands(commands)
         commands.add("shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, Section.HELP, ("F1", "Ctrl+/"),
                      "keyboard")  # fmt: skip
 
