@@ -25,6 +25,7 @@ from app.ui.inspector.dock import InspectorDock
 from app.ui.last_place import LastPlace
 from app.ui.machine.page import MachinePage
 from app.ui.message_commands import MessageCommands
+from app.ui.modal_scrim import ModalScrim
 from app.ui.models.model_news import ModelNews
 from app.ui.models.models_page import ModelsPage
 from app.ui.place_page import PlacePage
@@ -89,6 +90,7 @@ class MainWindow(QMainWindow):
         self.done.chat_wanted.connect(self.shelf.open)
         self.last_place = LastPlace(workspace, self.page, self.inspector)
         self.ring = FocusRing(self, theme)
+        self.scrim = ModalScrim(self)
         self._connect()
         self._order_tabs()
         self._restore_geometry()
