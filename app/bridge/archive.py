@@ -15,6 +15,7 @@ from app.chat.exchange.reading import read_conversations
 from app.settings.settings import Settings
 from app.storage.conversation_store import ConversationStore
 from app.storage.text_file import read_import, write_export
+from app.words import tr
 
 # Not at once: the first message after a start must not wait for a copy of everything.
 _FIRST_BACKUP_MS = 5_000
@@ -74,7 +75,7 @@ class Archive(QObject):
         """Take in the conversations of a file, all of them or none; `import_finished` follows."""
         if not self._kept:
             self.import_finished.emit(
-                0, "Nothing of this session is saved, so nothing can be imported: make room for it first."
+                0, tr("Nothing of this session is saved, so nothing can be imported: make room for it first.")
             )
             return
         added: list[Conversation] = []
@@ -84,11 +85,12 @@ class Archive(QObject):
 
         def done(sentence: str) -> None:
             if sentence:
-                self.import_finished.emit(0, f"{path.name} was not imported. {sentence}")
+                self.import_finished.emit(
+                    0, tr("{name} was not imported. {reason}", name=path.name, reason=sentence)
+                )
                 return
             self.imported.emit(added)
-            conversations = "1 conversation was" if len(added) == 1 else f"{len(added):,} conversations were"
-            self.import_finished.emit(len(added), f"{conversations} imported.")
+            self.import_finished.emit(len(added), tr("%n chat(s) were imported.", len(added)))
 
         self._writer.attempt(work, done)
 

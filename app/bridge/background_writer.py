@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from app.words import tr
 from engine.errors import StorageError, TenonError
 
 _log = logging.getLogger(__name__)
@@ -96,5 +97,5 @@ def _error_of(work: Work) -> StorageError | None:
         return error
     except Exception as error:  # a mistake in one piece of work must not end the thread that saves the others
         _log.exception("The background writer failed")
-        return StorageError("Something could not be saved: restart Tenon, please.", details=repr(error))
+        return StorageError(tr("Something could not be saved: restart Tenon, please."), details=repr(error))
     return None

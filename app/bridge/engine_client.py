@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.bridge.engine_process import EngineProcess
 from app.bridge.engine_thread import EngineThread
+from app.words import tr
 from engine.messages import Cancel, Command, EngineReady, Event, Failed, Finished, MachineReported
 
 _log = logging.getLogger(__name__)
@@ -95,7 +96,11 @@ class EngineClient(QObject):
             self._host = EngineProcess(self._serve, on_event, on_exit, self._log_folder)
         except OSError as error:
             self._exit.emit(
-                number, None, f"The engine could not be started ({error.strerror}): close other programs."
+                number,
+                None,
+                tr(
+                    "The engine could not be started ({reason}): close other programs.", reason=error.strerror
+                ),
             )
 
     def send(self, command: Command) -> None:
@@ -166,12 +171,12 @@ def _is_kill(code: int | None) -> bool:
 
 
 def _exit_sentence(code: int | None) -> str:
-    how = f"exit code {code}"
+    how = tr("exit code {code}", code=code)
     if code is not None and code < 0:
-        how = f"signal {-code}"
+        how = tr("signal {number}", number=-code)
         if _is_kill(code):
-            how += ", most likely because memory ran out"
-    return (
-        f"The engine stopped unexpectedly ({how}). "
-        "Your chats are safe; it starts again with your next message."
+            how = tr("signal {number}, most likely because memory ran out", number=-code)
+    return tr(
+        "The engine stopped unexpectedly ({how}). Your chats are safe; it starts again with your next message.",
+        how=how,
     )

@@ -27,7 +27,7 @@ from engine.messages import (
     Unload,
 )
 
-_LATER = "Loads when the running reply is complete."
+_LATER = mark("Loads when the running reply is complete.")
 _MEASURED_FIRST = mark("Loads when this machine is measured.")
 
 
@@ -79,7 +79,7 @@ class ModelInEngine(QObject):
             self._load_wanted = True
             if reply_runs:
                 idle = replace(self.state, phase=EnginePhase.IDLE)
-                sentence = tr(_MEASURED_FIRST) if self._measuring else _LATER
+                sentence = tr(_MEASURED_FIRST if self._measuring else _LATER)
                 self._show(replace(self._named(idle, options), sentence=sentence))
             else:
                 self.load_if_chosen()

@@ -36,6 +36,7 @@ from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
 from app.storage.location import data_folder as usual_data_folder
 from app.storage.measured_modes import MeasuredModes
+from app.words import tr
 from engine.errors import StorageError
 from engine.messages import ErrorReport
 
@@ -232,7 +233,7 @@ class Workspace(Conversations):
         try:
             database = open_database(folder)
         except StorageError as error:
-            sentence = f"{error.message} Nothing of this session is saved."
+            sentence = tr("{problem} Nothing of this session is saved.", problem=error.message)
             self._troubles.append(replace(report_of(error), message=sentence))
             return open_in_memory(folder)
         self._notices += database.notices

@@ -71,8 +71,10 @@ def trouble_of(message: Message) -> ErrorReport | None:
 
 def trimmed_sentence(messages_left_out: int) -> str:
     """What to say when the conversation outgrew the context."""
-    messages = "message was" if messages_left_out == 1 else f"{messages_left_out} messages were"
-    return f"The oldest {messages} left out, because the conversation is longer than the model's context."
+    return tr(
+        "The oldest %n message(s) were left out, because the chat is longer than the model's context.",
+        messages_left_out,
+    )
 
 
 def _finished(reply: Message, event: Finished, context_limit: int) -> Message:

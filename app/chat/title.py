@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from app.words import mark, tr
+
 TITLE_CHARACTERS = 60
-UNTITLED = "New chat"
+UNTITLED = mark("New chat")
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 _LABEL = re.compile(r"(?i)^(chat )?(title|titel|标题)\W*[:：]")
 _AROUND = " \t*_#`\"'“”„«»‘’"
@@ -24,7 +26,7 @@ def title_of(text: str) -> str:
         words = "".join(char if char.isprintable() else " " for char in line).split()
         if words:
             return _cut(" ".join(words))
-    return UNTITLED
+    return tr(UNTITLED)
 
 
 def _cut(line: str) -> str:

@@ -10,10 +10,11 @@ from urllib.parse import urlsplit
 from app.settings.pending import exported_names
 from app.settings.settings import Settings
 from app.settings.settings_file import VERSION, migrated
+from app.words import mark, tr
 from engine.errors import InvalidOption
 
 _KIND = "settings"
-_NOT_SETTINGS = "This file holds no settings of Tenon: choose one that was made by Export settings."
+_NOT_SETTINGS = mark("This file holds no settings of Tenon: choose one that was made by Export settings.")
 
 
 @dataclass(frozen=True)
@@ -58,11 +59,11 @@ def import_settings(text: str) -> ImportedSettings:
     try:
         content: Any = json.loads(text)
         if not isinstance(content, dict) or content.pop("tenon", _KIND) != _KIND or "version" not in content:
-            raise InvalidOption(_NOT_SETTINGS)
+            raise InvalidOption(tr(_NOT_SETTINGS))
         stored = migrated(content)
         read = Settings()
         rejected = read.take(stored)
     except (ValueError, AttributeError, TypeError, KeyError, RecursionError) as error:
-        raise InvalidOption(_NOT_SETTINGS, details=repr(error)) from error
+        raise InvalidOption(tr(_NOT_SETTINGS), details=repr(error)) from error
     values = {name: value for name, value in read.values.items() if name in exported_names()}
     return ImportedSettings(values, read.unknown, tuple(rejected))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from app.settings.control import Control, Names, Number, Switch, Words
+from app.words import tr
 from engine.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ def address(default: str, help_text: str, title: str = "", hint: str = "") -> Se
     def read(value: Any) -> str:
         given = _text(value).strip()
         if given and not re.fullmatch(r"https?://[^\s/]+(/\S*)?", given):
-            raise InvalidOption(f"Write a whole address, such as {hint}.")
+            raise InvalidOption(tr("Write a whole address, such as {example}.", example=hint))
         return given
 
     return Setting(default, help_text, read, title, Words(hint=hint))

@@ -22,13 +22,13 @@ from app.ui.transcript.message_actions import Action
 from app.ui.transcript.message_column import COLUMN_PX, NARROW_PX
 from app.ui.transcript.transcript import Transcript
 from app.ui.turn_requests import TurnRequests
-from app.words import tr
+from app.words import mark, tr
 from engine.errors import TenonError
 
 if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
 
-_FOOTER = "Runs on this computer. Replies can be wrong, so check what matters."
+_FOOTER = mark("Runs on this computer. Replies can be wrong, so check what matters.")
 # Title, model and buttons have no room beside each other in a page narrower than this.
 _CROWDED_PX = 480
 _COMPOSER_PX = 560
@@ -66,7 +66,7 @@ class ChatPage(QWidget):
         self._stack.addWidget(self.transcript)
         self._turns = TurnRequests(workspace, self)
         self.composer = Composer(theme, workspace.mode(), self)
-        self._footer = QLabel(_FOOTER, self)
+        self._footer = QLabel(tr(_FOOTER), self)
         self._footer.setProperty("kind", "small")
         self._footer.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._footer.setWordWrap(True)
@@ -119,7 +119,7 @@ class ChatPage(QWidget):
     def refresh_title(self) -> None:
         """Read the title again."""
         shown = None if self._current is None else self._workspace.conversation(self._current)
-        self.header.set_title("New chat" if shown is None else shown.title)
+        self.header.set_title(tr("New chat") if shown is None else shown.title)
         self.refresh_options()
 
     @Slot()
@@ -233,9 +233,9 @@ class ChatPage(QWidget):
         self._choose_placeholder()
 
     def _choose_placeholder(self) -> None:
-        words = "Ask anything" if self._empty else "Ask a follow-up"
+        words = tr("Ask anything") if self._empty else tr("Ask a follow-up")
         if self._workspace.engine_state().phase is EnginePhase.STOPPED:
-            words = "Your next message starts the model again"
+            words = tr("Your next message starts the model again")
         self.composer.set_placeholder(words)
 
     def _show_last_reply(self, reply: Message) -> None:
@@ -276,7 +276,7 @@ class ChatPage(QWidget):
 
     @Slot()
     def _choose_files(self) -> None:
-        chosen, _ = QFileDialog.getOpenFileNames(self, "Attach text files")
+        chosen, _ = QFileDialog.getOpenFileNames(self, tr("Attach text files"))
         self._attach([Path(name) for name in chosen])
 
     @Slot(object)
@@ -293,7 +293,7 @@ class ChatPage(QWidget):
     @Slot()
     def _explain_busy(self) -> None:
         self.said.emit(
-            "Your message is kept. Send it when this reply is done, or stop the reply first.", False
+            tr("Your message is kept. Send it when this reply is done, or stop the reply first."), False
         )
 
     @Slot()
@@ -320,13 +320,13 @@ class ChatPage(QWidget):
 
     @Slot()
     def _open_draft_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, "Choose a draft's folder")
+        folder = QFileDialog.getExistingDirectory(self, tr("Choose a draft's folder"))
         if folder:
             self._workspace.drafts.choose(folder)
 
     @Slot()
     def _open_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, "Open model folder")
+        folder = QFileDialog.getExistingDirectory(self, tr("Open model folder"))
         if folder:
             self._workspace.choose_model(folder)
 
@@ -340,7 +340,11 @@ class ChatPage(QWidget):
     def _ask_to_open(self, url: QUrl) -> None:
         if url.scheme() not in _OPENABLE:
             self.said.emit(
-                f"Tenon opens web and mail links only, not this one: {url.toDisplayString()}", False
+                tr(
+                    "Tenon opens web and mail links only, not this one: {address}",
+                    address=url.toDisplayString(),
+                ),
+                False,
             )
             return
         ask_to_open(url, self)

@@ -41,6 +41,7 @@ from PySide6.QtWidgets import (
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 _PADDING_X_PX = 12
 _ICON_PX = 16
@@ -93,9 +94,9 @@ class _Choices(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return choice.title
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return choice.title + (", in use" if choice.checked else "")
+            return tr("{choice}, in use", choice=choice.title) if choice.checked else choice.title
         if role == Qt.ItemDataRole.AccessibleDescriptionRole and choice.problem:
-            return f"Not possible: {choice.problem}"
+            return tr("Not possible: {reason}", reason=choice.problem)
         if role in (Qt.ItemDataRole.AccessibleDescriptionRole, Qt.ItemDataRole.ToolTipRole):
             return choice.second_line
         return choice if role == Qt.ItemDataRole.UserRole else None

@@ -48,6 +48,11 @@ def size(size_bytes: int) -> str:
     return f"{_three_figures(size_bytes / 1_000_000_000)} GB"
 
 
+def digits(value: float, most: int) -> str:
+    """14.23 with three digits at most -> "14.2"."""
+    return QLocale().toString(float(value), "g", most)
+
+
 def ratio(value: float) -> str:
     """4.12 -> "4.1"."""
     return _three_figures(value)

@@ -27,18 +27,24 @@ _ICON_PX = 14
 def engine_words(state: EngineState) -> str:
     """What stands beside the model's name."""
     if state.phase is EnginePhase.STARTING:
-        return "warming up"
+        return tr("warming up")
     if state.phase is EnginePhase.LOADING:
-        return "loading" if state.fraction is None else f"loading, {figures.percent(state.fraction)}"
+        return (
+            tr("loading")
+            if state.fraction is None
+            else tr("loading, {percent}", percent=figures.percent(state.fraction))
+        )
     if state.phase is EnginePhase.STOPPED:
-        return "stopped"
+        return tr("stopped")
     if state.measuring:
         return tr("measuring")
     if state.phase is EnginePhase.IDLE:
         if state.resting:
             return tr("at rest")
-        return "not loaded" if state.sentence else ""
-    return state.weights + (f", draft {state.draft_name}" if state.draft_name else "")
+        return tr("not loaded") if state.sentence else ""
+    if not state.draft_name:
+        return state.weights
+    return tr("{weights}, draft {draft}", weights=state.weights, draft=state.draft_name)
 
 
 class ModelButton(QAbstractButton):
@@ -72,9 +78,13 @@ class ModelButton(QAbstractButton):
         """Show the engine's state."""
         self._state = state
         words = engine_words(state)
-        self.setAccessibleName(f"Model: {state.model_name}" + (f", {words}" if words else ""))
+        self.setAccessibleName(
+            tr("Model: {model}, {state}", model=state.model_name, state=words)
+            if words
+            else tr("Model: {model}", model=state.model_name)
+        )
         resting = tr("Nothing was asked for a while, so its memory is free; the next message loads it again.")
-        self.setToolTip(state.sentence or (resting if state.resting else "Choose a model"))
+        self.setToolTip(state.sentence or (resting if state.resting else tr("Choose a model")))
         self.updateGeometry()
         self.update()
 
@@ -98,9 +108,9 @@ class ModelButton(QAbstractButton):
         rows.append(Choice(MORE_MODELS, tr("Get more models..."), "", icon="package"))
         rows.append(Choice(OPEN_FOLDER, tr("Open model folder..."), "", icon="folder-open"))
         rows.append(Choice(OPEN_FILE, tr("Open GGUF file..."), "", icon="folder-open"))
-        detail = f"Now {draft or 'none'}"
-        rows.append(Choice(DRAFTS, "Draft...", detail, icon="chevron-right", leads_on=True))
-        self.popup = ChoicePopup(self._theme, "Models", rows, self)
+        detail = tr("Now {draft}", draft=draft) if draft else tr("Now none")
+        rows.append(Choice(DRAFTS, tr("Draft..."), detail, icon="chevron-right", leads_on=True))
+        self.popup = ChoicePopup(self._theme, tr("Models"), rows, self)
         self.popup.chosen.connect(self._choose)
         self.popup.closed.connect(self._forget_popup)
         self.popup.open_beside(self, above=False)
@@ -114,8 +124,8 @@ class ModelButton(QAbstractButton):
         """More is known of the drafts; their menu may be closed by now."""
         if self.popup is not None and self._lists_drafts:
             rows = [Choice(c.ref, c.name, c.detail, c.chosen, problem=c.problem) for c in choices]
-            rows.append(Choice(OPEN_DRAFT_FOLDER, "Choose a folder...", "", icon="folder-open"))
-            self.popup.show_choices("Drafts", rows)
+            rows.append(Choice(OPEN_DRAFT_FOLDER, tr("Choose a folder..."), "", icon="folder-open"))
+            self.popup.show_choices(tr("Drafts"), rows)
 
     def sizeHint(self) -> QSize:
         """As wide as its words."""

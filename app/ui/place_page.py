@@ -76,5 +76,7 @@ class PlacePage(QWidget):
         side = _NARROW_MARGIN_PX if self.width() < _NARROW_PX else _MARGIN_PX
         self._line.setContentsMargins(side, 18, side, 12)
         bar = self.area.verticalScrollBar()
-        taken = bar.sizeHint().width() if bar.maximum() > 0 else 0  # the cards end where the head's buttons do
+        taken = (
+            bar.sizeHint().width() if bar.maximum() > 0 else 0
+        )  # the cards end where the head's buttons do
         self.column.setContentsMargins(side, 4, side - taken, side)

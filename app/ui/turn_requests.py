@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.ui.transcript.message_actions import Action
+from app.words import tr
 from engine.errors import TenonError
 
 if TYPE_CHECKING:
@@ -78,5 +79,7 @@ class TurnRequests(QObject):
         if self._workspace.delete_message(conversation_id, message_id):
             self.left.emit()
             self.message_deleted.emit(
-                "This version and what follows it are deleted." if several else "The message is deleted."
+                tr("This version and what follows it are deleted.")
+                if several
+                else tr("The message is deleted.")
             )

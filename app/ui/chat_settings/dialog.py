@@ -100,7 +100,9 @@ class ChatSettingsDialog(QDialog):
         prompt.addWidget(self.own_prompt)
         prompt.addWidget(self.prompt)
         self._column.addLayout(prompt)
-        usual = tr("the model's own") if settings.temperature is None else f"{settings.temperature:g}"
+        usual = (
+            tr("the model's own") if settings.temperature is None else figures.digits(settings.temperature, 6)
+        )
         self._add(
             page,
             tr("Temperature"),

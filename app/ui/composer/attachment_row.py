@@ -14,6 +14,7 @@ from app.ui.figures import size
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 _GAP_PX = 6
 _CHIP_PX = 28
@@ -66,8 +67,8 @@ class AttachmentRow(QWidget):
         metrics = QFontMetrics(self._theme.font(TextStyle.SMALL))
         name = metrics.elidedText(attachment.name, Qt.TextElideMode.ElideMiddle, _WIDEST_NAME_PX)
         chip.setText(f" {name}, {size(attachment.size_bytes)}")
-        chip.setAccessibleName(f"Remove {attachment.name}")
-        chip.setToolTip(f"Remove {attachment.name}")
+        chip.setAccessibleName(tr("Remove {name}", name=attachment.name))
+        chip.setToolTip(tr("Remove {name}", name=attachment.name))
         chip.clicked.connect(self._remove)
         chip.show()
         return chip

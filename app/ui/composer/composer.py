@@ -13,6 +13,7 @@ from app.ui.composer.prompt_edit import PromptEdit
 from app.ui.composer.send_button import SendButton
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
+from app.words import tr
 
 
 class Composer(QWidget):
@@ -33,8 +34,8 @@ class Composer(QWidget):
         self.attach_button.setIcon(themed_icon(theme, "paperclip"))
         self.attach_button.setIconSize(QSize(16, 16))
         self.attach_button.setFixedSize(28, 28)
-        self.attach_button.setAccessibleName("Attach text files")
-        self.attach_button.setToolTip("Attach text files")
+        self.attach_button.setAccessibleName(tr("Attach text files"))
+        self.attach_button.setToolTip(tr("Attach text files"))
         self.mode_button = ModeButton(theme, mode, self)
         self.meter = ContextMeter(theme, self)
         self.send_button = SendButton(theme, self)
@@ -137,4 +138,4 @@ class Composer(QWidget):
         ready = bool(self.text.strip() or self.attachments.attachments)
         self.send_button.setEnabled(self.send_button.stops or ready)
         if not self.send_button.stops:
-            self.send_button.setToolTip("Send (Enter)" if ready else "Type a message first")
+            self.send_button.setToolTip(tr("Send (Enter)") if ready else tr("Type a message first"))

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QW
 
 from app.ui import figures
 from app.ui.theme.theme import Theme
+from app.words import tr
 
 _BAR_PX = (56, 4)
 
@@ -20,7 +21,7 @@ class MeterBar(QProgressBar):
         self._theme = theme
         self.setTextVisible(False)
         self.setFixedSize(*_BAR_PX)
-        self.setAccessibleName("Context in use")
+        self.setAccessibleName(tr("Context in use"))
 
     def sizeHint(self) -> QSize:
         """Fixed."""
@@ -77,9 +78,12 @@ class ContextMeter(QWidget):
         self.setVisible(self._limit > 0)
         if self._limit <= 0:
             return
-        whole = f"{figures.whole(self._used)} of {figures.whole(self._limit)} tokens"
+        used, limit = figures.whole(self._used), figures.whole(self._limit)
+        whole = tr("{used} of {limit} tokens", used=used, limit=limit)
         self._bar.setRange(0, self._limit)
         self._bar.setValue(min(self._used, self._limit))
         self._words.setText(figures.percent(self._used / self._limit) if self._narrow else whole)
-        self.setToolTip(f"{whole} of the model's context are in use")
+        self.setToolTip(
+            tr("{used} of {limit} tokens of the model's context are in use", used=used, limit=limit)
+        )
         self._bar.setAccessibleDescription(whole)

@@ -11,6 +11,7 @@ from app.ui.choice_popup import Choice, ChoicePopup
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 _ICON_PX = 14
 _SIDE_PX = 10
@@ -87,14 +88,14 @@ class ModeButton(QAbstractButton):
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self.words)
 
     def _describe(self) -> None:
-        self.setAccessibleName(f"Mode: {self.words}")
-        self.setToolTip("Choose how replies are generated")
+        self.setAccessibleName(tr("Mode: {mode}", mode=self.words))
+        self.setToolTip(tr("Choose how replies are generated"))
         self.updateGeometry()
         self.update()
 
     def open_menu(self, modes: list[ModeChoice]) -> None:
         """Show the modes to choose from."""
-        self.popup = ChoicePopup(self._theme, "Modes", self._rows(modes), self)
+        self.popup = ChoicePopup(self._theme, tr("Modes"), self._rows(modes), self)
         self.popup.chosen.connect(self._choose)
         self.popup.closed.connect(self._forget_popup)
         self.popup.open_beside(self, above=True)
@@ -102,7 +103,7 @@ class ModeButton(QAbstractButton):
     def refresh_menu(self, modes: list[ModeChoice]) -> None:
         """More is known of the modes; their menu may be closed by now."""
         if self.popup is not None:
-            self.popup.show_choices("Modes", self._rows(modes))
+            self.popup.show_choices(tr("Modes"), self._rows(modes))
 
     def _rows(self, modes: list[ModeChoice]) -> list[Choice]:
         return [

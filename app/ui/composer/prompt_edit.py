@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 from app.ui.composer.attachment_row import local_files
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 _MOST_LINES = 8
 _MARGIN_PX = 4
@@ -37,7 +38,7 @@ class PromptEdit(QPlainTextEdit):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Message")
+        self.setAccessibleName(tr("Message"))
         self.document().setDocumentMargin(_MARGIN_PX)
         self.textChanged.connect(self._fit)
         theme.changed.connect(self._restyle)

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 _SQUARE_PX = 10
 
@@ -35,8 +36,8 @@ class SendButton(QAbstractButton):
     def set_stops(self, stops: bool) -> None:
         """Turn into Stop, or back into Send."""
         self._stops = stops
-        self.setAccessibleName("Stop" if stops else "Send")
-        self.setToolTip("Stop the reply (Esc)" if stops else "Send (Enter)")
+        self.setAccessibleName(tr("Stop") if stops else tr("Send"))
+        self.setToolTip(tr("Stop the reply (Esc)") if stops else tr("Send (Enter)"))
         self.updateGeometry()
         self.update()
 
@@ -51,7 +52,7 @@ class SendButton(QAbstractButton):
         side = self._theme.type.px(32)
         if not self._stops or self._narrow:
             return QSize(side, side)
-        word = QFontMetrics(self._theme.font(TextStyle.UI_BOLD)).horizontalAdvance("Stop")
+        word = QFontMetrics(self._theme.font(TextStyle.UI_BOLD)).horizontalAdvance(tr("Stop"))
         return QSize(12 + _SQUARE_PX + 7 + word + 13, side)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -82,4 +83,4 @@ class SendButton(QAbstractButton):
             painter.setFont(self._theme.font(TextStyle.UI_BOLD))
             painter.setPen(self._theme.color("onacc"))
             word = QRectF(left + _SQUARE_PX + 7, 0, self.width(), self.height())
-            painter.drawText(word, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, "Stop")
+            painter.drawText(word, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, tr("Stop"))

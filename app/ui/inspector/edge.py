@@ -7,6 +7,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QPainter, QPaintE
 from PySide6.QtWidgets import QWidget
 
 from app.ui.theme.theme import Theme
+from app.words import tr
 
 EDGE_PX = 7
 _STEP_PX = 20
@@ -24,7 +25,7 @@ class Edge(QWidget):
         self._grip: float | None = None
         self.setCursor(Qt.CursorShape.SplitHCursor)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setAccessibleName("Width of the inspector: left and right change it")
+        self.setAccessibleName(tr("Width of the inspector: left and right change it"))
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Take hold."""

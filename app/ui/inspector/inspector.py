@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWi
 from app.chat.choices import mode_title
 from app.chat.plan_rows import PlanRow, plain_speed
 from app.chat.reply_trace import Origin, ReplyTrace, origin_in
+from app.ui import figures
 from app.ui.inspector.acceptance_plot import AcceptancePlot
 from app.ui.inspector.draft_tree import DraftTree
 from app.ui.inspector.edge import EDGE_PX, Edge
@@ -57,25 +58,25 @@ class Inspector(QWidget):
         self.updates = 0
         self.setProperty("kind", "inspector")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setAccessibleName("Inspector")
+        self.setAccessibleName(tr("Inspector"))
         self.head = Head(theme, self)
         self.head.close_requested.connect(self.close_requested)
-        self.speed = LinePlot(theme, "Speed", "tok/s, last 60 s", "tokens per second")
+        self.speed = LinePlot(theme, tr("Speed"), tr("tok/s, last 60 s"), tr("tokens per second"))
         self.accepted = AcceptancePlot(theme)
-        self.memory = LinePlot(theme, "Memory", "GB, last 60 s", "gigabytes", steps=2)
-        self.disk = LinePlot(theme, "Disk", "MB/s, last 60 s", "megabytes per second", steps=2)
+        self.memory = LinePlot(theme, tr("Memory"), tr("GB, last 60 s"), tr("gigabytes"), steps=2)
+        self.disk = LinePlot(theme, tr("Disk"), tr("MB/s, last 60 s"), tr("megabytes per second"), steps=2)
         self.places = MemoryBar(theme)
         self.plan = PlanView(theme)
         self.tokens = TokenView(theme)
         self.tree = DraftTree(theme)
-        self._token_area = _scroller(self.tokens, "Tokens of the reply")
+        self._token_area = _scroller(self.tokens, tr("Tokens of the reply"))
         self._token_area.setWidgetResizable(True)
-        self._tree_area = _scroller(self.tree, "Draft tree")
-        self.places_section = Section(theme, "Where it lives", self.places)
+        self._tree_area = _scroller(self.tree, tr("Draft tree"))
+        self.places_section = Section(theme, tr("Where it lives"), self.places)
         self.places_section.set_detail("GB")
-        self.plan_section = Section(theme, "Plan", self.plan)
-        self.tokens_section = Section(theme, "Tokens", self._token_area, TokenLegend(theme))
-        self.tree_section = Section(theme, "Draft tree", self._tree_area)
+        self.plan_section = Section(theme, tr("Plan"), self.plan)
+        self.tokens_section = Section(theme, tr("Tokens"), self._token_area, TokenLegend(theme))
+        self.tree_section = Section(theme, tr("Draft tree"), self._tree_area)
         self._build()
         self.edge = Edge(theme, self)
         self.edge.width_wanted.connect(self.width_wanted)
@@ -164,7 +165,7 @@ class Inspector(QWidget):
         for section in (self.places_section, self.plan_section, self.tokens_section, self.tree_section):
             rows.addWidget(section)
         rows.addStretch(1)
-        self.scroller = _scroller(column, "Inspector")
+        self.scroller = _scroller(column, tr("Inspector"))
         self.scroller.setWidgetResizable(True)
         self.scroller.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.scroller.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -187,7 +188,7 @@ class Inspector(QWidget):
                 speeds.append((sample.at_s - now, None))
             speeds.append((sample.at_s - now, sample.tokens_per_second))
             before = sample.reply
-        self.speed.set_points(speeds, None if plain is None else ("plain", plain))
+        self.speed.set_points(speeds, None if plain is None else (tr("plain"), plain))
         self.memory.set_points([(s.at_s - now, s.resident_bytes / 1e9) for s in samples])
         self.disk.set_points([(s.at_s - now, s.disk_bytes_per_second / 1e6) for s in samples])
         places = self._inspection.places()
@@ -241,24 +242,30 @@ def compared(trace: ReplyTrace, plain: float | None) -> str:
     ):
         return ""
     speed = timings.predicted_per_second
-    return "" if speed is None or plain <= 0 else f"{speed / plain:.1f} times plain speed"
+    return (
+        ""
+        if speed is None or plain <= 0
+        else tr("{times} times plain speed", times=figures.ratio(speed / plain))
+    )
 
 
 def step_words(number: int, record: RoundRecord) -> str:
     """What a round came to; of a path that goes on behind the reply's end only what was taken counts."""
     if not record.tested:
-        return f"step {number}: nothing was guessed"
+        return tr("step {number}: nothing was guessed", number=number)
     accepted = min(len(record.accepted), len(record.emitted))
     origins = [origin_in(record, place) for place in range(len(record.emitted))]
-    return f"step {number}: {accepted} accepted" + (", 1 corrected" if Origin.CORRECTED in origins else "")
+    if Origin.CORRECTED in origins:
+        return tr("step {number}: {accepted} accepted, 1 corrected", number=number, accepted=accepted)
+    return tr("step {number}: {accepted} accepted", number=number, accepted=accepted)
 
 
 def _plan_detail(rows: list[PlanRow], assumed: bool) -> str:
     if assumed:
         return tr("predicted from assumed speeds")
     if any(row.predicted is not None for row in rows):
-        return "predicted for this chat, then measured"
-    return "measured here" if any(row.measured is not None for row in rows) else ""
+        return tr("predicted for this chat, then measured")
+    return tr("measured here") if any(row.measured is not None for row in rows) else ""
 
 
 def _scroller(content: QWidget, name: str) -> QScrollArea:

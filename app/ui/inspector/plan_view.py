@@ -12,13 +12,14 @@ from app.chat.plan_rows import PlanRow
 from app.ui import figures
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import mark, tr
 
 _ROW_PX = 21
 _BAR_PX = 6
 _TITLE_PX = 112
 _VALUE_PX = 100
 _INSET_PX = 8
-_UNKNOWN = "not measured yet"
+_UNKNOWN = mark("not measured yet")
 
 
 def row_words(row: PlanRow) -> str:
@@ -27,7 +28,7 @@ def row_words(row: PlanRow) -> str:
         return row.reason
     if row.measured is not None:
         return figures.speed(row.measured)
-    return _UNKNOWN if row.predicted is None else f"about {figures.speed(row.predicted)}"
+    return tr(_UNKNOWN) if row.predicted is None else tr("about {speed}", speed=figures.speed(row.predicted))
 
 
 class PlanView(QWidget):
@@ -128,11 +129,19 @@ class PlanView(QWidget):
 
     def _describe(self) -> None:
         lines = [f"{row.title}: {_sentence(row)}" for row in self._rows]
-        self.setAccessibleName("Plan: " + "; ".join(lines))
+        self.setAccessibleName(tr("Plan: {rows}", rows="; ".join(lines)))
 
 
 def _sentence(row: PlanRow) -> str:
     """A row in full."""
     if row.measured is None or row.predicted is None or row.reason:
-        return row_words(row) if row.measured is None or row.reason else f"measured {row_words(row)}"
-    return f"measured {figures.speed(row.measured)}, predicted {figures.speed(row.predicted)}"
+        return (
+            row_words(row)
+            if row.measured is None or row.reason
+            else tr("measured {speed}", speed=row_words(row))
+        )
+    return tr(
+        "measured {speed}, predicted {prediction}",
+        speed=figures.speed(row.measured),
+        prediction=figures.speed(row.predicted),
+    )

@@ -10,6 +10,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.ui import figures
 from app.ui.machine.words import speed_figure
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -100,7 +101,7 @@ class Bars(QWidget):
             x = plot.left() + plot.width() * tick * step / end
             painter.fillRect(QRectF(round(x), 0, 1, plot.height()), self._theme.color("line"))
             painter.setPen(self._theme.color("mute"))
-            words = f"{tick * step:g}"
+            words = figures.digits(tick * step, 6)
             painter.drawText(QRectF(x - 40, plot.bottom(), 80, self._axis()), _CENTER, words)
 
     def _paint_bar(self, painter: QPainter, bar: Bar, row: QRectF, plot: QRectF, end: float) -> None:

@@ -131,7 +131,7 @@ def measured_words(report: MachineReport, now: datetime) -> str:
     time = locale.toString(QTime(moment.hour, moment.minute), QLocale.FormatType.ShortFormat)
     if moment.date() == now.date():
         return tr("Measured today at {time}", time=time)
-    date = locale.toString(QDate(moment.year, moment.month, moment.day), "d MMM yyyy")
+    date = locale.toString(QDate(moment.year, moment.month, moment.day), tr("d MMM yyyy"))
     return tr("Measured on {date}", date=date)
 
 

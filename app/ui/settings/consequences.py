@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from app.chat.engine_options import load_options, same_in_memory
 from app.chat.engine_state import EnginePhase
 from app.settings.pending import PendingSettings
+from app.ui import figures
 from app.words import tr
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ class Consequences:
         load_ms = self._workspace.settings_desk().load_ms()
         if load_ms is None or not self.loads:
             return ""
-        seconds = f"{load_ms / 1000:.1f}"
+        seconds = figures.ratio(load_ms / 1000)
         return tr("The model is loaded again, which took {seconds} s the last time.", seconds=seconds)
 
     def of_last_apply(self) -> str:

@@ -35,7 +35,7 @@ class Offers(QObject):
         """Every mode, auto first; those that cannot run say why, the others what is known of their speed."""
         plan = {row.name: row for row in self._workspace.inspection().plan()}
         return [
-            Choice(mode.name, tr(mode.title), tr(mode.help), problem=tr(mode.problem) if mode.problem else "",
+            Choice(mode.name, mode.title, mode.help, problem=mode.problem,
                    figure=_figure(plan.get(mode.name)))
             for mode in self._workspace.modes()
         ]  # fmt: skip
@@ -51,7 +51,7 @@ class Offers(QObject):
     def problem(self, name: str, value: Any) -> str:
         """Why what is chosen cannot be, as far as that is known without asking; empty where it can."""
         choices = self._workspace.modes() if name == "mode" else ()
-        return next((tr(choice.problem) for choice in choices if choice.name == value and choice.problem), "")
+        return next((choice.problem for choice in choices if choice.name == value and choice.problem), "")
 
     def look(self) -> None:
         """Ask the engine once which drafts fit; answers come with `changed`."""

@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app.ui.places import MACHINE, MODELS
+from app.ui.sidebar.key_words import key_words
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -89,7 +90,7 @@ class PlacesNav(QWidget):
             row.setSizePolicy(row.sizePolicy().Policy.Expanding, row.sizePolicy().Policy.Fixed)
             row.clicked.connect(self._clicked)
             column.addWidget(row)
-        self.rows[SETTINGS].set_hint("Ctrl ,")
+        self.rows[SETTINGS].set_hint(key_words("Ctrl+,"))
 
     def choose(self, place: str) -> None:
         """Mark the place that is shown."""

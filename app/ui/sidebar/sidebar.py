@@ -12,10 +12,12 @@ from app.chat.conversation import MessageState
 from app.chat.search import SearchResults
 from app.ui.sidebar.conversation_list import ConversationList
 from app.ui.sidebar.conversation_model import ConversationModel
+from app.ui.sidebar.key_words import key_words
 from app.ui.sidebar.list_rows import Row
 from app.ui.sidebar.places_nav import PlacesNav
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
+from app.words import tr
 
 SIDEBAR_PX = 256
 _PAUSE_MS = 150  # in typing, before messages are searched
@@ -57,23 +59,23 @@ class Sidebar(QWidget):
         self._theme = theme
         self.setProperty("kind", "sidebar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.new_button = QPushButton("  New chat", self)
-        self.new_button.setAccessibleName("New chat")
+        self.new_button = QPushButton("  " + tr("New chat"), self)
+        self.new_button.setAccessibleName(tr("New chat"))
         self.new_button.setIcon(themed_icon(theme, "square-pen", "text"))
         self.new_button.setIconSize(QSize(16, 16))
         self.new_button.setProperty("kind", "new")
-        self.new_button.setAccessibleDescription("Ctrl+N")
+        self.new_button.setAccessibleDescription(key_words("Ctrl+N"))
         self.new_button.clicked.connect(self.new_requested)
-        KeyHint("Ctrl N", self.new_button)
+        KeyHint(key_words("Ctrl+N"), self.new_button)
         self.search = QLineEdit(self)
-        self.search.setPlaceholderText("Search chats")
-        self.search.setAccessibleName("Search chats")
+        self.search.setPlaceholderText(tr("Search chats"))
+        self.search.setAccessibleName(tr("Search chats"))
         self.search.setClearButtonEnabled(False)
         self.search.addAction(
-            QAction(themed_icon(theme, "search"), "Search chats", self.search),
+            QAction(themed_icon(theme, "search"), tr("Search chats"), self.search),
             QLineEdit.ActionPosition.LeadingPosition,
         )
-        self._search_hint = KeyHint("Ctrl K", self.search)
+        self._search_hint = KeyHint(key_words("Ctrl+K"), self.search)
         self.search.textChanged.connect(self._search_changed)
         self.search.installEventFilter(self)
         self.model = ConversationModel(self)
@@ -125,7 +127,7 @@ class Sidebar(QWidget):
 
     def _explain(self) -> None:
         searching = bool(self.search.text().strip())
-        nothing = "Nothing found." if searching else "Your chats will be listed here."
+        nothing = tr("Nothing found.") if searching else tr("Your chats will be listed here.")
         words = [self._sentence] if self._sentence and searching else []
         if self.model.first_row() is None and not self._pause.isActive():
             words.append(nothing)

@@ -24,6 +24,7 @@ from app.ui.theme.typography import TextStyle
 from app.ui.transcript.message_actions import Action, MessageActions
 from app.ui.transcript.message_editor import MessageEditor
 from app.ui.transcript.prose import FittedBrowser, leading_px
+from app.words import tr
 
 _PADDING_X_PX = 14
 _PADDING_Y_PX = 8
@@ -55,7 +56,7 @@ class OwnMessage(QWidget):
         self._bubble = QFrame(self)
         self._bubble.setProperty("kind", "bubble")
         self._text = FittedBrowser(theme, self._bubble)
-        self._text.setAccessibleName("Your message")
+        self._text.setAccessibleName(tr("Your message"))
         self._text.setVisible(bool(message.content) or not message.attachments)
         self._files = [self._file_label(attachment) for attachment in message.attachments]
         self._natural = 0
@@ -181,7 +182,7 @@ class OwnMessage(QWidget):
         label = QLabel(self._bubble)
         label.setProperty("kind", "file")
         label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setAccessibleName(f"Attached file {attachment.name}")
+        label.setAccessibleName(tr("Attached file {name}", name=attachment.name))
         label.setToolTip(attachment.name)
         return label
 

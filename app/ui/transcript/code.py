@@ -25,6 +25,7 @@ from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.highlighting import CodeHighlighter, language_title
 from app.ui.transcript.selectable import Selectable, SelectableText
 from app.ui.transcript.text_marks import TextMarks
+from app.words import tr
 
 _HEAD_PX = 32
 _PADDING_X_PX = 14
@@ -55,7 +56,7 @@ class CodeText(SelectableText, QTextEdit):
         )
         self.document().setDocumentMargin(0)
         self.viewport().setAutoFillBackground(False)
-        self.setAccessibleName("Code")
+        self.setAccessibleName(tr("Code"))
 
     def whole_source(self) -> str:
         """The code in its fence."""
@@ -130,7 +131,7 @@ class CodeBlock(QFrame):
         self._copy = QToolButton(self._head)
         self._copy.setProperty("kind", "quiet")
         self._copy.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._copy.setAccessibleName("Copy code")
+        self._copy.setAccessibleName(tr("Copy code"))
         self._copy.clicked.connect(self._copy_code)
         self._show_copied(False)
         row = QHBoxLayout(self._head)
@@ -244,5 +245,5 @@ class CodeBlock(QFrame):
         self._show_copied(False)
 
     def _show_copied(self, copied: bool) -> None:
-        self._copy.setText(" Copied" if copied else " Copy")
+        self._copy.setText(" " + (tr("Copied") if copied else tr("Copy")))
         self._copy.setIcon(themed_icon(self.theme, "check" if copied else "copy"))

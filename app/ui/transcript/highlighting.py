@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
 from app.ui.theme.theme import Theme
+from app.words import tr
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
@@ -44,7 +45,7 @@ def language_title(language: str) -> str:
     lexer = _lexer(language.lower())
     if lexer is not None:
         return str(lexer.name)
-    return language or "Text"
+    return language or tr("Text")
 
 
 @cache

@@ -21,6 +21,7 @@ from app.ui.transcript.plain_text import plain_text
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.reply_status import reply_status
 from app.ui.transcript.strip import StatusStrip
+from app.words import tr
 from engine.messages import ErrorReport
 
 _STRIP_GAP_PX = 10
@@ -56,7 +57,7 @@ class ReplyView(QWidget):
         self._caret_lit = True
         self._notices: list[QLabel] = []
         self._fitted: tuple[int, int] | None = None
-        self.setAccessibleName("Reply")
+        self.setAccessibleName(tr("Reply"))
         self.blocks = ReplyBlocks(theme, self)
         self.blocks.set_text(message.content)
         self.blocks.height_changed.connect(self._changed)

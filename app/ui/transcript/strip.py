@@ -12,6 +12,7 @@ from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.reply_status import Figure, ReplyStatus
+from app.words import tr
 
 _ROW_PX = 28
 _PADDING_X_PX = 12
@@ -34,7 +35,7 @@ class StatusStrip(QAbstractButton):
         self._reserved: dict[int, float] = {}
         self._rows: list[list[tuple[float, Figure | str, float]]] = []
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleDescription("Opens the inspector")
+        self.setAccessibleDescription(tr("Opens the inspector"))
         self._describe()
 
     @property
@@ -181,7 +182,9 @@ class StatusStrip(QAbstractButton):
 
     def _describe(self) -> None:
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._status.text else Qt.FocusPolicy.NoFocus)
-        self.setAccessibleName(f"Status: {self._status.text}" if self._status.text else "Status")
+        self.setAccessibleName(
+            tr("Status: {words}", words=self._status.text) if self._status.text else tr("Status")
+        )
         self.setToolTip(self._status.explanation if self._status.figures else "")
 
 

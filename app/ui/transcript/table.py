@@ -35,6 +35,7 @@ from app.ui.transcript.ornaments import paint_ornaments
 from app.ui.transcript.prose import NO_HTML_MARKDOWN, leading_px, style_markdown
 from app.ui.transcript.selectable import Selectable, SelectableWhole
 from app.ui.transcript.text_marks import cursors, drafted_format, found_format
+from app.words import tr
 
 _PAD_X_PX = 12
 _PAD_Y_PX = 4
@@ -265,7 +266,7 @@ class TableBlock(SelectableWhole):
         self._grid.setAutoFillBackground(False)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         theme.formulas.changed.connect(self._formulas_came)
-        self.setAccessibleName("Table")
+        self.setAccessibleName(tr("Table"))
         self.setAccessibleDescription(self._grid.text())
 
     def set_markdown(self, markdown: str) -> None:
@@ -363,7 +364,7 @@ class TableBlock(SelectableWhole):
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer to copy the table."""
         menu = QMenu(self)
-        action = QAction("Copy table", menu)
+        action = QAction(tr("Copy table"), menu)
         action.triggered.connect(self.copy)
         menu.addAction(action)
         menu.exec(event.globalPos())

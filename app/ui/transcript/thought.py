@@ -14,6 +14,7 @@ from app.ui.transcript.blocks import Block
 from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.prose import ProseBlock
 from app.ui.transcript.selectable import Selectable
+from app.words import tr
 
 _INDENT_PX = 16
 _GAP_PX = 6
@@ -44,8 +45,8 @@ class ThoughtBlock(QWidget):
     def set_block(self, block: Block, final: bool = False) -> None:
         """Show more of the same thoughts."""
         self._text = block.text
-        self._button.setText("Thought" if block.closed or final else "Thinking")
-        self._button.setAccessibleName("Thoughts of the model")
+        self._button.setText(tr("Thought") if block.closed or final else tr("Thinking"))
+        self._button.setAccessibleName(tr("Thoughts of the model"))
         if self._body is not None:
             self._body.set_text(block.text)
 
@@ -98,7 +99,7 @@ class ThoughtBlock(QWidget):
     @Slot(bool)
     def _fold(self, shown: bool) -> None:
         self._button.setIcon(themed_icon(self.theme, "chevron-down" if shown else "chevron-right"))
-        self._button.setToolTip("Hide the thoughts" if shown else "Show the thoughts")
+        self._button.setToolTip(tr("Hide the thoughts") if shown else tr("Show the thoughts"))
         if shown and self._body is None:
             self._body = ProseBlock(self.theme, self._text, muted=True, parent=self)
             self._body.link_activated.connect(self.link_activated)

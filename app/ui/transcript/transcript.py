@@ -13,6 +13,7 @@ from app.chat.engine_state import EngineState
 from app.ui.theme.theme import Theme
 from app.ui.transcript.message_column import ENOUGH, MessageColumn
 from app.ui.transcript.message_views import MessageView
+from app.words import tr
 
 _LONGEST_PHRASE = 80
 
@@ -45,7 +46,7 @@ class Transcript(MessageColumn):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(theme, engine, alternatives, parent)
-        self.setAccessibleName("Transcript")
+        self.setAccessibleName(tr("Transcript"))
         self._views.action_requested.connect(self.action_requested)
         self._views.alternative_chosen.connect(self.alternative_chosen)
         self._views.edited.connect(self.edited)
