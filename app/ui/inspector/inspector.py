@@ -9,6 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.chat.choices import mode_title
+from app.chat.gauges import smooth_speeds
 from app.chat.plan_rows import PlanRow, plain_speed
 from app.chat.reply_trace import Origin, ReplyTrace, origin_in
 from app.ui import figures
@@ -183,10 +184,10 @@ class Inspector(QWidget):
         # A reply's line does not go on from that of the reply before.
         speeds: list[tuple[float, float | None]] = []
         before = ""
-        for sample in samples:
+        for sample, speed in zip(samples, smooth_speeds(samples), strict=True):
             if before and sample.reply != before:
                 speeds.append((sample.at_s - now, None))
-            speeds.append((sample.at_s - now, sample.tokens_per_second))
+            speeds.append((sample.at_s - now, speed))
             before = sample.reply
         self.speed.set_points(speeds, None if plain is None else (tr("plain"), plain))
         self.memory.set_points([(s.at_s - now, s.resident_bytes / 1e9) for s in samples])

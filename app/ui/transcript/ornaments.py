@@ -7,6 +7,7 @@ spacing of the characters at its sides, and a list whose bullets are painted her
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import (
@@ -47,7 +48,10 @@ def make_room(document: QTextDocument) -> None:
     cursor = QTextCursor(document)
     for block, start, end in list(_codes(document)):
         _space_after(cursor, end - 1)
-        if start > block.position():
+        if block.textDirection() == Qt.LayoutDirection.RightToLeft:
+            if end < block.position() + block.length() - 1:  # what follows stands at the left
+                _space_after(cursor, end)
+        elif start > block.position():
             _space_after(cursor, start - 1)
     for items in {id(found): found for found in _lists(document)}.values():
         shape = items.format()
@@ -154,9 +158,9 @@ def _paint_code(
         left, right = min(a, b), max(a, b)
         left -= _CODE_PAD_PX if first == start and start > 0 else 1
         baseline = _baseline(line)
-        box = QRectF(left, baseline - metrics.ascent() - 1, right - left, metrics.height() + 2)
-        box = box.translated(place).toAlignedRect()
-        painter.drawRoundedRect(QRectF(box).adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
+        words = QRectF(left, baseline - metrics.ascent() - 1, right - left, metrics.height() + 2)
+        box = QRectF(words.translated(place).toAlignedRect())
+        painter.drawRoundedRect(box.adjusted(0.5, 0.5, -0.5, -0.5), 4, 4)
 
 
 def _baseline(line: QTextLine) -> float:
@@ -164,5 +168,5 @@ def _baseline(line: QTextLine) -> float:
 
 
 def _x(line: QTextLine, position: int) -> float:
-    found = line.cursorToX(position)
-    return found[0] if isinstance(found, tuple) else found
+    found: Any = line.cursorToX(position)  # PySide gives the position back as well
+    return float(found[0] if isinstance(found, tuple) else found)
