@@ -61,6 +61,7 @@ class MainWindow(QMainWindow):
         self.setWindowIcon(app_icon())
         self.setMinimumSize(_LEAST)
         self.sidebar = Sidebar(theme)
+        self.sidebar.set_width(workspace.settings.sidebar_width)
         self.page = ChatPage(theme, workspace)
         self.places = Places(self.page)
         self.shell = Shell(theme, self.sidebar, self.places, workspace.settings.sidebar_shown)
@@ -131,6 +132,7 @@ class MainWindow(QMainWindow):
         workspace, sidebar, page = self._workspace, self.sidebar, self.page
         workspace.notice.connect(self._show_notice)
         workspace.machine.said.connect(self._say)
+        sidebar.width_chosen.connect(self.view.keep_sidebar_width)
         sidebar.search_left.connect(self._focus_composer)
         sidebar.nav.requested.connect(self._go)
         self.places.made.connect(self._page_made)
@@ -159,6 +161,7 @@ class MainWindow(QMainWindow):
             self.sidebar.search,
             self.sidebar.list,
             *self.sidebar.nav.rows.values(),
+            self.sidebar.edge,
             header.sidebar_button,
             header.options_button,
             header.model_button,

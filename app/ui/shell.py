@@ -54,6 +54,7 @@ class Shell(QWidget):
         self._scrim.hide()
         self._scrim.clicked.connect(self.close_overlay)
         sidebar.setParent(self)
+        sidebar.width_chosen.connect(self._take_width)
         self._left = Pane(shown, self)
         self._right = Pane(False, self)
         for pane in (self._left, self._right):
@@ -112,6 +113,11 @@ class Shell(QWidget):
         self._measure()
         self._arrange()
         return self._inspector_width
+
+    @Slot()
+    def _take_width(self) -> None:
+        self._measure()
+        self._arrange()
 
     @Slot()
     def close_overlay(self) -> None:
