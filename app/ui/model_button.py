@@ -186,14 +186,17 @@ class ModelButton(QAbstractButton):
         name_width, detail_width = self._widths()
         room = right - left
         gap = 6 if self._compact else 8
-        detail_width = min(detail_width, room - name_width - gap)
+        left_over = room - name_width - gap
+        if left_over < min(detail_width, _LEAST_DETAIL_PX):
+            detail_width = 0
+        detail_width = min(detail_width, left_over)
         font = self._theme.font(name_style)
         painter.setFont(font)
         hovered = self._compact and self.underMouse()
         painter.setPen(self._theme.color("sub" if self._compact and not hovered else "text"))
         name = QFontMetrics(font).elidedText(self._state.model_name, Qt.TextElideMode.ElideMiddle, room)
         painter.drawText(QRectF(left, 0, room + 1, self.height()), flags, name)
-        if detail_width > _LEAST_DETAIL_PX / 2:
+        if detail_width > 0:
             font = self._theme.font(detail_style)
             painter.setFont(font)
             painter.setPen(self._theme.color("mute" if self._compact else "sub"))
