@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.chat.mode_table import ModeRow
 from app.ui import figures
-from app.ui.machine.words import gigabytes, speed_figure
+from app.ui.figures import gigabytes
+from app.ui.machine.words import speed_figure
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -159,7 +160,7 @@ class PlanTable(QWidget):
         inner = QRect(_SIDE_PX, top + _PAD_PX, max(self.width() - 2 * _SIDE_PX, 40), 100_000)
         lines: list[_Line] = []
         if row.refusal:
-            indent = self._theme.type.px(_REFUSED_PX)
+            indent = self._refused_indent()
             beside = inner.width() - indent >= self._theme.type.px(_WORDS_PX)
             title = self._line(row.title, TextStyle.UI_MEDIUM, "sub", inner)
             lines.append(title)
@@ -186,6 +187,12 @@ class PlanTable(QWidget):
         lower = (height - wanted) // 2  # words stand in the middle of a row that has room
         lines = [replace(line, box=line.box.translated(0, lower)) for line in lines]
         return _Place(row, QRect(0, top, self.width(), height), tuple(lines))
+
+    def _refused_indent(self) -> int:
+        """Where the reasons of refused modes begin: behind the longest of their names."""
+        metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
+        names = (metrics.horizontalAdvance(row.title) for row in self._rows if row.refusal)
+        return max(self._theme.type.px(_REFUSED_PX), max(names) + _GAP_PX)
 
     def _line(self, text: str, style: TextStyle, role: str, room: QRect) -> _Line:
         metrics = QFontMetrics(self._theme.font(style))

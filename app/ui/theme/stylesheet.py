@@ -131,7 +131,6 @@ QListView[kind="conversations"] { background: transparent; border: 0; }
 QListView[kind="choices"] { background: $raised; border: 0; }
 QFrame[kind="chip"] { background: $accs; border: 0; border-radius: 6px; }
 QFrame[kind="chip"] QLabel { color: $acct; font-weight: $medium; }
-QFrame[kind="popup"] { background: $raised; border: 1px solid $btn; border-radius: 8px; }
 QMenu { background: $raised; border: 1px solid $btn; padding: 4px; }
 QMenu::item { padding: 6px 24px 6px 10px; border-radius: 6px; color: $text; }
 QMenu::item:selected { background: $hover; }
