@@ -235,12 +235,12 @@
    <translation>Modell aus einem Ordner hinzufügen...</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>Add a model's file</source>
    <translation>Datei eines Modells hinzufügen</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>Add a model's folder</source>
    <translation>Ordner eines Modells hinzufügen</translation>
   </message>
@@ -543,7 +543,7 @@
    <translation>Dateien prüfen</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/model_menus.py" />
    <source>Choose a draft's folder</source>
    <translation>Ordner eines Entwurfsmodells wählen</translation>
   </message>
@@ -743,7 +743,7 @@
    <translation>Code kopieren</translation>
   </message>
   <message>
-   <location filename="app/ui/trouble/about_dialog.py" />
+   <location filename="app/ui/trouble/details_foot.py" />
    <source>Copy details</source>
    <translation>Details kopieren</translation>
   </message>
@@ -1089,6 +1089,11 @@
    <translation>Erster Token</translation>
   </message>
   <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>First token after {time}</source>
+   <translation>Erster Token nach {time}</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>First token: after a prompt of {tokens} tokens.</source>
    <translation>Erster Token: nach einem Prompt von {tokens} Tokens.</translation>
@@ -1209,7 +1214,7 @@
    <translation>GB, letzte 60 s</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/model_menus.py" />
    <source>GGUF models (*.gguf)</source>
    <translation>GGUF-Modelle (*.gguf)</translation>
   </message>
@@ -1905,7 +1910,7 @@
    <translation>Modelle</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>Models (*.gguf *.safetensors *.json *.model *.bin)</source>
    <translation>Modelle (*.gguf *.safetensors *.json *.model *.bin)</translation>
   </message>
@@ -2235,7 +2240,7 @@
    <translation>Importiert werden nur Dateien, die Tenon exportiert hat, und conversations.json von ChatGPT.</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/model_menus.py" />
    <source>Open GGUF file</source>
    <translation>GGUF-Datei öffnen</translation>
   </message>
@@ -2275,7 +2280,7 @@
    <translation>Protokollordner öffnen</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/model_menus.py" />
    <source>Open model folder</source>
    <translation>Modellordner öffnen</translation>
   </message>
@@ -3336,7 +3341,7 @@
    <translation>Zuerst werden die Geschwindigkeiten des Computers gemessen, in einigen Sekunden.</translation>
   </message>
   <message>
-   <location filename="app/ui/trouble/folders.py" />
+   <location filename="app/ui/shown_folder.py" />
    <source>The system could not open it. The folder is {folder}</source>
    <translation>Das System konnte ihn nicht öffnen. Der Ordner ist {folder}</translation>
   </message>
@@ -3434,11 +3439,6 @@
    <location filename="app/ui/trouble/desk.py" />
    <source>This model's context has {tokens} tokens from now on.</source>
    <translation>Der Kontext dieses Modells hat von jetzt an {tokens} Tokens.</translation>
-  </message>
-  <message>
-   <location filename="app/ui/settings/desk_actions.py" />
-   <source>This system does not show folders: {folder}</source>
-   <translation>Dieses System zeigt keine Ordner an: {folder}</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -3781,7 +3781,12 @@
    <translation>Breite der Entwürfe</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/edge.py" />
+   <location filename="app/ui/sidebar/sidebar.py" />
+   <source>Width of the chats: left and right change it</source>
+   <translation>Breite der Chats: links und rechts ändern sie</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
    <source>Width of the inspector: left and right change it</source>
    <translation>Breite des Inspektors: links und rechts ändern sie</translation>
   </message>
@@ -4345,7 +4350,7 @@
    <translation>{here}. {message}</translation>
   </message>
   <message>
-   <location filename="app/ui/models/wording.py" />
+   <location filename="app/ui/figures.py" />
    <source>{hours} h left</source>
    <translation>noch {hours} h</translation>
   </message>
@@ -4355,7 +4360,7 @@
    <translation>{kind}, {size} frei</translation>
   </message>
   <message>
-   <location filename="app/ui/machine/words.py" />
+   <location filename="app/ui/figures.py" />
    <source>{minutes} min left</source>
    <translation>noch {minutes} min</translation>
   </message>
@@ -4405,12 +4410,12 @@
    <translation>{name} hat {size} MiB, ein Anhang fasst aber höchstens {most} MiB: den wichtigen Teil anhängen.</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>{name} is added.</source>
    <translation>{name} ist hinzugefügt.</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>{name} is damaged: {files}. Get or add it again.</source>
    <translation>{name} ist beschädigt: {files}. Neu holen oder hinzufügen.</translation>
   </message>
@@ -4445,7 +4450,7 @@
    <translation>{name} ist bereit.</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>{name} is removed; {size} are free again.</source>
    <translation>{name} ist entfernt; {size} sind wieder frei.</translation>
   </message>
@@ -4460,7 +4465,7 @@
    <translation>{name} wurde nicht importiert. {reason}</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>{name}: all files are what they were.</source>
    <translation>{name}: alle Dateien sind, wie sie waren.</translation>
   </message>
@@ -4510,7 +4515,7 @@
    <translation>{room} Speicher frei.</translation>
   </message>
   <message>
-   <location filename="app/ui/machine/words.py" />
+   <location filename="app/ui/figures.py" />
    <source>{seconds} s left</source>
    <translation>noch {seconds} s</translation>
   </message>

@@ -228,12 +228,12 @@
    <translation>从文件夹添加模型...</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>Add a model's file</source>
    <translation>添加模型文件</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>Add a model's folder</source>
    <translation>添加模型文件夹</translation>
   </message>
@@ -535,7 +535,7 @@
    <translation>检查文件</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/model_menus.py" />
    <source>Choose a draft's folder</source>
    <translation>选择草稿模型文件夹</translation>
   </message>
@@ -735,7 +735,7 @@
    <translation>复制代码</translation>
   </message>
   <message>
-   <location filename="app/ui/trouble/about_dialog.py" />
+   <location filename="app/ui/trouble/details_foot.py" />
    <source>Copy details</source>
    <translation>复制详情</translation>
   </message>
@@ -1079,6 +1079,11 @@
    <translation>首个 token</translation>
   </message>
   <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>First token after {time}</source>
+   <translation>{time} 后首个 token</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>First token: after a prompt of {tokens} tokens.</source>
    <translation>首个 token：在 {tokens} 个 token 的提示词之后。</translation>
@@ -1199,7 +1204,7 @@
    <translation>GB，最近 60 秒</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/model_menus.py" />
    <source>GGUF models (*.gguf)</source>
    <translation>GGUF 模型 (*.gguf)</translation>
   </message>
@@ -1893,7 +1898,7 @@
    <translation>模型</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>Models (*.gguf *.safetensors *.json *.model *.bin)</source>
    <translation>模型 (*.gguf *.safetensors *.json *.model *.bin)</translation>
   </message>
@@ -2223,7 +2228,7 @@
    <translation>只能导入 Tenon 导出的文件和 ChatGPT 的 conversations.json。</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/model_menus.py" />
    <source>Open GGUF file</source>
    <translation>打开 GGUF 文件</translation>
   </message>
@@ -2263,7 +2268,7 @@
    <translation>打开日志文件夹</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/model_menus.py" />
    <source>Open model folder</source>
    <translation>打开模型文件夹</translation>
   </message>
@@ -3322,7 +3327,7 @@
    <translation>先测量本机速度，需数秒。</translation>
   </message>
   <message>
-   <location filename="app/ui/trouble/folders.py" />
+   <location filename="app/ui/shown_folder.py" />
    <source>The system could not open it. The folder is {folder}</source>
    <translation>系统无法打开。文件夹为 {folder}</translation>
   </message>
@@ -3420,11 +3425,6 @@
    <location filename="app/ui/trouble/desk.py" />
    <source>This model's context has {tokens} tokens from now on.</source>
    <translation>此模型的上下文从现在起为 {tokens} 个 token。</translation>
-  </message>
-  <message>
-   <location filename="app/ui/settings/desk_actions.py" />
-   <source>This system does not show folders: {folder}</source>
-   <translation>此系统不显示文件夹：{folder}</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -3767,7 +3767,12 @@
    <translation>草稿宽度</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/edge.py" />
+   <location filename="app/ui/sidebar/sidebar.py" />
+   <source>Width of the chats: left and right change it</source>
+   <translation>聊天列表宽度：用左右键调整</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
    <source>Width of the inspector: left and right change it</source>
    <translation>检查器宽度：用左右键调整</translation>
   </message>
@@ -4328,7 +4333,7 @@
    <translation>{here}。{message}</translation>
   </message>
   <message>
-   <location filename="app/ui/models/wording.py" />
+   <location filename="app/ui/figures.py" />
    <source>{hours} h left</source>
    <translation>还剩 {hours} 小时</translation>
   </message>
@@ -4338,7 +4343,7 @@
    <translation>{kind}，可用 {size}</translation>
   </message>
   <message>
-   <location filename="app/ui/machine/words.py" />
+   <location filename="app/ui/figures.py" />
    <source>{minutes} min left</source>
    <translation>还剩 {minutes} 分钟</translation>
   </message>
@@ -4388,12 +4393,12 @@
    <translation>{name} 有 {size} MiB，而附件最多 {most} MiB：请附加重要的部分。</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>{name} is added.</source>
    <translation>已添加 {name}。</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>{name} is damaged: {files}. Get or add it again.</source>
    <translation>{name} 已损坏：{files}。请重新获取或添加。</translation>
   </message>
@@ -4428,7 +4433,7 @@
    <translation>{name} 已就绪。</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>{name} is removed; {size} are free again.</source>
    <translation>已移除 {name}；释放了 {size}。</translation>
   </message>
@@ -4443,7 +4448,7 @@
    <translation>{name} 未导入。{reason}</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>{name}: all files are what they were.</source>
    <translation>{name}：所有文件均未改变。</translation>
   </message>
@@ -4493,7 +4498,7 @@
    <translation>可用内存 {room}。</translation>
   </message>
   <message>
-   <location filename="app/ui/machine/words.py" />
+   <location filename="app/ui/figures.py" />
    <source>{seconds} s left</source>
    <translation>还剩 {seconds} 秒</translation>
   </message>

@@ -119,8 +119,8 @@ def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -
         qtbot.keyClick(widget, Qt.Key.Key_Tab)
     wanted = ["New chat", "Search chats", "Chats", "Models", "This machine", "Settings",
               "Width of the chats: left and right change it", "Show or hide the chats (Ctrl+B)",
-              "Model: Tenon guide, fp32", "Show or hide the inspector (F12)", "Menu", "Transcript", "Message", "Attach text files", "Mode: Auto",
-              "Send", "Copy reply"]  # fmt: skip
+              "Model: Tenon guide, fp32", "Show or hide the inspector (F12)", "Menu", "Transcript",
+              "Message", "Attach text files", "Mode: Auto", "Send", "Copy reply"]  # fmt: skip
     assert seen[: len(wanted)] == wanted
 
 
