@@ -1114,6 +1114,11 @@
    <translation>Erster Token</translation>
   </message>
   <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>First token after {time}</source>
+   <translation>Erster Token nach {time}</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>First token: after a prompt of {tokens} tokens.</source>
    <translation>Erster Token: nach einem Prompt von {tokens} Tokens.</translation>
@@ -3901,7 +3906,12 @@
    <translation>Breite der Entwürfe</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/edge.py" />
+   <location filename="app/ui/sidebar/sidebar.py" />
+   <source>Width of the chats: left and right change it</source>
+   <translation>Breite der Chats: links und rechts ändern sie</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
    <source>Width of the inspector: left and right change it</source>
    <translation>Breite des Inspektors: links und rechts ändern sie</translation>
   </message>

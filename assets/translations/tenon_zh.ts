@@ -1104,6 +1104,11 @@
    <translation>首个 token</translation>
   </message>
   <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>First token after {time}</source>
+   <translation>{time} 后首个 token</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>First token: after a prompt of {tokens} tokens.</source>
    <translation>首个 token：在 {tokens} 个 token 的提示词之后。</translation>
@@ -3887,7 +3892,12 @@
    <translation>草稿宽度</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/edge.py" />
+   <location filename="app/ui/sidebar/sidebar.py" />
+   <source>Width of the chats: left and right change it</source>
+   <translation>聊天列表宽度：用左右键调整</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
    <source>Width of the inspector: left and right change it</source>
    <translation>检查器宽度：用左右键调整</translation>
   </message>
