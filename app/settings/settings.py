@@ -303,6 +303,9 @@ class Settings(Values):
     settings_level = choice("simple", ("simple", "advanced"), "How many settings are shown.")
     last_chat = whole_number(0, 0, (1 << 63) - 1, "The chat that was open last; 0 for a blank one.")
     inspector_shown = switch(False, "Whether the inspector was open last.")
+    first_run_done = switch(
+        False, "Whether the welcome page was left for a chat, or a model was got from it."
+    )
 
     def remember_model(self, folder: str) -> None:
         """Put a checkpoint folder first among those used lately."""

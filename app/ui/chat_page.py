@@ -179,7 +179,7 @@ class ChatPage(QWidget):
         self._turns.compare_requested.connect(self.compare_requested)
         self._turns.left.connect(self.composer.setFocus)
         self.transcript.link_activated.connect(self._ask_to_open)
-        self.empty_state.example_chosen.connect(self._send_example)
+        self.empty_state.example_chosen.connect(self.ask)
         self._theme.changed.connect(self._fit)
 
     def _fit(self) -> None:
@@ -235,7 +235,8 @@ class ChatPage(QWidget):
     # --- what the person does ---------------------------------------------------------------------------------
 
     @Slot(str)
-    def _send_example(self, text: str) -> None:
+    def ask(self, text: str) -> None:
+        """Send a message in the conversation that is shown."""
         self._send(text, ())
 
     @Slot(str, object)

@@ -9,6 +9,8 @@ from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow
 
+from app.ui.accessible_roles import install_roles
+from app.ui.announcements import ReplyAnnouncements
 from app.ui.app_menu import AppMenu
 from app.ui.chat_files import ChatFiles
 from app.ui.chat_folders import ChatFolders
@@ -41,6 +43,7 @@ from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
 from app.ui.trouble.desk import TroubleDesk
 from app.ui.view_commands import ViewCommands
+from app.ui.welcome.first_run import FirstRun
 from app.words import tr
 
 if TYPE_CHECKING:
@@ -55,6 +58,7 @@ class MainWindow(QMainWindow):
 
     def __init__(self, theme: Theme, workspace: Workspace) -> None:
         super().__init__()
+        install_roles()
         self._theme = theme
         self._workspace = workspace
         self.setWindowTitle("Tenon")
@@ -81,6 +85,9 @@ class MainWindow(QMainWindow):
         self.messages = MessageCommands(workspace, self.page, self.sidebar, self.shelf)
         self.find_in_chat = FindInChat(theme, self.page, self.sidebar, self.shelf)
         self.settings = SettingsOpening(theme, workspace, self)
+        self.first_run = FirstRun(
+            theme, workspace, self.shell, self.places, self.page, self.shelf, self.settings
+        )
         self.commands = Commands(theme, self)
         self.palette_box = CommandPalette(theme, self.commands, self)
         self._add_commands()
@@ -89,6 +96,7 @@ class MainWindow(QMainWindow):
         self.menu = AppMenu(self.commands, self)
         self.done = DoneNotice(workspace, self)
         self.done.chat_wanted.connect(self.shelf.open)
+        self.announcements = ReplyAnnouncements(workspace, self.page)
         self.last_place = LastPlace(workspace, self.page, self.inspector)
         self.ring = FocusRing(self, theme)
         self.scrim = ModalScrim(self)
@@ -120,6 +128,7 @@ class MainWindow(QMainWindow):
         commands.add(
             "palette", tr("All commands"), self.palette_box.open, Section.HELP, ("Ctrl+Shift+P",), "command"
         )
+        self.first_run.add_commands(commands)
         commands.add("shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, Section.HELP, ("F1", "Ctrl+/"),
                      "keyboard")  # fmt: skip
 
@@ -131,6 +140,7 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         workspace, sidebar, page = self._workspace, self.sidebar, self.page
         workspace.notice.connect(self._show_notice)
+        self.page.composer.resized.connect(self._place_toast)
         workspace.machine.said.connect(self._say)
         sidebar.width_chosen.connect(self.view.keep_sidebar_width)
         sidebar.search_left.connect(self._focus_composer)
@@ -262,13 +272,18 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the toast in its corner, above the composer where they would meet."""
+        """Keep the toast in its corner."""
         super().resizeEvent(event)
-        self.toast.place(self.page.composer.height() + 48)
+        self._place_toast()
 
     def showEvent(self, event: QShowEvent) -> None:
         """The toast stands above the composer, whose height is known now."""
         super().showEvent(event)
+        self._place_toast()
+
+    @Slot()
+    def _place_toast(self) -> None:
+        """Above the composer, which grows with what is written."""
         self.toast.place(self.page.composer.height() + 48)
 
     def closeEvent(self, event: QCloseEvent) -> None:

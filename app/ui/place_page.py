@@ -58,6 +58,7 @@ class PlacePage(QWidget):
         self.area.setWidgetResizable(True)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setWidget(content)
+        self.area.setAccessibleName(title)
         self.area.verticalScrollBar().rangeChanged.connect(self._fit)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)

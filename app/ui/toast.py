@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEasingCurve, QEvent, QPoint, QPropertyAnimation, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QEnterEvent
+from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.ui.announcements import announce
 from app.ui.theme.icons import themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme, animation_ms
 from app.words import tr
@@ -152,7 +153,7 @@ class Toast(QFrame):
         self._timer.stop()
         if not lasting:
             self._timer.start()
-        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+        announce(self, self.accessibleName(), urgent=lasting)
 
     def _show_sign(self, shown: bool) -> None:
         """A trouble has its sign before the words."""

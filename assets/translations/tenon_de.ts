@@ -373,6 +373,16 @@
    <translation>Etwas fragen</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Ask the guide</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Ask the guide anything, for example “how big a model can I run?”</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/gpu_section.py" />
    <source>Asking how large it is...</source>
    <translation>Größe wird erfragt...</translation>
@@ -488,6 +498,11 @@
    <translation>Chatmodelle</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Chat now</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>Chat settings</source>
    <translation>Einstellungen des Chats</translation>
@@ -498,9 +513,19 @@
    <translation>Einstellungen des Chats...</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Chat with a language model that runs on this computer. What you write stays here.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/models/card.py" />
    <source>Chat with it</source>
    <translation>Damit chatten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Chat with the small guide now</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -1309,6 +1334,11 @@
    <translation>Zum vorigen</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Good models for it</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>Graphics</source>
    <translation>Grafik</translation>
@@ -1402,6 +1432,11 @@
    <location filename="app/settings/pages.py" />
    <source>How words are chosen</source>
    <translation>Wie Wörter gewählt werden</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>I have a model file</source>
+   <translation type="unfinished" />
   </message>
   <message numerus="yes">
    <location filename="app/ui/comparison/wording.py" />
@@ -1498,6 +1533,11 @@
    <location filename="app/chat/exchange/json_file.py" />
    <source>It comes from a newer Tenon: install that version to import it.</source>
    <translation>Sie stammt von einem neueren Tenon: diese Version installieren, um sie zu importieren.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>It could not be looked at. Everything else works all the same.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -1720,6 +1760,11 @@
    <translation>Grafikkarte wird angesehen...</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Looking at what it has. You need not wait.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/models/model_shelf.py" />
    <source>Looking at what runs here...</source>
    <translation>Es wird geprüft, was hier läuft...</translation>
@@ -1808,6 +1853,11 @@
    <location filename="app/ui/machine/measure_panel.py" />
    <source>Measuring</source>
    <translation>Messung</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Measuring its speed, {share}. You need not wait.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -2100,6 +2150,11 @@
    <translation>Keine GPU, die Tenon nutzen kann</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>No account and no telemetry. Models come from Hugging Face.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/command_palette.py" />
    <source>No command has these letters.</source>
    <translation>Kein Befehl hat diese Buchstaben.</translation>
@@ -2138,6 +2193,11 @@
    <location filename="app/chat/choices.py" />
    <source>None</source>
    <translation>Ohne</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>None of the usual ones fits in its memory; the page Models has all of them.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/model_table.py" />
@@ -2485,6 +2545,11 @@
    <translation>Proxy</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Proxy or mirror</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/erase_dialog.py" />
    <source>Put all settings back to their defaults, too</source>
    <translation>Auch alle Einstellungen auf ihre Vorgaben zurücksetzen</translation>
@@ -2715,6 +2780,11 @@
    <translation>Zweiter Modus</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>See all of them on the page Models.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Seed</source>
    <translation>Seed</translation>
@@ -2843,6 +2913,11 @@
    <translation>Schriftgröße</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Skip</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>Slow: Tenon's kernels are not there</source>
    <translation>Langsam: Tenons Kernels fehlen</translation>
@@ -2911,6 +2986,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>Speeds never measured</source>
    <translation>Geschwindigkeiten nie gemessen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Start talking now</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/transcript/strip.py" />
@@ -3296,14 +3376,29 @@
    <translation>Die Antwort ist gescheitert.</translation>
   </message>
   <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply is finished.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The reply was cut off</source>
    <translation>Die Antwort wurde abgeschnitten</translation>
   </message>
   <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply was cut off.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The reply was stopped</source>
    <translation>Die Antwort wurde angehalten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply was stopped.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -3329,6 +3424,11 @@
    <location filename="app/settings/settings_file.py" />
    <source>The settings were unreadable and start afresh; the old file is kept as {path}.</source>
    <translation>Die Einstellungen waren nicht lesbar und beginnen neu; die alte Datei bleibt als {path} erhalten.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>The small guide is built in and needs no download. It knows Tenon well and the world a little.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />
@@ -3366,6 +3466,11 @@
    <translation>Darin ist keine Nachricht.</translation>
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>There is no reply</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/storage/backup.py" />
    <source>There is no room for today's backup of the chats ({size} MiB, {free} MiB are free): free some space on the disk that holds {folder}.</source>
    <translation>Für die heutige Sicherung der Chats ist kein Platz ({size} MiB, {free} MiB sind frei): auf der Disk mit {folder} Platz schaffen.</translation>
@@ -3396,6 +3501,11 @@
    <translation>Es gibt nichts zu beantworten</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>They come as soon as it is known what runs here.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/transcript/thought.py" />
    <source>Thinking</source>
    <translation>Denkt nach</translation>
@@ -3409,6 +3519,11 @@
    <location filename="app/ui/header.py" />
    <source>This chat has settings of its own</source>
    <translation>Dieser Chat hat eigene Einstellungen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>This computer</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/storage/conversation_store.py" />
@@ -3676,6 +3791,16 @@
    <translation>Gewichte in {format}.</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/first_run.py" />
+   <source>Welcome page</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Welcome to Tenon</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/comparison/dialog.py" />
    <source>What both modes are to answer</source>
    <translation>Was beide Modi beantworten sollen</translation>
@@ -3794,6 +3919,11 @@
    <location filename="app/settings/pages.py" />
    <source>Window</source>
    <translation>Fenster</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>With its small helper, {size}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/get_dialog.py" />
@@ -4505,6 +4635,11 @@
    <translation>{problem} Der Katalog und die eigenen Modelle sind weiterhin da.</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>{problem} The small guide works without the net.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/models/model_shelf.py" />
    <source>{room} of memory free, and a GPU.</source>
    <translation>{room} Speicher frei, und eine GPU.</translation>
@@ -4555,6 +4690,11 @@
    <translation>{size} Auslagerungsspeicher</translation>
   </message>
   <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{speed} words/s</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>{speed}, {times} times plain.</source>
    <translation>{speed}, {times}-mal normal.</translation>
@@ -4578,6 +4718,11 @@
    <location filename="app/ui/inspector/inspector.py" />
    <source>{times} times plain speed</source>
    <translation>{times}-mal normales Tempo</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{time} s/word</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/inspector/line_plot.py" />

@@ -365,6 +365,16 @@
    <translation>问点什么</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Ask the guide</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Ask the guide anything, for example “how big a model can I run?”</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/gpu_section.py" />
    <source>Asking how large it is...</source>
    <translation>正在查询大小...</translation>
@@ -480,6 +490,11 @@
    <translation>对话模型</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Chat now</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>Chat settings</source>
    <translation>对话设置</translation>
@@ -490,9 +505,19 @@
    <translation>对话设置...</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Chat with a language model that runs on this computer. What you write stays here.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/models/card.py" />
    <source>Chat with it</source>
    <translation>与它对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Chat with the small guide now</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -1299,6 +1324,11 @@
    <translation>转到上一个</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Good models for it</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>Graphics</source>
    <translation>显卡</translation>
@@ -1393,6 +1423,11 @@
    <source>How words are chosen</source>
    <translation>如何选词</translation>
   </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>I have a model file</source>
+   <translation type="unfinished" />
+  </message>
   <message numerus="yes">
    <location filename="app/ui/comparison/wording.py" />
    <source>Identical as far as both came, %n token(s).</source>
@@ -1486,6 +1521,11 @@
    <location filename="app/chat/exchange/json_file.py" />
    <source>It comes from a newer Tenon: install that version to import it.</source>
    <translation>它来自更新版的 Tenon：请安装该版本后再导入。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>It could not be looked at. Everything else works all the same.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -1708,6 +1748,11 @@
    <translation>正在查看显卡...</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Looking at what it has. You need not wait.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/models/model_shelf.py" />
    <source>Looking at what runs here...</source>
    <translation>正在查看本机能运行什么...</translation>
@@ -1796,6 +1841,11 @@
    <location filename="app/ui/machine/measure_panel.py" />
    <source>Measuring</source>
    <translation>测量中</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Measuring its speed, {share}. You need not wait.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -2088,6 +2138,11 @@
    <translation>没有 Tenon 可用的 GPU</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>No account and no telemetry. Models come from Hugging Face.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/command_palette.py" />
    <source>No command has these letters.</source>
    <translation>没有包含这些字符的命令。</translation>
@@ -2126,6 +2181,11 @@
    <location filename="app/chat/choices.py" />
    <source>None</source>
    <translation>无</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>None of the usual ones fits in its memory; the page Models has all of them.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/model_table.py" />
@@ -2473,6 +2533,11 @@
    <translation>代理</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Proxy or mirror</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/erase_dialog.py" />
    <source>Put all settings back to their defaults, too</source>
    <translation>同时将所有设置恢复默认</translation>
@@ -2703,6 +2768,11 @@
    <translation>第二种模式</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>See all of them on the page Models.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Seed</source>
    <translation>种子</translation>
@@ -2830,6 +2900,11 @@
    <translation>文字大小</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Skip</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>Slow: Tenon's kernels are not there</source>
    <translation>较慢：缺少 Tenon 的计算内核</translation>
@@ -2898,6 +2973,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>Speeds never measured</source>
    <translation>从未测量速度</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Start talking now</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/transcript/strip.py" />
@@ -3282,14 +3362,29 @@
    <translation>回复失败。</translation>
   </message>
   <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply is finished.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The reply was cut off</source>
    <translation>回复被截断</translation>
   </message>
   <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply was cut off.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The reply was stopped</source>
    <translation>回复已停止</translation>
+  </message>
+  <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply was stopped.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -3315,6 +3410,11 @@
    <location filename="app/settings/settings_file.py" />
    <source>The settings were unreadable and start afresh; the old file is kept as {path}.</source>
    <translation>无法读取设置，已重新开始；旧文件保留为 {path}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>The small guide is built in and needs no download. It knows Tenon well and the world a little.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />
@@ -3352,6 +3452,11 @@
    <translation>其中没有消息。</translation>
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>There is no reply</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/storage/backup.py" />
    <source>There is no room for today's backup of the chats ({size} MiB, {free} MiB are free): free some space on the disk that holds {folder}.</source>
    <translation>没有空间进行今天的对话备份（{size} MiB，可用 {free} MiB）：请在 {folder} 所在的磁盘上腾出空间。</translation>
@@ -3382,6 +3487,11 @@
    <translation>没有可回答的内容</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>They come as soon as it is known what runs here.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/transcript/thought.py" />
    <source>Thinking</source>
    <translation>思考中</translation>
@@ -3395,6 +3505,11 @@
    <location filename="app/ui/header.py" />
    <source>This chat has settings of its own</source>
    <translation>此对话有自己的设置</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>This computer</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/storage/conversation_store.py" />
@@ -3662,6 +3777,16 @@
    <translation>权重格式 {format}。</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/first_run.py" />
+   <source>Welcome page</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Welcome to Tenon</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/comparison/dialog.py" />
    <source>What both modes are to answer</source>
    <translation>两种模式要回答的内容</translation>
@@ -3780,6 +3905,11 @@
    <location filename="app/settings/pages.py" />
    <source>Window</source>
    <translation>窗口</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>With its small helper, {size}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/get_dialog.py" />
@@ -4488,6 +4618,11 @@
    <translation>{problem} 目录和已有的模型仍在。</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>{problem} The small guide works without the net.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/models/model_shelf.py" />
    <source>{room} of memory free, and a GPU.</source>
    <translation>可用内存 {room}，并有 GPU。</translation>
@@ -4538,6 +4673,11 @@
    <translation>{size} 交换空间</translation>
   </message>
   <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{speed} words/s</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>{speed}, {times} times plain.</source>
    <translation>{speed}，是普通的 {times} 倍。</translation>
@@ -4561,6 +4701,11 @@
    <location filename="app/ui/inspector/inspector.py" />
    <source>{times} times plain speed</source>
    <translation>普通速度的 {times} 倍</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{time} s/word</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/inspector/line_plot.py" />

@@ -41,7 +41,7 @@ class ContextMeter(QWidget):
 
     def set_usage(self, used: int, limit: int) -> None:
         """Tokens in use and tokens there are; a limit of 0 hides the meter."""
-        self._used, self._limit = used, limit
+        self._used, self._limit = min(used, limit), limit  # the newest token is counted before it has a place
         self._show()
 
     def set_narrow(self, narrow: bool) -> None:

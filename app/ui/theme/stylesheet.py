@@ -86,6 +86,10 @@ QLineEdit {
   min-height: ${field}px; max-height: ${field}px; selection-background-color: $acc; }
 QLineEdit:hover { border-color: $sub; }
 QLineEdit:focus { border: 2px solid $acc; padding: 0 6px; min-height: ${field2}px; max-height: ${field2}px; }
+QLineEdit[large="true"] {
+  font-size: ${reading}px; min-height: ${large}px; max-height: ${large}px; padding: 0 12px; }
+QLineEdit[large="true"]:focus { min-height: ${large2}px; max-height: ${large2}px; padding: 0 11px; }
+QPushButton[large="true"] { min-height: ${large}px; max-height: ${large}px; padding: 0 16px; }
 QLineEdit[kind="rename"] {
   min-height: 0; max-height: 99px; border: 2px solid $acc; border-radius: 6px; padding: 0 4px; }
 
@@ -212,6 +216,8 @@ def stylesheet(palette: Palette, type_scale: Typography) -> str:
         row_button=px(26),
         field=px(30),
         field2=px(28),
+        large=px(38),
+        large2=px(36),
         segment=px(24),
         nav=px(34),
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QDialog,
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from app.diagnostics.installation import version_of
 from app.diagnostics.licences import components
 from app.ui.theme.icons import app_icon
+from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.ui.trouble.details_foot import DetailsFoot
 from app.words import tr
@@ -30,7 +31,7 @@ _SIDE_PX = 20
 _ICON_PX = 48
 
 
-class AboutDialog(QDialog):
+class AboutDialog(RingedDialog):
     """Version, installation and licences, to be read and copied.
 
     Args:
@@ -39,7 +40,7 @@ class AboutDialog(QDialog):
     """
 
     def __init__(self, theme: Theme, diagnostics: Diagnostics, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self._theme = theme
         self.setWindowTitle(tr("About Tenon"))
         self.setProperty("kind", "dialog")
@@ -49,7 +50,9 @@ class AboutDialog(QDialog):
         version = version_of("tenon")
         name = QLabel(tr("Tenon {version}", version=version) if version else "Tenon", self)
         name.setProperty("kind", "title")
-        told = QLabel(tr("Runs language models on this computer. Nothing you write leaves it."), self)
+        self._told = told = QLabel(
+            tr("Runs language models on this computer. Nothing you write leaves it."), self
+        )
         told.setProperty("kind", "sub")
         told.setWordWrap(True)
         words = QVBoxLayout()
@@ -86,6 +89,11 @@ class AboutDialog(QDialog):
         column.addWidget(self.foot)
         self.foot.close_button.setFocus()
         self.resize(self.sizeHint())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The sentence wraps, and the texts below it leave it the room."""
+        super().resizeEvent(event)
+        self._told.setMinimumHeight(self._told.heightForWidth(self._told.width()))
 
     def sizeHint(self) -> QSize:
         """As the texts need, where the window has room for it."""

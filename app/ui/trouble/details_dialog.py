@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import (
-    QDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app.chat.troubles import title_of
 from app.ui.shown_folder import show_folder
+from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.trouble.details_foot import DetailsFoot
@@ -35,7 +35,7 @@ _MOST_LINES = 12
 _LEAST_TEXT_PX = 72
 
 
-class DetailsDialog(QDialog):
+class DetailsDialog(RingedDialog):
     """Title, sentence, who held the memory where it is about that, and technical details without chat text.
 
     Args:
@@ -47,7 +47,7 @@ class DetailsDialog(QDialog):
     def __init__(
         self, theme: Theme, report: ErrorReport, diagnostics: Diagnostics, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self._theme = theme
         self._report = report
         self._diagnostics = diagnostics
