@@ -16,6 +16,7 @@ from app.bridge.update_check import UpdateCheck
 from app.bridge.workspace import Workspace
 from app.diagnostics.log_files import log_folder
 from app.diagnostics.session_record import SessionRecord
+from app.settings.settings_file import chosen_language, config_folder
 from app.storage.location import data_folder
 from app.ui.language import speak
 from app.ui.main_window import MainWindow
@@ -69,8 +70,8 @@ class Application:
         self._paths = list(paths)
         self.errors = UncaughtErrors()
         self.errors.install()
+        speak(self.qt, chosen_language(config_folder()))
         self.workspace = Workspace()
-        speak(self.qt, self.workspace.settings.language)
         self.theme = Theme()
         self.theme.apply()
         apply_appearance(self.theme, self.workspace.settings)

@@ -59,25 +59,26 @@ class CommandRowDelegate(QStyledItemDelegate):
         elif not action.icon().isNull():
             mode = QIcon.Mode.Normal if possible else QIcon.Mode.Disabled
             action.icon().paint(painter, icon, Qt.AlignmentFlag.AlignCenter, mode)
+        quiet = "sub" if chosen else "mute"  # what can be read on the fill of the chosen row
         box.setLeft(icon.right() + _GAP_PX)
-        box.setRight(self._paint_keys(painter, box, action.shortcut()))
-        role = "mute" if not possible else "acct" if chosen else "text"
+        box.setRight(self._paint_keys(painter, box, action.shortcut(), quiet))
+        role = quiet if not possible else "acct" if chosen else "text"
         box.setLeft(self._paint_title(painter, box, action.text(), row.places, role) + _GAP_PX)
-        self._paint_section(painter, box, Commands.section_title(row.command.section))
+        self._paint_section(painter, box, Commands.section_title(row.command.section), quiet)
         painter.restore()
 
     def _check(self, painter: QPainter, icon: QRect) -> None:
         ratio = painter.device().devicePixelRatioF()
         painter.drawPixmap(icon.topLeft(), tinted_pixmap("check", self._theme.palette.acc, _ICON_PX, ratio))
 
-    def _paint_keys(self, painter: QPainter, box: QRect, keys: QKeySequence) -> int:
+    def _paint_keys(self, painter: QPainter, box: QRect, keys: QKeySequence, role: str) -> int:
         """Paint the shortcut at the right; return where the room before it ends."""
         text = keys.toString(QKeySequence.SequenceFormat.NativeText)
         if not text:
             return box.right()
         font = self._theme.font(TextStyle.SMALL)
         painter.setFont(font)
-        painter.setPen(self._theme.color("mute"))
+        painter.setPen(self._theme.color(role))
         painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
         return box.right() - QFontMetrics(font).horizontalAdvance(text) - 2 * _GAP_PX
 
@@ -104,11 +105,11 @@ class CommandRowDelegate(QStyledItemDelegate):
         layout.draw(painter, QPointF(box.left(), box.top() + (box.height() - line.height()) / 2))
         return box.left() + round(line.naturalTextWidth())
 
-    def _paint_section(self, painter: QPainter, box: QRect, section: str) -> None:
+    def _paint_section(self, painter: QPainter, box: QRect, section: str, role: str) -> None:
         """The section stands behind the title where there is room."""
         font = self._theme.font(TextStyle.SMALL)
         if QFontMetrics(font).horizontalAdvance(section) > box.width():
             return
         painter.setFont(font)
-        painter.setPen(self._theme.color("mute"))
+        painter.setPen(self._theme.color(role))
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, section)

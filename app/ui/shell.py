@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.ui.modal_scrim import paint_veil
 from app.ui.pane import Pane
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.theme import Theme
@@ -24,9 +25,7 @@ class Scrim(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the veil."""
-        veil = QColor("#101816")
-        veil.setAlphaF(0.32)
-        QPainter(self).fillRect(self.rect(), veil)
+        paint_veil(self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Close what is above."""
@@ -55,6 +54,7 @@ class Shell(QWidget):
         self._scrim.hide()
         self._scrim.clicked.connect(self.close_overlay)
         sidebar.setParent(self)
+        sidebar.width_chosen.connect(self._take_width)
         self._left = Pane(shown, self)
         self._right = Pane(False, self)
         self._bare = False
@@ -125,6 +125,11 @@ class Shell(QWidget):
         self._measure()
         self._arrange()
         return self._inspector_width
+
+    @Slot()
+    def _take_width(self) -> None:
+        self._measure()
+        self._arrange()
 
     @Slot()
     def close_overlay(self) -> None:

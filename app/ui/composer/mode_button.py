@@ -82,10 +82,13 @@ class ModeButton(QAbstractButton):
         painter.drawPixmap(_SIDE_PX, top, tinted_pixmap("zap", palette.acc, _ICON_PX, ratio))
         chevron = tinted_pixmap("chevron-down", palette.sub, _ICON_PX, ratio)
         painter.drawPixmap(self.width() - _SIDE_PX - _ICON_PX, top, chevron)
-        painter.setFont(self._theme.font(TextStyle.UI_MEDIUM))
+        font = self._theme.font(TextStyle.UI_MEDIUM)
+        painter.setFont(font)
         painter.setPen(self._theme.color("text"))
-        box = QRectF(_SIDE_PX + _ICON_PX + 6, 0, self.width(), self.height())
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self.words)
+        left = _SIDE_PX + _ICON_PX + 6
+        box = QRectF(left, 0, self.width() - left - _SIDE_PX - _ICON_PX - 2, self.height())
+        words = QFontMetrics(font).elidedText(self.words, Qt.TextElideMode.ElideRight, int(box.width()))
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
 
     def _describe(self) -> None:
         self.setAccessibleName(tr("Mode: {mode}", mode=self.words))

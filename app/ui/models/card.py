@@ -11,18 +11,11 @@ from app.chat.model_entries import DownloadEntry, Fit, ListedModel, fit_of
 from app.ui import figures
 from app.ui.models.elided_label import ElidedLabel
 from app.ui.models.flow import Flow
-from app.ui.models.kinds import set_kind
-from app.ui.models.share_bar import ShareBar
 from app.ui.models.tag import Tag
-from app.ui.models.wording import (
-    best_mode,
-    fit_title,
-    joined,
-    licence_title,
-    memory_words,
-    speed_in_words,
-)
+from app.ui.models.wording import best_mode, fit_title, joined, licence_title, memory_words, speed_in_words
+from app.ui.share_bar import ShareBar
 from app.ui.theme.icons import themed_icon
+from app.ui.theme.kind import set_kind
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import Prediction

@@ -34,6 +34,8 @@ QLabel[kind="section"] { font-size: ${section}px; font-weight: 600; }
 QLabel[kind="display"] { font-size: ${display}px; font-weight: 600; }
 QLabel[kind="lead"] { font-size: ${reading}px; color: $sub; }
 QLabel[kind="small"] { font-size: ${small}px; color: $mute; }
+QLabel[kind="badge"] {
+  background: $press; border-radius: 6px; padding: 1px 5px; font-size: ${small}px; font-weight: 600; color: $text; }
 QLabel[kind="sub"] { color: $sub; }
 QLabel[kind="meter"] { font-size: ${small}px; color: $sub; }
 QLabel[kind="notice"] { font-size: ${small}px; color: $sub; }
@@ -133,7 +135,6 @@ QListView[kind="conversations"] { background: transparent; border: 0; }
 QListView[kind="choices"] { background: $raised; border: 0; }
 QFrame[kind="chip"] { background: $accs; border: 0; border-radius: 6px; }
 QFrame[kind="chip"] QLabel { color: $acct; font-weight: $medium; }
-QFrame[kind="popup"] { background: $raised; border: 1px solid $btn; border-radius: 8px; }
 QMenu { background: $raised; border: 1px solid $btn; padding: 4px; }
 QMenu::item { padding: 6px 24px 6px 10px; border-radius: 6px; color: $text; }
 QMenu::item:selected { background: $hover; }
