@@ -29,12 +29,12 @@ class Edge(QWidget):
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Take hold."""
-        self._grip = event.globalPosition().x() + self._panel.width()
+        self._grip = self._outwards() * event.globalPosition().x() + self._panel.width()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Follow the pointer."""
         if self._grip is not None:
-            self.width_wanted.emit(round(self._grip - event.globalPosition().x()))
+            self.width_wanted.emit(round(self._grip - self._outwards() * event.globalPosition().x()))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Let go."""
@@ -47,7 +47,11 @@ class Edge(QWidget):
         if step is None:
             super().keyPressEvent(event)
         else:
-            self.width_wanted.emit(self._panel.width() + step)
+            self.width_wanted.emit(self._panel.width() + self._outwards() * step)
+
+    def _outwards(self) -> int:
+        """1 where the panel grows to the left, -1 where it does to the right."""
+        return -1 if self.layoutDirection() is Qt.LayoutDirection.RightToLeft else 1
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show where the keyboard is."""

@@ -22,6 +22,7 @@ from app.ui.inspector.plan_view import PlanView
 from app.ui.inspector.section import Section
 from app.ui.inspector.token_paint import TokenLegend
 from app.ui.inspector.token_view import TokenView
+from app.ui.placing import place
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import RoundRecord
@@ -146,7 +147,7 @@ class Inspector(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the edge at the left, over everything."""
         super().resizeEvent(event)
-        self.edge.setGeometry(0, 0, EDGE_PX, self.height())
+        place(self.edge, 0, 0, EDGE_PX, self.height())
         self.edge.raise_()
 
     # --- inside -----------------------------------------------------------------------------------------------

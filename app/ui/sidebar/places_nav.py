@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app.ui.places import MACHINE, MODELS
+from app.ui.placing import place
 from app.ui.sidebar.key_words import key_words
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -60,7 +61,7 @@ class NavRow(QToolButton):
 
     def _place_hint(self) -> None:
         size = self._hint.sizeHint()
-        self._hint.setGeometry(self.width() - size.width() - 10, 0, size.width(), self.height())
+        place(self._hint, self.width() - size.width() - 10, 0, size.width(), self.height())
 
 
 class PlacesNav(QWidget):

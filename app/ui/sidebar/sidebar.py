@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidg
 
 from app.chat.conversation import MessageState
 from app.chat.search import SearchResults
+from app.ui.placing import place
 from app.ui.sidebar.conversation_list import ConversationList
 from app.ui.sidebar.conversation_model import ConversationModel
 from app.ui.sidebar.key_words import key_words
@@ -37,7 +38,7 @@ class KeyHint(QLabel):
         if event.type() == QEvent.Type.Resize and isinstance(event, QResizeEvent):
             size = self.sizeHint()
             host = event.size()
-            self.setGeometry(host.width() - size.width() - 12, 0, size.width(), host.height())
+            place(self, host.width() - size.width() - 12, 0, size.width(), host.height())
         return False
 
 
