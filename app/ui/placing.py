@@ -30,6 +30,11 @@ def painted(widget: QWidget, left: float, top: float, width: float, height: floa
     return QRectF(left, top, width, height)
 
 
+def mirrored(widget: QWidget, box: QRectF) -> QRectF:
+    """`painted` for a box."""
+    return painted(widget, box.left(), box.top(), box.width(), box.height())
+
+
 def in_row(option: QStyleOptionViewItem, box: QRect) -> QRect:
     """Where a list paints in a row what stands at ``box`` when lines begin at the left."""
     return QStyle.visualRect(option.direction, option.rect, box)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QPoint, QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QStandardItemModel, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QDoubleSpinBox, QSizePolicy, QWidget
 
 from app.chat.choices import ModeChoice
+from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -74,7 +75,8 @@ class ListField(QComboBox):
         """Paint the field, then the arrow, which a style sheet could only take from a file of one colour."""
         super().paintEvent(event)
         chevron = tinted_pixmap("chevron-down", self._theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
-        QPainter(self).drawPixmap(self.width() - _ICON_PX - 9, (self.height() - _ICON_PX) // 2, chevron)
+        end, top = self.width() - _ICON_PX - 9, (self.height() - _ICON_PX) // 2
+        QPainter(self).drawPixmap(painted(self, end, top, _ICON_PX, _ICON_PX).topLeft(), chevron)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the page."""
@@ -115,7 +117,7 @@ class TickBox(QCheckBox):
         palette, painter = self._theme.palette, QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         on = self.isChecked() and self.isEnabled()
-        box = QRectF(1.5, (self.height() - _BOX_PX) / 2 + 0.5, _BOX_PX - 1, _BOX_PX - 1)
+        box = painted(self, 1.5, (self.height() - _BOX_PX) / 2 + 0.5, _BOX_PX - 1, _BOX_PX - 1)
         painter.setPen(QColor(palette.acc if on else palette.ctl if self.isEnabled() else palette.line))
         painter.setBrush(QColor(palette.acc if on else palette.bg if self.isEnabled() else palette.surf))
         painter.drawRoundedRect(box, 4, 4)
@@ -124,7 +126,8 @@ class TickBox(QCheckBox):
             tick = tinted_pixmap("check", color, _ICON_PX, self.devicePixelRatioF())
             painter.drawPixmap(box.center() - QPointF(_ICON_PX, _ICON_PX) / 2, tick)
         painter.setPen(self._theme.color("text" if self.isEnabled() else "mute"))
-        room = self.rect().adjusted(_BOX_PX + _GAP_PX, 0, 0, 0)
+        inset = _BOX_PX + _GAP_PX
+        room = painted(self, inset, 0, self.width() - inset, self.height()).toRect()
         flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(room, flags.value | Qt.TextFlag.TextWordWrap.value, self.text())
 

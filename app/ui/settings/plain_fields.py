@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, QSignalBlocker, Qt
+from PySide6.QtCore import QPoint, QPointF, QSignalBlocker, Qt
 from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit, QWidget
 
 from app.settings.control import Names, Words
+from app.ui.placing import painted
 from app.ui.settings.field import KEYBOARD_REASONS, Field
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
@@ -41,7 +42,7 @@ class SwitchBox(QCheckBox):
         """Paint the box and its tick: the style's own has an edge that a dark page hides."""
         palette, painter = self._theme.palette, QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(_ROOM_PX + 0.5, (self.height() - _BOX_PX) / 2 + 0.5, _BOX_PX - 1, _BOX_PX - 1)
+        box = painted(self, _ROOM_PX + 0.5, (self.height() - _BOX_PX) / 2 + 0.5, _BOX_PX - 1, _BOX_PX - 1)
         edge = palette.acc if self.isChecked() else palette.ctl
         painter.setPen(QColor(edge if self.isEnabled() else palette.line))
         painter.setBrush(QColor(palette.acc if self.isChecked() else palette.bg))
@@ -89,8 +90,8 @@ class NamesBox(QComboBox):
         """Paint the field, then the arrow, which a style sheet could only take from a file of one colour."""
         super().paintEvent(event)
         chevron = tinted_pixmap("chevron-down", self._theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
-        place = (self.width() - _ICON_PX - 9, (self.height() - _ICON_PX) // 2)
-        QPainter(self).drawPixmap(*place, chevron)
+        end, top = self.width() - _ICON_PX - 9, (self.height() - _ICON_PX) // 2
+        QPainter(self).drawPixmap(painted(self, end, top, _ICON_PX, _ICON_PX).topLeft(), chevron)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the page: a passing pointer changes nothing."""

@@ -76,6 +76,8 @@ class Sidebar(QWidget):
             QAction(themed_icon(theme, "search"), tr("Search chats"), self.search),
             QLineEdit.ActionPosition.LeadingPosition,
         )
+        if self.isRightToLeft():  # words of the other direction would begin under the hint
+            self.search.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute)
         self._search_hint = KeyHint(key_words("Ctrl+K"), self.search)
         self.search.textChanged.connect(self._search_changed)
         self.search.installEventFilter(self)

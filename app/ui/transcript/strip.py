@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
-from app.ui.placing import painted
+from app.ui.placing import mirrored, painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -134,7 +134,7 @@ class StatusStrip(QAbstractButton):
         if isinstance(piece, str):
             painter.setFont(self._theme.font(TextStyle.SMALL_MEDIUM))
             painter.setPen(self._theme.color("sub"))
-            painter.drawText(self._at(box), flags, piece)
+            painter.drawText(mirrored(self, box), flags, piece)
             return
         words, value = self._fonts()
         plain = QFontMetricsF(words)
@@ -142,23 +142,20 @@ class StatusStrip(QAbstractButton):
         painter.setPen(self._theme.color("sub"))
         left = box.left()
         if piece.before:
-            painter.drawText(self._at(box), flags, piece.before)
+            painter.drawText(mirrored(self, box), flags, piece.before)
             left += plain.horizontalAdvance(piece.before) + _SPACE_PX
         right = box.right()
         if piece.after:
             right -= plain.horizontalAdvance(piece.after)
             after = QRectF(right, box.top(), box.right() - right + 1, box.height())
-            painter.drawText(self._at(after), flags, piece.after)
+            painter.drawText(mirrored(self, after), flags, piece.after)
             right -= _SPACE_PX
         painter.setFont(value)
         painter.setPen(self._theme.color("text" if self._status.live else "sub"))
         inner = QRectF(left, box.top(), right - left + 1, box.height())
         if piece.after:  # the spare room of a changing figure stands before it, not between it and its word
             flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.drawText(self._at(inner), flags, piece.value)
-
-    def _at(self, box: QRectF) -> QRectF:
-        return painted(self, box.left(), box.top(), box.width(), box.height())
+        painter.drawText(mirrored(self, inner), flags, piece.value)
 
     def _fonts(self) -> tuple[QFont, QFont]:
         return self._theme.font(TextStyle.SMALL), self._theme.font(TextStyle.SMALL_BOLD)
