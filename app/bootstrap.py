@@ -76,6 +76,7 @@ class Application:
         self.theme.apply()
         apply_appearance(self.theme, self.workspace.settings)
         self.window = MainWindow(self.theme, self.workspace)
+        self.window.first_run.begin()
         self.opener = Opener(self.workspace, self.window)
         self.errors.happened.connect(self.window.trouble.tell_uncaught)
         instance.asked.connect(self.opener.open)
@@ -150,7 +151,7 @@ def run_self_test() -> tuple[int, str]:
         record = SessionRecord(log_folder())
         application = Application(qt, instance, record, ())
         test = SelfTest(application.workspace, version(), parent=application.window)
-        test.asked.connect(application.window.page.open)
+        test.asked.connect(application.window.shelf.open)
         test.finished.connect(application.window.close, Qt.ConnectionType.QueuedConnection)
         application.first_paint.happened.connect(test.begin)
         try:

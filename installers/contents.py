@@ -16,7 +16,8 @@ EXCLUDED_MODULES = (
     "onnxscript", "onnxruntime", "accelerate", "peft", "datasets", "torchvision", "torchaudio", "timm",
     # Tools of developers.
     "pip", "setuptools", "pkg_resources", "wheel", "pytest", "_pytest", "hypothesis", "mypy", "ruff", "PyInstaller",
-    "ensurepip", "idlelib", "lib2to3", "pydoc_data", "test", "pyqtgraph.examples", "numpy.f2py", "numpy.testing",
+    "ensurepip", "nis", "_dbm", "_gdbm", "idlelib", "lib2to3",
+    "pydoc_data", "test", "pyqtgraph.examples", "numpy.f2py", "numpy.testing",
     # The project's own tests, and what only makes the bundled models.
     "tests", "engine.training.guide.score", "engine.training.guide.__main__",
     # The hub's other protocol, which Tenon leaves off, and its command line.
@@ -40,6 +41,9 @@ STANDARD_LIBRARY = sorted(
     and name
     not in {*EXCLUDED_MODULES, "antigravity", "this", "turtle", "turtledemo", "curses", "dbm", "distutils"}
 )
+
+# Packages that read files of their own as they run: fonts and tables of the formulas.
+DATA_PACKAGES = ("ziamath", "ziafont", "latex2mathml")
 
 # torch compiles, exports, quantizes and trains on many machines with these; nothing of Tenon's does. What is not here
 # is imported with torch or by transformers' configs, needed or not.

@@ -61,11 +61,12 @@ class CommandRowDelegate(QStyledItemDelegate):
         elif not action.icon().isNull():
             mode = QIcon.Mode.Normal if possible else QIcon.Mode.Disabled
             action.icon().paint(painter, place, Qt.AlignmentFlag.AlignCenter, mode)
+        quiet = "sub" if chosen else "mute"  # what can be read on the fill of the chosen row
         box.setLeft(icon.right() + _GAP_PX)
-        box.setRight(self._paint_keys(painter, option, box, action.shortcut()))
-        role = "mute" if not possible else "acct" if chosen else "text"
+        box.setRight(self._paint_keys(painter, option, box, action.shortcut(), quiet))
+        role = quiet if not possible else "acct" if chosen else "text"
         box.setLeft(self._paint_title(painter, option, box, action.text(), row.places, role) + _GAP_PX)
-        self._paint_section(painter, option, box, Commands.section_title(row.command.section))
+        self._paint_section(painter, option, box, Commands.section_title(row.command.section), quiet)
         painter.restore()
 
     def _check(self, painter: QPainter, icon: QRect) -> None:
@@ -73,7 +74,7 @@ class CommandRowDelegate(QStyledItemDelegate):
         painter.drawPixmap(icon.topLeft(), tinted_pixmap("check", self._theme.palette.acc, _ICON_PX, ratio))
 
     def _paint_keys(
-        self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, keys: QKeySequence
+        self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, keys: QKeySequence, role: str
     ) -> int:
         """Paint the shortcut at the right; return where the room before it ends."""
         text = keys.toString(QKeySequence.SequenceFormat.NativeText)
@@ -81,7 +82,7 @@ class CommandRowDelegate(QStyledItemDelegate):
             return box.right()
         font = self._theme.font(TextStyle.SMALL)
         painter.setFont(font)
-        painter.setPen(self._theme.color("mute"))
+        painter.setPen(self._theme.color(role))
         painter.drawText(
             in_row(option, box), Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text
         )
@@ -119,14 +120,14 @@ class CommandRowDelegate(QStyledItemDelegate):
         return box.left() + width
 
     def _paint_section(
-        self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, section: str
+        self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, section: str, role: str
     ) -> None:
         """The section stands behind the title where there is room."""
         font = self._theme.font(TextStyle.SMALL)
         if QFontMetrics(font).horizontalAdvance(section) > box.width():
             return
         painter.setFont(font)
-        painter.setPen(self._theme.color("mute"))
+        painter.setPen(self._theme.color(role))
         painter.drawText(
             in_row(option, box), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, section
         )

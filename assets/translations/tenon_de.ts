@@ -235,12 +235,12 @@
    <translation>Modell aus einem Ordner hinzufügen...</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>Add a model's file</source>
    <translation>Datei eines Modells hinzufügen</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>Add a model's folder</source>
    <translation>Ordner eines Modells hinzufügen</translation>
   </message>
@@ -373,6 +373,16 @@
    <translation>Etwas fragen</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Ask the guide</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Ask the guide anything, for example “how big a model can I run?”</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/gpu_section.py" />
    <source>Asking how large it is...</source>
    <translation>Größe wird erfragt...</translation>
@@ -488,6 +498,11 @@
    <translation>Chatmodelle</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Chat now</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>Chat settings</source>
    <translation>Einstellungen des Chats</translation>
@@ -498,9 +513,19 @@
    <translation>Einstellungen des Chats...</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Chat with a language model that runs on this computer. What you write stays here.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/models/card.py" />
    <source>Chat with it</source>
    <translation>Damit chatten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Chat with the small guide now</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -543,7 +568,7 @@
    <translation>Dateien prüfen</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/model_menus.py" />
    <source>Choose a draft's folder</source>
    <translation>Ordner eines Entwurfsmodells wählen</translation>
   </message>
@@ -743,7 +768,7 @@
    <translation>Code kopieren</translation>
   </message>
   <message>
-   <location filename="app/ui/trouble/about_dialog.py" />
+   <location filename="app/ui/trouble/details_foot.py" />
    <source>Copy details</source>
    <translation>Details kopieren</translation>
   </message>
@@ -1089,6 +1114,11 @@
    <translation>Erster Token</translation>
   </message>
   <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>First token after {time}</source>
+   <translation>Erster Token nach {time}</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>First token: after a prompt of {tokens} tokens.</source>
    <translation>Erster Token: nach einem Prompt von {tokens} Tokens.</translation>
@@ -1209,7 +1239,7 @@
    <translation>GB, letzte 60 s</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/model_menus.py" />
    <source>GGUF models (*.gguf)</source>
    <translation>GGUF-Modelle (*.gguf)</translation>
   </message>
@@ -1302,6 +1332,11 @@
    <location filename="app/ui/field_keys.py" />
    <source>Go to the one before</source>
    <translation>Zum vorigen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Good models for it</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -1398,6 +1433,11 @@
    <source>How words are chosen</source>
    <translation>Wie Wörter gewählt werden</translation>
   </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>I have a model file</source>
+   <translation type="unfinished" />
+  </message>
   <message numerus="yes">
    <location filename="app/ui/comparison/wording.py" />
    <source>Identical as far as both came, %n token(s).</source>
@@ -1493,6 +1533,11 @@
    <location filename="app/chat/exchange/json_file.py" />
    <source>It comes from a newer Tenon: install that version to import it.</source>
    <translation>Sie stammt von einem neueren Tenon: diese Version installieren, um sie zu importieren.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>It could not be looked at. Everything else works all the same.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -1715,6 +1760,11 @@
    <translation>Grafikkarte wird angesehen...</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Looking at what it has. You need not wait.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/models/model_shelf.py" />
    <source>Looking at what runs here...</source>
    <translation>Es wird geprüft, was hier läuft...</translation>
@@ -1803,6 +1853,11 @@
    <location filename="app/ui/machine/measure_panel.py" />
    <source>Measuring</source>
    <translation>Messung</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Measuring its speed, {share}. You need not wait.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -1905,7 +1960,7 @@
    <translation>Modelle</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>Models (*.gguf *.safetensors *.json *.model *.bin)</source>
    <translation>Modelle (*.gguf *.safetensors *.json *.model *.bin)</translation>
   </message>
@@ -2095,6 +2150,11 @@
    <translation>Keine GPU, die Tenon nutzen kann</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>No account and no telemetry. Models come from Hugging Face.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/command_palette.py" />
    <source>No command has these letters.</source>
    <translation>Kein Befehl hat diese Buchstaben.</translation>
@@ -2133,6 +2193,11 @@
    <location filename="app/chat/choices.py" />
    <source>None</source>
    <translation>Ohne</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>None of the usual ones fits in its memory; the page Models has all of them.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/model_table.py" />
@@ -2235,7 +2300,7 @@
    <translation>Importiert werden nur Dateien, die Tenon exportiert hat, und conversations.json von ChatGPT.</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/model_menus.py" />
    <source>Open GGUF file</source>
    <translation>GGUF-Datei öffnen</translation>
   </message>
@@ -2275,7 +2340,7 @@
    <translation>Protokollordner öffnen</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/model_menus.py" />
    <source>Open model folder</source>
    <translation>Modellordner öffnen</translation>
   </message>
@@ -2478,6 +2543,11 @@
    <location filename="app/settings/settings.py" />
    <source>Proxy</source>
    <translation>Proxy</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Proxy or mirror</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/erase_dialog.py" />
@@ -2710,6 +2780,11 @@
    <translation>Zweiter Modus</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>See all of them on the page Models.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Seed</source>
    <translation>Seed</translation>
@@ -2838,6 +2913,11 @@
    <translation>Schriftgröße</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Skip</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>Slow: Tenon's kernels are not there</source>
    <translation>Langsam: Tenons Kernels fehlen</translation>
@@ -2906,6 +2986,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>Speeds never measured</source>
    <translation>Geschwindigkeiten nie gemessen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Start talking now</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/transcript/strip.py" />
@@ -3291,14 +3376,29 @@
    <translation>Die Antwort ist gescheitert.</translation>
   </message>
   <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply is finished.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The reply was cut off</source>
    <translation>Die Antwort wurde abgeschnitten</translation>
   </message>
   <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply was cut off.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The reply was stopped</source>
    <translation>Die Antwort wurde angehalten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply was stopped.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -3326,6 +3426,11 @@
    <translation>Die Einstellungen waren nicht lesbar und beginnen neu; die alte Datei bleibt als {path} erhalten.</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>The small guide is built in and needs no download. It knows Tenon well and the world a little.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/empty_state.py" />
    <source>The small guide is built in and works offline. It knows Tenon well and the world a little.</source>
    <translation>Der kleine Guide ist eingebaut und arbeitet offline. Er versteht nur Englisch, kennt Tenon gut und die Welt ein wenig.</translation>
@@ -3336,7 +3441,7 @@
    <translation>Zuerst werden die Geschwindigkeiten des Computers gemessen, in einigen Sekunden.</translation>
   </message>
   <message>
-   <location filename="app/ui/trouble/folders.py" />
+   <location filename="app/ui/shown_folder.py" />
    <source>The system could not open it. The folder is {folder}</source>
    <translation>Das System konnte ihn nicht öffnen. Der Ordner ist {folder}</translation>
   </message>
@@ -3359,6 +3464,11 @@
    <location filename="app/chat/exchange/reading.py" />
    <source>There is no message in it.</source>
    <translation>Darin ist keine Nachricht.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>There is no reply</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/storage/backup.py" />
@@ -3391,6 +3501,11 @@
    <translation>Es gibt nichts zu beantworten</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>They come as soon as it is known what runs here.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/transcript/thought.py" />
    <source>Thinking</source>
    <translation>Denkt nach</translation>
@@ -3404,6 +3519,11 @@
    <location filename="app/ui/header.py" />
    <source>This chat has settings of its own</source>
    <translation>Dieser Chat hat eigene Einstellungen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>This computer</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/storage/conversation_store.py" />
@@ -3434,11 +3554,6 @@
    <location filename="app/ui/trouble/desk.py" />
    <source>This model's context has {tokens} tokens from now on.</source>
    <translation>Der Kontext dieses Modells hat von jetzt an {tokens} Tokens.</translation>
-  </message>
-  <message>
-   <location filename="app/ui/settings/desk_actions.py" />
-   <source>This system does not show folders: {folder}</source>
-   <translation>Dieses System zeigt keine Ordner an: {folder}</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -3676,6 +3791,16 @@
    <translation>Gewichte in {format}.</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/first_run.py" />
+   <source>Welcome page</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Welcome to Tenon</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/comparison/dialog.py" />
    <source>What both modes are to answer</source>
    <translation>Was beide Modi beantworten sollen</translation>
@@ -3781,7 +3906,12 @@
    <translation>Breite der Entwürfe</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/edge.py" />
+   <location filename="app/ui/sidebar/sidebar.py" />
+   <source>Width of the chats: left and right change it</source>
+   <translation>Breite der Chats: links und rechts ändern sie</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
    <source>Width of the inspector: left and right change it</source>
    <translation>Breite des Inspektors: links und rechts ändern sie</translation>
   </message>
@@ -3789,6 +3919,11 @@
    <location filename="app/settings/pages.py" />
    <source>Window</source>
    <translation>Fenster</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>With its small helper, {size}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/get_dialog.py" />
@@ -4345,7 +4480,7 @@
    <translation>{here}. {message}</translation>
   </message>
   <message>
-   <location filename="app/ui/models/wording.py" />
+   <location filename="app/ui/figures.py" />
    <source>{hours} h left</source>
    <translation>noch {hours} h</translation>
   </message>
@@ -4355,7 +4490,7 @@
    <translation>{kind}, {size} frei</translation>
   </message>
   <message>
-   <location filename="app/ui/machine/words.py" />
+   <location filename="app/ui/figures.py" />
    <source>{minutes} min left</source>
    <translation>noch {minutes} min</translation>
   </message>
@@ -4405,12 +4540,12 @@
    <translation>{name} hat {size} MiB, ein Anhang fasst aber höchstens {most} MiB: den wichtigen Teil anhängen.</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>{name} is added.</source>
    <translation>{name} ist hinzugefügt.</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>{name} is damaged: {files}. Get or add it again.</source>
    <translation>{name} ist beschädigt: {files}. Neu holen oder hinzufügen.</translation>
   </message>
@@ -4445,7 +4580,7 @@
    <translation>{name} ist bereit.</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>{name} is removed; {size} are free again.</source>
    <translation>{name} ist entfernt; {size} sind wieder frei.</translation>
   </message>
@@ -4460,7 +4595,7 @@
    <translation>{name} wurde nicht importiert. {reason}</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>{name}: all files are what they were.</source>
    <translation>{name}: alle Dateien sind, wie sie waren.</translation>
   </message>
@@ -4500,6 +4635,11 @@
    <translation>{problem} Der Katalog und die eigenen Modelle sind weiterhin da.</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>{problem} The small guide works without the net.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/models/model_shelf.py" />
    <source>{room} of memory free, and a GPU.</source>
    <translation>{room} Speicher frei, und eine GPU.</translation>
@@ -4510,7 +4650,7 @@
    <translation>{room} Speicher frei.</translation>
   </message>
   <message>
-   <location filename="app/ui/machine/words.py" />
+   <location filename="app/ui/figures.py" />
    <source>{seconds} s left</source>
    <translation>noch {seconds} s</translation>
   </message>
@@ -4550,6 +4690,11 @@
    <translation>{size} Auslagerungsspeicher</translation>
   </message>
   <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{speed} words/s</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>{speed}, {times} times plain.</source>
    <translation>{speed}, {times}-mal normal.</translation>
@@ -4573,6 +4718,11 @@
    <location filename="app/ui/inspector/inspector.py" />
    <source>{times} times plain speed</source>
    <translation>{times}-mal normales Tempo</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{time} s/word</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/inspector/line_plot.py" />

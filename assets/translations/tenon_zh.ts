@@ -228,12 +228,12 @@
    <translation>从文件夹添加模型...</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>Add a model's file</source>
    <translation>添加模型文件</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>Add a model's folder</source>
    <translation>添加模型文件夹</translation>
   </message>
@@ -365,6 +365,16 @@
    <translation>问点什么</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Ask the guide</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Ask the guide anything, for example “how big a model can I run?”</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/gpu_section.py" />
    <source>Asking how large it is...</source>
    <translation>正在查询大小...</translation>
@@ -480,6 +490,11 @@
    <translation>对话模型</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Chat now</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>Chat settings</source>
    <translation>对话设置</translation>
@@ -490,9 +505,19 @@
    <translation>对话设置...</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Chat with a language model that runs on this computer. What you write stays here.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/models/card.py" />
    <source>Chat with it</source>
    <translation>与它对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Chat with the small guide now</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -535,7 +560,7 @@
    <translation>检查文件</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/model_menus.py" />
    <source>Choose a draft's folder</source>
    <translation>选择草稿模型文件夹</translation>
   </message>
@@ -735,7 +760,7 @@
    <translation>复制代码</translation>
   </message>
   <message>
-   <location filename="app/ui/trouble/about_dialog.py" />
+   <location filename="app/ui/trouble/details_foot.py" />
    <source>Copy details</source>
    <translation>复制详情</translation>
   </message>
@@ -1079,6 +1104,11 @@
    <translation>首个 token</translation>
   </message>
   <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>First token after {time}</source>
+   <translation>{time} 后首个 token</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>First token: after a prompt of {tokens} tokens.</source>
    <translation>首个 token：在 {tokens} 个 token 的提示词之后。</translation>
@@ -1199,7 +1229,7 @@
    <translation>GB，最近 60 秒</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/model_menus.py" />
    <source>GGUF models (*.gguf)</source>
    <translation>GGUF 模型 (*.gguf)</translation>
   </message>
@@ -1292,6 +1322,11 @@
    <location filename="app/ui/field_keys.py" />
    <source>Go to the one before</source>
    <translation>转到上一个</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Good models for it</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -1388,6 +1423,11 @@
    <source>How words are chosen</source>
    <translation>如何选词</translation>
   </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>I have a model file</source>
+   <translation type="unfinished" />
+  </message>
   <message numerus="yes">
    <location filename="app/ui/comparison/wording.py" />
    <source>Identical as far as both came, %n token(s).</source>
@@ -1481,6 +1521,11 @@
    <location filename="app/chat/exchange/json_file.py" />
    <source>It comes from a newer Tenon: install that version to import it.</source>
    <translation>它来自更新版的 Tenon：请安装该版本后再导入。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>It could not be looked at. Everything else works all the same.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -1703,6 +1748,11 @@
    <translation>正在查看显卡...</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Looking at what it has. You need not wait.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/models/model_shelf.py" />
    <source>Looking at what runs here...</source>
    <translation>正在查看本机能运行什么...</translation>
@@ -1791,6 +1841,11 @@
    <location filename="app/ui/machine/measure_panel.py" />
    <source>Measuring</source>
    <translation>测量中</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Measuring its speed, {share}. You need not wait.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -1893,7 +1948,7 @@
    <translation>模型</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>Models (*.gguf *.safetensors *.json *.model *.bin)</source>
    <translation>模型 (*.gguf *.safetensors *.json *.model *.bin)</translation>
   </message>
@@ -2083,6 +2138,11 @@
    <translation>没有 Tenon 可用的 GPU</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>No account and no telemetry. Models come from Hugging Face.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/command_palette.py" />
    <source>No command has these letters.</source>
    <translation>没有包含这些字符的命令。</translation>
@@ -2121,6 +2181,11 @@
    <location filename="app/chat/choices.py" />
    <source>None</source>
    <translation>无</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>None of the usual ones fits in its memory; the page Models has all of them.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/model_table.py" />
@@ -2223,7 +2288,7 @@
    <translation>只能导入 Tenon 导出的文件和 ChatGPT 的 conversations.json。</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/model_menus.py" />
    <source>Open GGUF file</source>
    <translation>打开 GGUF 文件</translation>
   </message>
@@ -2263,7 +2328,7 @@
    <translation>打开日志文件夹</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/model_menus.py" />
    <source>Open model folder</source>
    <translation>打开模型文件夹</translation>
   </message>
@@ -2466,6 +2531,11 @@
    <location filename="app/settings/settings.py" />
    <source>Proxy</source>
    <translation>代理</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Proxy or mirror</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/erase_dialog.py" />
@@ -2698,6 +2768,11 @@
    <translation>第二种模式</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>See all of them on the page Models.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Seed</source>
    <translation>种子</translation>
@@ -2825,6 +2900,11 @@
    <translation>文字大小</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Skip</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>Slow: Tenon's kernels are not there</source>
    <translation>较慢：缺少 Tenon 的计算内核</translation>
@@ -2893,6 +2973,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>Speeds never measured</source>
    <translation>从未测量速度</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Start talking now</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/transcript/strip.py" />
@@ -3277,14 +3362,29 @@
    <translation>回复失败。</translation>
   </message>
   <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply is finished.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The reply was cut off</source>
    <translation>回复被截断</translation>
   </message>
   <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply was cut off.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The reply was stopped</source>
    <translation>回复已停止</translation>
+  </message>
+  <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply was stopped.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -3312,6 +3412,11 @@
    <translation>无法读取设置，已重新开始；旧文件保留为 {path}。</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>The small guide is built in and needs no download. It knows Tenon well and the world a little.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/empty_state.py" />
    <source>The small guide is built in and works offline. It knows Tenon well and the world a little.</source>
    <translation>小向导是内置的，可离线使用。它只懂英语，熟悉 Tenon，对世界略知一二。</translation>
@@ -3322,7 +3427,7 @@
    <translation>先测量本机速度，需数秒。</translation>
   </message>
   <message>
-   <location filename="app/ui/trouble/folders.py" />
+   <location filename="app/ui/shown_folder.py" />
    <source>The system could not open it. The folder is {folder}</source>
    <translation>系统无法打开。文件夹为 {folder}</translation>
   </message>
@@ -3345,6 +3450,11 @@
    <location filename="app/chat/exchange/reading.py" />
    <source>There is no message in it.</source>
    <translation>其中没有消息。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>There is no reply</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/storage/backup.py" />
@@ -3377,6 +3487,11 @@
    <translation>没有可回答的内容</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>They come as soon as it is known what runs here.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/transcript/thought.py" />
    <source>Thinking</source>
    <translation>思考中</translation>
@@ -3390,6 +3505,11 @@
    <location filename="app/ui/header.py" />
    <source>This chat has settings of its own</source>
    <translation>此对话有自己的设置</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>This computer</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/storage/conversation_store.py" />
@@ -3420,11 +3540,6 @@
    <location filename="app/ui/trouble/desk.py" />
    <source>This model's context has {tokens} tokens from now on.</source>
    <translation>此模型的上下文从现在起为 {tokens} 个 token。</translation>
-  </message>
-  <message>
-   <location filename="app/ui/settings/desk_actions.py" />
-   <source>This system does not show folders: {folder}</source>
-   <translation>此系统不显示文件夹：{folder}</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -3662,6 +3777,16 @@
    <translation>权重格式 {format}。</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/first_run.py" />
+   <source>Welcome page</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Welcome to Tenon</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/comparison/dialog.py" />
    <source>What both modes are to answer</source>
    <translation>两种模式要回答的内容</translation>
@@ -3767,7 +3892,12 @@
    <translation>草稿宽度</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/edge.py" />
+   <location filename="app/ui/sidebar/sidebar.py" />
+   <source>Width of the chats: left and right change it</source>
+   <translation>聊天列表宽度：用左右键调整</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
    <source>Width of the inspector: left and right change it</source>
    <translation>检查器宽度：用左右键调整</translation>
   </message>
@@ -3775,6 +3905,11 @@
    <location filename="app/settings/pages.py" />
    <source>Window</source>
    <translation>窗口</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>With its small helper, {size}</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/get_dialog.py" />
@@ -4328,7 +4463,7 @@
    <translation>{here}。{message}</translation>
   </message>
   <message>
-   <location filename="app/ui/models/wording.py" />
+   <location filename="app/ui/figures.py" />
    <source>{hours} h left</source>
    <translation>还剩 {hours} 小时</translation>
   </message>
@@ -4338,7 +4473,7 @@
    <translation>{kind}，可用 {size}</translation>
   </message>
   <message>
-   <location filename="app/ui/machine/words.py" />
+   <location filename="app/ui/figures.py" />
    <source>{minutes} min left</source>
    <translation>还剩 {minutes} 分钟</translation>
   </message>
@@ -4388,12 +4523,12 @@
    <translation>{name} 有 {size} MiB，而附件最多 {most} MiB：请附加重要的部分。</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>{name} is added.</source>
    <translation>已添加 {name}。</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>{name} is damaged: {files}. Get or add it again.</source>
    <translation>{name} 已损坏：{files}。请重新获取或添加。</translation>
   </message>
@@ -4428,7 +4563,7 @@
    <translation>{name} 已就绪。</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>{name} is removed; {size} are free again.</source>
    <translation>已移除 {name}；释放了 {size}。</translation>
   </message>
@@ -4443,7 +4578,7 @@
    <translation>{name} 未导入。{reason}</translation>
   </message>
   <message>
-   <location filename="app/ui/models/models_page.py" />
+   <location filename="app/ui/models/keeping.py" />
    <source>{name}: all files are what they were.</source>
    <translation>{name}：所有文件均未改变。</translation>
   </message>
@@ -4483,6 +4618,11 @@
    <translation>{problem} 目录和已有的模型仍在。</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>{problem} The small guide works without the net.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/models/model_shelf.py" />
    <source>{room} of memory free, and a GPU.</source>
    <translation>可用内存 {room}，并有 GPU。</translation>
@@ -4493,7 +4633,7 @@
    <translation>可用内存 {room}。</translation>
   </message>
   <message>
-   <location filename="app/ui/machine/words.py" />
+   <location filename="app/ui/figures.py" />
    <source>{seconds} s left</source>
    <translation>还剩 {seconds} 秒</translation>
   </message>
@@ -4533,6 +4673,11 @@
    <translation>{size} 交换空间</translation>
   </message>
   <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{speed} words/s</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>{speed}, {times} times plain.</source>
    <translation>{speed}，是普通的 {times} 倍。</translation>
@@ -4556,6 +4701,11 @@
    <location filename="app/ui/inspector/inspector.py" />
    <source>{times} times plain speed</source>
    <translation>普通速度的 {times} 倍</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{time} s/word</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/inspector/line_plot.py" />

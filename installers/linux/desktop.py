@@ -154,8 +154,11 @@ Settings.
 .TP
 .I ~/.cache/{COMMAND}
 What can be made again.
+.TP
+.I ~/.local/state/{COMMAND}/log
+Logs, without a word of any chat.
 .SH ENVIRONMENT
 .TP
-.BR TENON_DATA_DIR ", " TENON_CONFIG_DIR ", " TENON_CACHE_DIR
+.BR TENON_DATA_DIR ", " TENON_CONFIG_DIR ", " TENON_CACHE_DIR ", " TENON_LOG_DIR
 Other places for these.
 """

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 
 import pytest
 
+from installers.components import components, normalized
 from installers.contents import (
+    DATA_PACKAGES,
     EXCLUDED_MODULES,
     of_the_system,
     source_wanted,
@@ -96,6 +99,25 @@ def test_the_engine_imports_nothing_that_stays_out() -> None:
     assert excluded == []
 
 
+def test_the_app_imports_nothing_that_stays_out() -> None:
+    imported = set()
+    for package in ("app", "engine"):
+        for path in (ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.Import):
+                    imported |= {alias.name for alias in node.names}
+                elif isinstance(node, ast.ImportFrom) and node.module:
+                    imported |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    assert "PySide6.QtWidgets" in imported
+    out = {
+        name
+        for name in imported
+        if any(name == left or name.startswith(f"{left}.") for left in EXCLUDED_MODULES)
+    }
+    # The recipe of the bundled models names its own scoring.
+    assert {name for name in out if not name.startswith("engine.training.guide.score")} == set()
+
+
 def test_files_that_nothing_uses() -> None:
     assert unused("torch/include/ATen/ATen.h")
     assert unused("PySide6/Qt/plugins/tls/libqopensslbackend.so")
@@ -115,3 +137,18 @@ def test_libraries_of_the_system_are_left_to_it() -> None:
     assert of_the_system("libfontconfig.so.1")
     assert not of_the_system("libxcb-cursor.so.0")
     assert not of_the_system("torch/lib/libgomp.so.1")
+
+
+def test_packages_with_files_of_their_own_are_known() -> None:
+    """A package that is new here and reads files as it runs must be named in DATA_PACKAGES."""
+    code = (".py", ".pyc", ".pyi", ".so", ".pyd", ".dll", ".dylib", ".typed", ".h", ".c", ".pxd", ".pyx")
+    found = set()
+    for component in components():
+        files = [file for file in component.distribution.files or [] if ".." not in file.parts]
+        own = [file for file in files if ".dist-info" not in file.parts[0] and file.suffix not in code]
+        if any(".so." not in file.name for file in own):
+            found.add(component.name)
+    with_hooks = {"numpy", "pyqtgraph", "pyside6-essentials", "shiboken6", "torch", "transformers"}
+    read_by_no_part_of_tenon = {"huggingface-hub", "jeepney", "keyring", "markupsafe", "pycparser", "sympy",
+                                "tokenizers", "tqdm"}  # fmt: skip
+    assert found - with_hooks - read_by_no_part_of_tenon == {normalized(name) for name in DATA_PACKAGES}

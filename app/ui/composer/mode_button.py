@@ -85,10 +85,13 @@ class ModeButton(QAbstractButton):
         chevron = tinted_pixmap("chevron-down", palette.sub, _ICON_PX, ratio)
         end = self.width() - _SIDE_PX - _ICON_PX
         painter.drawPixmap(painted(self, end, top, _ICON_PX, _ICON_PX).topLeft(), chevron)
-        painter.setFont(self._theme.font(TextStyle.UI_MEDIUM))
+        font = self._theme.font(TextStyle.UI_MEDIUM)
+        painter.setFont(font)
         painter.setPen(self._theme.color("text"))
-        box = painted(self, _SIDE_PX + _ICON_PX + 6, 0, self.width(), self.height())
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self.words)
+        left = _SIDE_PX + _ICON_PX + 6
+        box = painted(self, left, 0, self.width() - left - _SIDE_PX - _ICON_PX - 2, self.height())
+        words = QFontMetrics(font).elidedText(self.words, Qt.TextElideMode.ElideRight, int(box.width()))
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
 
     def _describe(self) -> None:
         self.setAccessibleName(tr("Mode: {mode}", mode=self.words))

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.chat.mode_table import ModeRow
 from app.ui import figures
-from app.ui.machine.words import gigabytes, speed_figure
+from app.ui.figures import gigabytes
+from app.ui.machine.words import speed_figure
 from app.ui.placing import mirrored
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -125,7 +126,7 @@ class PlanTable(QWidget):
     def _choose_columns(self) -> None:
         """All columns where there is room; else those that matter most."""
         every = self._every_column()
-        for columns in (every, every[-2:], every[-2:-1]):
+        for columns in (every, [*every[:-3], *every[-2:]], every[-2:], every[-2:-1]):
             self._columns = columns
             self._widths = [self._width_of(column) for column in columns]
             words = self.width() - 2 * _SIDE_PX - sum(self._widths) - _GAP_PX * len(columns)
@@ -201,8 +202,10 @@ class PlanTable(QWidget):
 
     def _figures(self, row: ModeRow) -> str:
         """What columns that have no room would say."""
-        if len(self._columns) > 2:
+        if tr("First token") in self.column_titles:
             return ""
+        if len(self._columns) > 2:
+            return tr("First token after {time}", time=figures.duration(1e3 * row.first_token_s))
         words = [tr("{size} GB of memory", size=gigabytes(row.host_bytes))]
         if row.gpu_bytes:
             words.append(tr("{size} GB on the GPU", size=gigabytes(row.gpu_bytes)))

@@ -140,7 +140,6 @@ class TokenRow(ActionRow):
         self._buttons.addStretch(1)
         self.line.addWidget(self.edit, 1)
         self.line.addLayout(self._buttons)
-        self.setFocusProxy(self.edit)
 
     def fit_side(self, width: int) -> None:
         """Where they have no room beside one another the buttons go below the field."""

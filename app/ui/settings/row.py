@@ -63,7 +63,7 @@ class SettingRow(QWidget):
     def put_field(self, field: Field) -> None:
         """Take in what the setting is changed with."""
         self.field = field
-        self.title.setBuddy(field)
+        self.title.setBuddy(field.controls[0])
         self.setTabOrder(field, self.reset_button)
 
     def show_state(self, changed: bool, usual: bool, in_use: str, usual_words: str) -> None:

@@ -14,7 +14,6 @@ from app.ui.machine.bars import Bar, Bars, Legend, tick_step
 from app.ui.machine.plan_table import PlanTable
 from app.ui.machine.words import (
     card_words,
-    left_words,
     measured_words,
     plan_notes,
     power_words,
@@ -141,12 +140,6 @@ def test_cards_say_what_is_there() -> None:
 
 def test_figures_and_sentences() -> None:
     assert [speed_figure(value) for value in (14.23, 343.0, 0.424, 0.996)] == ["14.2", "343", "0.42", "1.0"]
-    assert [left_words(value) for value in (None, 0.2, 12.4, 300.0)] == [
-        "",
-        "1 s left",
-        "12 s left",
-        "5 min left",
-    ]
     assert result_words(()) == ("", "")
     plain = MeasuredMode("plain", 9.0)
     lookup = MeasuredMode("lookup", 8.0)
