@@ -237,6 +237,7 @@ class Settings(Values):
     recent_models = texts(RECENT_MODELS, "Checkpoint folders used lately, the latest first.")
     window_geometry = text("", "Where the window was, as Qt saves it, in base64.")
     sidebar_shown = switch(True, "Whether the list of conversations is shown.")
+    sidebar_width = whole_number(256, 200, 420, "Width of the list of chats, at the usual size of text.")
     inspector_width = whole_number(420, 360, 520, "Width of the inspector.")
     drafted_shown = switch(
         False,

@@ -27,6 +27,7 @@ from app.ui.inspector.dock import InspectorDock
 from app.ui.last_place import LastPlace
 from app.ui.machine.page import MachinePage
 from app.ui.message_commands import MessageCommands
+from app.ui.modal_scrim import ModalScrim
 from app.ui.models.model_news import ModelNews
 from app.ui.models.models_page import ModelsPage
 from app.ui.place_page import PlacePage
@@ -64,6 +65,7 @@ class MainWindow(QMainWindow):
         self.setWindowIcon(app_icon())
         self.setMinimumSize(_LEAST)
         self.sidebar = Sidebar(theme)
+        self.sidebar.set_width(workspace.settings.sidebar_width)
         self.page = ChatPage(theme, workspace)
         self.places = Places(self.page)
         self.shell = Shell(theme, self.sidebar, self.places, workspace.settings.sidebar_shown)
@@ -97,6 +99,7 @@ class MainWindow(QMainWindow):
         self.announcements = ReplyAnnouncements(workspace, self.page)
         self.last_place = LastPlace(workspace, self.page, self.inspector)
         self.ring = FocusRing(self, theme)
+        self.scrim = ModalScrim(self)
         self._connect()
         self._order_tabs()
         self._restore_geometry()
@@ -139,6 +142,7 @@ class MainWindow(QMainWindow):
         workspace.notice.connect(self._show_notice)
         self.page.composer.resized.connect(self._place_toast)
         workspace.machine.said.connect(self._say)
+        sidebar.width_chosen.connect(self.view.keep_sidebar_width)
         sidebar.search_left.connect(self._focus_composer)
         sidebar.nav.requested.connect(self._go)
         self.places.made.connect(self._page_made)
@@ -167,6 +171,7 @@ class MainWindow(QMainWindow):
             self.sidebar.search,
             self.sidebar.list,
             *self.sidebar.nav.rows.values(),
+            self.sidebar.edge,
             header.sidebar_button,
             header.options_button,
             header.model_button,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.ui.modal_scrim import paint_veil
 from app.ui.pane import Pane
+from app.ui.placing import place
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.theme import Theme
 from app.ui.transcript.message_column import NARROW_PX
@@ -24,9 +26,7 @@ class Scrim(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the veil."""
-        veil = QColor("#101816")
-        veil.setAlphaF(0.32)
-        QPainter(self).fillRect(self.rect(), veil)
+        paint_veil(self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Close what is above."""
@@ -55,6 +55,7 @@ class Shell(QWidget):
         self._scrim.hide()
         self._scrim.clicked.connect(self.close_overlay)
         sidebar.setParent(self)
+        sidebar.width_chosen.connect(self._take_width)
         self._left = Pane(shown, self)
         self._right = Pane(False, self)
         self._bare = False
@@ -127,6 +128,11 @@ class Shell(QWidget):
         return self._inspector_width
 
     @Slot()
+    def _take_width(self) -> None:
+        self._measure()
+        self._arrange()
+
+    @Slot()
     def close_overlay(self) -> None:
         """Put away what stands above the page."""
         if self._left.narrow and self._left.overlay:
@@ -159,7 +165,7 @@ class Shell(QWidget):
     def _arrange(self) -> None:
         left = self._place_sidebar()
         right = self._place_inspector(left)
-        self._page.setGeometry(left, 0, self.width() - left - right, self.height())
+        place(self._page, left, 0, self.width() - left - right, self.height())
         self._scrim.setGeometry(self.rect())
         self._scrim.setVisible(any(pane.narrow and pane.share > 0 for pane in (self._left, self._right)))
 
@@ -167,7 +173,7 @@ class Shell(QWidget):
         """Returns what it takes from the page, in px."""
         width = self._sidebar.sizeHint().width()
         shown = 0 if self._bare else round(width * self._left.share)
-        self._sidebar.setGeometry(shown - width, 0, width, self.height())
+        place(self._sidebar, shown - width, 0, width, self.height())
         self._show(self._sidebar, shown > 0)
         return 0 if self._left.narrow else shown
 
@@ -181,7 +187,7 @@ class Shell(QWidget):
         else:
             width = max(_INSPECTOR_PX[0], min(width, self.width() - left - _PAGE_PX))
         shown = round(width * self._right.share)
-        self._inspector.setGeometry(self.width() - shown, 0, width, self.height())
+        place(self._inspector, self.width() - shown, 0, width, self.height())
         self._show(self._inspector, shown > 0)
         if shown > 0 and self._right.narrow:
             self._inspector.raise_()

@@ -34,6 +34,8 @@ QLabel[kind="section"] { font-size: ${section}px; font-weight: 600; }
 QLabel[kind="display"] { font-size: ${display}px; font-weight: 600; }
 QLabel[kind="lead"] { font-size: ${reading}px; color: $sub; }
 QLabel[kind="small"] { font-size: ${small}px; color: $mute; }
+QLabel[kind="badge"] {
+  background: $press; border-radius: 6px; padding: 1px 5px; font-size: ${small}px; font-weight: 600; color: $text; }
 QLabel[kind="sub"] { color: $sub; }
 QLabel[kind="meter"] { font-size: ${small}px; color: $sub; }
 QLabel[kind="notice"] { font-size: ${small}px; color: $sub; }

@@ -24,6 +24,7 @@ from app.ui.theme.typography import TextStyle
 from app.ui.transcript.blocks import split_cells
 from app.ui.transcript.drafted_text import Stretch, rendered_stretches, stretches_of_blocks
 from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown
+from app.ui.transcript.ornaments import paint_ornaments
 from app.ui.transcript.prose import NO_HTML_MARKDOWN, leading_px, style_markdown
 from app.ui.transcript.text_marks import cursors, drafted_format, found_format
 
@@ -45,6 +46,7 @@ class TableCell:
         self.document.setDocumentMargin(0)
         self.document.setDefaultFont(font)
         option = QTextOption(alignment)
+        option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
         option.setWrapMode(QTextOption.WrapMode.WordWrap)
         self.document.setDefaultTextOption(option)
         formulas = set_markdown(self.document, markdown, NO_HTML_MARKDOWN)
@@ -68,6 +70,7 @@ class TableCell:
             selection.format = found_format(theme, number == current)
             selections.append(selection)
         context.selections = selections
+        paint_ornaments(painter, self.document, theme, QRectF(QPointF(0, 0), self.document.size()))
         self.document.documentLayout().draw(painter, context)
 
     @property
