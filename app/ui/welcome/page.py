@@ -172,7 +172,8 @@ class WelcomePage(PlacePage):
     @property
     def _choosing(self) -> bool:
         """Whether a card has to change; else none does while another model may take its place under the pointer."""
-        return bool(self.getting.asked or self._store.downloads.entries)
+        asking = any(card.content is not None and card.content.asked for card in self.cards.cards.values())
+        return bool(asking or self.getting.asked or self._store.downloads.entries)
 
     def _models_words(self) -> str:
         known, found = self._store.forecasts.known.values(), bool(self.cards.cards)
