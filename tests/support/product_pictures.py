@@ -43,6 +43,7 @@ from tests.support.screenshots import (
     take,
 )
 from tests.support.trouble_pictures import SHORT, failed
+from tests.support.welcome_pictures import report, stocked, welcome
 
 WIDE, NARROW, DENSE = QSize(1280, 820), QSize(520, 820), QSize(960, 700)
 _DENSE = "2"  # device pixels per pixel
@@ -229,6 +230,16 @@ def trouble(theme: Theme, folder: Path, name: str) -> None:
     window.close()
 
 
+def first_start(theme: Theme, folder: Path, name: str) -> None:
+    """What somebody sees who starts Tenon for the first time."""
+    workspace = stocked()
+    window, welcome_page = welcome(theme, workspace, WIDE)
+    report(workspace)
+    welcome_page.refresh()
+    take(window, folder, name)
+    window.close()
+
+
 def open_dialog(window: MainWindow) -> QDialog:
     """The dialog that is open."""
     return next(found for found in window.findChildren(QDialog) if found.isVisible())
@@ -303,6 +314,7 @@ def main() -> int:
         ("chat-settings-light", chat_settings),
         ("trouble-light", trouble),
         ("arabic-light", arabic),
+        ("welcome-light", first_start),
     )
     for name, scene in scenes:
         scene(theme, folder, name)
