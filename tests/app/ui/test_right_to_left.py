@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
+from app.ui.pane_edge import PaneEdge
 from app.ui.placing import painted, place
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.reply import ReplyView
@@ -42,7 +43,7 @@ def overlaps(host: QWidget) -> list[tuple[str, str]]:
     shown = [
         child
         for child in host.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
-        if child.isVisible()
+        if child.isVisible() and not isinstance(child, PaneEdge)  # it lies over what it moves
     ]
     return [
         (first.accessibleName() or str(first), second.accessibleName() or str(second))
