@@ -206,6 +206,7 @@ class Workspace(Conversations):
             self._desk = SettingsDesk(
                 self.settings, self._model, self._writer, self._network, self._data_folder, self
             )
+            self._desk.network_changed.connect(self.model_store.downloads.reconnect)
         return self._desk
 
     def close(self) -> None:

@@ -6,10 +6,10 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from app.ui.chat_settings.fields import TickBox
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
+from app.ui.tick_box import TickBox
 from app.words import tr
 
 _WIDTH_PX = 460

@@ -122,12 +122,12 @@ class Header(QWidget):
         self.inspector_button.setGeometry(right - _BUTTON_PX, middle, _BUTTON_PX, _BUTTON_PX)
         right -= _BUTTON_PX + 8
         size = self.model_button.sizeHint()
-        room = self.width() - 2 * 160
-        width = min(size.width(), max(room, 180))
-        model_left = (self.width() - width) // 2
         # Close to the middle of the column while the title has at least as much room as its first words.
         wanted = min(self.title.fontMetrics().horizontalAdvance(self._text) + 8, 260)
         wanted += 0 if self.options_button.isHidden() else _OPTIONS_PX + 4
+        room = min(self.width() - 2 * 160, right - left - wanted - 16)
+        width = self.model_button.width_in(max(room, 180))
+        model_left = (self.width() - width) // 2
         model_left = max(model_left, min(left + wanted + 16, right - width))
         self.model_button.setGeometry(model_left, (height - size.height()) // 2, width, size.height())
         self._place_title(left, 0, model_left - left - 16, height)

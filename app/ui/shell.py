@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.ui.modal_scrim import paint_veil
 from app.ui.pane import Pane
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.theme import Theme
@@ -24,9 +25,7 @@ class Scrim(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the veil."""
-        veil = QColor("#101816")
-        veil.setAlphaF(0.32)
-        QPainter(self).fillRect(self.rect(), veil)
+        paint_veil(self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Close what is above."""
@@ -55,8 +54,10 @@ class Shell(QWidget):
         self._scrim.hide()
         self._scrim.clicked.connect(self.close_overlay)
         sidebar.setParent(self)
+        sidebar.width_chosen.connect(self._take_width)
         self._left = Pane(shown, self)
         self._right = Pane(False, self)
+        self._bare = False
         for pane in (self._left, self._right):
             pane.moved.connect(self._arrange)
         theme.changed.connect(self._arrange)
@@ -76,9 +77,19 @@ class Shell(QWidget):
         """Whether a panel stands above the page."""
         return any(pane.narrow and pane.visible for pane in (self._left, self._right))
 
+    def set_bare(self, bare: bool) -> None:
+        """Whether the page stands alone, until the sidebar is asked for; its own choice stays."""
+        if bare != self._bare:
+            self._bare = bare
+            self._arrange()
+
     @Slot()
     def toggle(self) -> None:
         """Show or hide the sidebar."""
+        if self._bare:
+            self.set_bare(False)
+            if self._left.visible:
+                return
         self._left.set_visible(not self._left.visible)
         if self._left.overlay and self._right.overlay:
             self.inspector_closed.emit()  # one panel above the page is enough
@@ -88,6 +99,7 @@ class Shell(QWidget):
 
     def show_sidebar(self) -> None:
         """Make sure that it is to be seen, at once."""
+        self.set_bare(False)
         if not self.sidebar_visible:
             self.toggle()
         self._left.settle()
@@ -113,6 +125,11 @@ class Shell(QWidget):
         self._measure()
         self._arrange()
         return self._inspector_width
+
+    @Slot()
+    def _take_width(self) -> None:
+        self._measure()
+        self._arrange()
 
     @Slot()
     def close_overlay(self) -> None:
@@ -154,7 +171,7 @@ class Shell(QWidget):
     def _place_sidebar(self) -> int:
         """Returns what it takes from the page, in px."""
         width = self._sidebar.sizeHint().width()
-        shown = round(width * self._left.share)
+        shown = 0 if self._bare else round(width * self._left.share)
         self._sidebar.setGeometry(shown - width, 0, width, self.height())
         self._show(self._sidebar, shown > 0)
         return 0 if self._left.narrow else shown

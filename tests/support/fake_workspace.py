@@ -203,6 +203,7 @@ class FakeWorkspace(FakeShelf):
     def __init__(self, engine: EngineState = READY) -> None:
         super().__init__()
         self.settings = Settings()
+        self.settings.first_run_done = True
         self.drafts = FakeDrafts(self.settings)
         self.drafts.refused.connect(self.notice)
         self.typesetter = InstantTypesetter(self)

@@ -105,6 +105,11 @@ class Forecasts(QObject):
             self._client.send(Cancel(self._running[0]))
             self._running = None
 
+    @property
+    def under_way(self) -> bool:
+        """Whether answers are still to come, so that what is best may change."""
+        return self._running is not None or bool(self._waiting)
+
     def close(self) -> None:
         """Ask nothing more. May be called twice."""
         self._lane.close()

@@ -22,10 +22,11 @@ from PySide6.QtWidgets import (
 from app.chat.choices import mode_title
 from app.chat.conversation_options import ConversationOptions
 from app.ui import figures
-from app.ui.chat_settings.fields import ModeField, OwnNumber, TickBox
+from app.ui.chat_settings.fields import ModeField, OwnNumber
 from app.ui.chat_settings.preset_row import PresetRow
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
+from app.ui.tick_box import TickBox
 from app.words import tr
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from app.ui.composer.attachment_row import AttachmentRow
@@ -24,6 +24,7 @@ class Composer(QWidget):
     files_offered = Signal(object)  # list of Path
     stop_requested = Signal()
     busy_send_refused = Signal()
+    resized = Signal()
 
     def __init__(self, theme: Theme, mode: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -93,6 +94,11 @@ class Composer(QWidget):
         """What stands in the empty field."""
         self.prompt.setPlaceholderText(text)
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """More lines, or files: what stands above it moves."""
+        super().resizeEvent(event)
+        self.resized.emit()
+
     def enterEvent(self, event: QEnterEvent) -> None:
         """The edge answers the pointer."""
         self.update()
@@ -119,6 +125,7 @@ class Composer(QWidget):
             self.stop_requested.emit()
         else:
             self._submit()
+        self.prompt.setFocus()  # the button may be of no use now, and the next thing is to write
 
     @Slot()
     def _submit(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
@@ -82,11 +82,12 @@ class ModeButton(QAbstractButton):
         painter.drawPixmap(_SIDE_PX, top, tinted_pixmap("zap", palette.acc, _ICON_PX, ratio))
         chevron = tinted_pixmap("chevron-down", palette.sub, _ICON_PX, ratio)
         painter.drawPixmap(self.width() - _SIDE_PX - _ICON_PX, top, chevron)
-        painter.setFont(self._theme.font(TextStyle.UI_MEDIUM))
+        font = self._theme.font(TextStyle.UI_MEDIUM)
+        painter.setFont(font)
         painter.setPen(self._theme.color("text"))
         left = _SIDE_PX + _ICON_PX + 6
-        box = QRect(left, 0, self.width() - left - _SIDE_PX - _ICON_PX - 2, self.height())
-        words = painter.fontMetrics().elidedText(self.words, Qt.TextElideMode.ElideRight, box.width())
+        box = QRectF(left, 0, self.width() - left - _SIDE_PX - _ICON_PX - 2, self.height())
+        words = QFontMetrics(font).elidedText(self.words, Qt.TextElideMode.ElideRight, int(box.width()))
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
 
     def _describe(self) -> None:

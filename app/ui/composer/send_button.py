@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.ui.theme.icons import tinted_pixmap
@@ -54,6 +54,10 @@ class SendButton(QAbstractButton):
             return QSize(side, side)
         word = QFontMetrics(self._theme.font(TextStyle.UI_BOLD)).horizontalAdvance(tr("Stop"))
         return QSize(12 + _SQUARE_PX + 7 + word + 13, side)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Nothing: the second press of a double click would stop what the first one sent."""
+        event.accept()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the fill, then the arrow or the square with its word."""

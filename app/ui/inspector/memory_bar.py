@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLocale, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QFontMetricsF, QPainter, QPainterPath, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.ui import figures
+from app.ui.figures import gigabytes
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import mark, tr
@@ -37,12 +38,6 @@ _USES: dict[MemoryUse, str] = {
 }
 _NONE_ON_DISK = mark("none, everything fits in memory")
 _NO_MODEL = mark("No model is in memory.")
-
-
-def gigabytes(size_bytes: int) -> str:
-    """5_300_000_000 -> "5.3", 24_000_000 -> "0.02", 4_900_000 -> "0.005"."""
-    value = size_bytes / 1e9
-    return QLocale().toString(value, "f", 1 if value >= 0.095 else 2 if value >= 0.0095 else 3)
 
 
 def share_words(share: MemoryShare) -> str:

@@ -11,7 +11,8 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.chat.mode_table import ModeRow
 from app.ui import figures
-from app.ui.machine.words import gigabytes, speed_figure
+from app.ui.figures import gigabytes
+from app.ui.machine.words import speed_figure
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -124,7 +125,7 @@ class PlanTable(QWidget):
     def _choose_columns(self) -> None:
         """All columns where there is room; else those that matter most."""
         every = self._every_column()
-        for columns in (every, every[-2:], every[-2:-1]):
+        for columns in (every, [*every[:-3], *every[-2:]], every[-2:], every[-2:-1]):
             self._columns = columns
             self._widths = [self._width_of(column) for column in columns]
             words = self.width() - 2 * _SIDE_PX - sum(self._widths) - _GAP_PX * len(columns)
@@ -159,7 +160,7 @@ class PlanTable(QWidget):
         inner = QRect(_SIDE_PX, top + _PAD_PX, max(self.width() - 2 * _SIDE_PX, 40), 100_000)
         lines: list[_Line] = []
         if row.refusal:
-            indent = self._theme.type.px(_REFUSED_PX)
+            indent = self._refused_indent()
             beside = inner.width() - indent >= self._theme.type.px(_WORDS_PX)
             title = self._line(row.title, TextStyle.UI_MEDIUM, "sub", inner)
             lines.append(title)
@@ -187,6 +188,12 @@ class PlanTable(QWidget):
         lines = [replace(line, box=line.box.translated(0, lower)) for line in lines]
         return _Place(row, QRect(0, top, self.width(), height), tuple(lines))
 
+    def _refused_indent(self) -> int:
+        """Where the reasons of refused modes begin: behind the longest of their names."""
+        metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
+        names = (metrics.horizontalAdvance(row.title) for row in self._rows if row.refusal)
+        return max(self._theme.type.px(_REFUSED_PX), max(names) + _GAP_PX)
+
     def _line(self, text: str, style: TextStyle, role: str, room: QRect) -> _Line:
         metrics = QFontMetrics(self._theme.font(style))
         bounds = metrics.boundingRect(QRect(0, 0, room.width(), 100_000), int(_WRAP), text)
@@ -194,8 +201,10 @@ class PlanTable(QWidget):
 
     def _figures(self, row: ModeRow) -> str:
         """What columns that have no room would say."""
-        if len(self._columns) > 2:
+        if tr("First token") in self.column_titles:
             return ""
+        if len(self._columns) > 2:
+            return tr("First token after {time}", time=figures.duration(1e3 * row.first_token_s))
         words = [tr("{size} GB of memory", size=gigabytes(row.host_bytes))]
         if row.gpu_bytes:
             words.append(tr("{size} GB on the GPU", size=gigabytes(row.gpu_bytes)))

@@ -14,6 +14,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
+from app.ui import figures
 from app.ui.sidebar.conversation_model import BUSY_ROLE, HIT_ROLE, ID_ROLE, PINNED_ROLE, ROW_ROLE
 from app.ui.sidebar.list_rows import Row
 from app.ui.sidebar.snippet import paint_snippet, snippet_height
@@ -102,7 +103,7 @@ class ConversationDelegate(QStyledItemDelegate):
         icon = "folder" if row.folder else "archive"
         self._paint_icon(painter, QRect(box.left(), box.top(), _ICON_PX, box.height()), icon)
         box.setLeft(box.left() + _ICON_PX + 6)
-        count = f"{row.count:,}"
+        count = figures.whole(row.count)
         small = self._theme.font(TextStyle.SMALL)
         painter.setFont(small)
         painter.setPen(self._theme.color("mute"))

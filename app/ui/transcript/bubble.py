@@ -32,12 +32,17 @@ _LONG = 2_000
 _WIDEST_PX = 10_000
 _LARGEST_SHARE = 0.82
 _ROW_GAP_PX = 2
+_BESIDE_GAP_PX = 6  # between the buttons and the bubble, where there is room at its left
+_BESIDE_UP_PX = 6
 _FILE_GAP_PX = 4
 _INSET_PX = 6  # the last icon, not its button's edge, stands in line with the bubble
 
 
 class OwnMessage(QWidget):
-    """A row with the bubble at its right; its buttons are seen under the pointer, and by whoever comes by Tab."""
+    """A row with the bubble at its right; its buttons are seen under the pointer, and by whoever comes by Tab.
+
+    They stand at the bubble's left, or below it where there is no room.
+    """
 
     height_changed = Signal()
     action_requested = Signal(int, object)  # message id, Action
@@ -145,6 +150,10 @@ class OwnMessage(QWidget):
         bottom = top + height + _PADDING_Y_PX + 1
         self._bubble.setGeometry(width - outer, 0, outer, bottom)
         row = self.buttons.natural_size()
+        beside = width - outer - row.width() - _BESIDE_GAP_PX
+        if beside >= 0:
+            self.buttons.setGeometry(beside, bottom - row.height() - _BESIDE_UP_PX, row.width(), row.height())
+            return bottom
         left = width - row.width() + _INSET_PX
         self.buttons.setGeometry(left, bottom + _ROW_GAP_PX, row.width(), row.height())
         return bottom + _ROW_GAP_PX + row.height()

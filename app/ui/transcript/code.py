@@ -135,7 +135,7 @@ class CodeBlock(QFrame):
         self._copy.clicked.connect(self._copy_code)
         self._show_copied(False)
         row = QHBoxLayout(self._head)
-        row.setContentsMargins(12, 0, 4, 0)
+        row.setContentsMargins(12, 0, 2, 0)
         row.addWidget(label)
         row.addStretch()
         row.addWidget(self._copy)

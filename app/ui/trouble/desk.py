@@ -8,11 +8,12 @@ from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QGuiApplication
 
 from app.chat.troubles import BAD_END, Remedy, remedy_of, smaller_context, title_of
+from app.ui import figures
 from app.ui.chat_page import ChatPage
 from app.ui.commands import Commands, Section
+from app.ui.shown_folder import show_folder
 from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
-from app.ui.trouble.folders import show_folder
 from app.words import tr
 from engine.messages import ErrorReport
 
@@ -124,7 +125,9 @@ class TroubleDesk(QObject):
             tokens = smaller_context(report.context)
             settings = self._workspace.settings
             settings.set_for_model(settings.model, "context", tokens)
-            self._toast.say(tr("This model's context has {tokens} tokens from now on.", tokens=f"{tokens:,}"))
+            self._toast.say(
+                tr("This model's context has {tokens} tokens from now on.", tokens=figures.whole(tokens))
+            )
         elif remedy is Remedy.NO_DRAFT:
             self._workspace.drafts.choose("")
 

@@ -107,6 +107,13 @@ def test_every_icon_is_licensed() -> None:
     assert "ISC License" in (ICON_FOLDER / "LICENSE").read_text(encoding="utf-8")
 
 
+def test_every_icon_is_shown_somewhere() -> None:
+    source = "\n".join(
+        path.read_text(encoding="utf-8") for path in (ICON_FOLDER.parents[1] / "app").rglob("*.py")
+    )
+    assert [icon.stem for icon in ICON_FOLDER.glob("*.svg") if f'"{icon.stem}"' not in source] == []
+
+
 def test_the_apps_icon_has_a_drawing_for_small_sizes(theme: Theme) -> None:
     sizes = {size.width() for size in app_icon().availableSizes()}
     assert {16, 24, 32, 256} <= sizes
@@ -119,6 +126,11 @@ def test_the_apps_icon_has_a_drawing_for_small_sizes(theme: Theme) -> None:
         (figures.speed(251.7), "252 tok/s"),
         (figures.duration(430.2), "430 ms"),
         (figures.duration(1130.0), "1.1 s"),
+        (figures.time_left(0.2), "1 s left"),
+        (figures.time_left(12.4), "12 s left"),
+        (figures.time_left(300.0), "5 min left"),
+        (figures.time_left(9000.0), "2.5 h left"),
+        (figures.gigabytes(128_000_000_000), "128"),
         (figures.percent(0.784), "78 %"),
         (figures.size(5_300_000_000), "5.3 GB"),
         (figures.size(412_000_000), "412 MB"),

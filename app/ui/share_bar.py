@@ -1,4 +1,4 @@
-"""How much of something is taken or done: a bar, or a bar with words in it."""
+"""How much of something is taken or done: a line that fills, or a bar with words in it."""
 
 from __future__ import annotations
 
