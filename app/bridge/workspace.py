@@ -72,6 +72,7 @@ class Workspace(Conversations):
     prefill_progress = Signal(int, int, float)  # conversation id, message id, fraction
     engine_changed = Signal(object)  # EngineState
     trouble = Signal(object)  # ErrorReport, beside any reply
+    trouble_over = Signal(str)  # the sentence of one that is mended by itself
 
     def __init__(
         self,
@@ -95,6 +96,7 @@ class Workspace(Conversations):
         self._library = Library(self._database.reader.conversations(), self._read_messages)
         self._journal = Journal(self._database.writer, self._library, self._writer, self)
         self._journal.trouble.connect(self.trouble)
+        self._journal.trouble_over.connect(self.trouble_over)
         self._client = client or EngineClient(parent=self, log_folder=log_folder())
         self._model = ModelInEngine(self.settings, self._client, self)
         self._model.changed.connect(self.engine_changed)

@@ -380,7 +380,7 @@
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>Ask the guide anything, for example “how big a model can I run?”</source>
-   <translation>Eine Frage auf Englisch, zum Beispiel „how big a model can I run?“</translation>
+   <translation>Den Guide auf Englisch fragen, zum Beispiel “how big a model can I run?”</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -515,7 +515,7 @@
   <message>
    <location filename="app/ui/welcome/hero.py" />
    <source>Chat with a language model that runs on this computer. What you write stays here.</source>
-   <translation>Chatten mit einem Sprachmodell, das auf diesem Computer läuft. Alles Geschriebene bleibt hier.</translation>
+   <translation>Mit einem Sprachmodell chatten, das auf diesem Computer läuft. Was hier geschrieben wird, bleibt hier.</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -1436,7 +1436,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>I have a model file</source>
-   <translation>Modelldatei vorhanden</translation>
+   <translation>Ich habe eine Modelldatei</translation>
   </message>
   <message numerus="yes">
    <location filename="app/ui/comparison/wording.py" />
@@ -1537,7 +1537,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>It could not be looked at. Everything else works all the same.</source>
-   <translation>Er konnte nicht untersucht werden. Alles andere geht trotzdem.</translation>
+   <translation>Er ließ sich nicht ansehen. Alles andere geht trotzdem.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -1762,7 +1762,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>Looking at what it has. You need not wait.</source>
-   <translation>Es wird nachgesehen, was er hat. Warten ist nicht nötig.</translation>
+   <translation>Es wird angesehen, was er hat. Warten ist nicht nötig.</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />
@@ -1857,7 +1857,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>Measuring its speed, {share}. You need not wait.</source>
-   <translation>Seine Geschwindigkeit wird gemessen, {share}. Warten ist nicht nötig.</translation>
+   <translation>Sein Tempo wird gemessen, {share}. Warten ist nicht nötig.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -2197,7 +2197,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>None of the usual ones fits in its memory; the page Models has all of them.</source>
-   <translation>Keines der üblichen passt in seinen Speicher; die Seite Modelle zeigt alle.</translation>
+   <translation>Keines der üblichen passt in seinen Speicher; auf der Seite Modelle stehen alle.</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_table.py" />
@@ -2782,7 +2782,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>See all of them on the page Models.</source>
-   <translation>Alle stehen auf der Seite Modelle.</translation>
+   <translation>Alle auf der Seite Modelle ansehen.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2990,7 +2990,7 @@
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>Start talking now</source>
-   <translation>Gleich losreden</translation>
+   <translation>Jetzt loslegen</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/strip.py" />
@@ -4637,7 +4637,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>{problem} The small guide works without the net.</source>
-   <translation>{problem} Der kleine Guide arbeitet ohne Netz.</translation>
+   <translation>{problem} Der kleine Guide geht auch ohne Netz.</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />

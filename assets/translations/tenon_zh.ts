@@ -492,7 +492,7 @@
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>Chat now</source>
-   <translation>现在聊天</translation>
+   <translation>立即对话</translation>
   </message>
   <message>
    <location filename="app/ui/chat_settings/dialog.py" />
@@ -507,7 +507,7 @@
   <message>
    <location filename="app/ui/welcome/hero.py" />
    <source>Chat with a language model that runs on this computer. What you write stays here.</source>
-   <translation>与在这台电脑上运行的语言模型聊天。所写内容只留在这里。</translation>
+   <translation>与在本机运行的语言模型对话。所写内容留在这里。</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -517,7 +517,7 @@
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>Chat with the small guide now</source>
-   <translation>现在与小向导聊天</translation>
+   <translation>立即与小向导对话</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -1426,7 +1426,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>I have a model file</source>
-   <translation>已有模型文件</translation>
+   <translation>我有模型文件</translation>
   </message>
   <message numerus="yes">
    <location filename="app/ui/comparison/wording.py" />
@@ -1525,7 +1525,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>It could not be looked at. Everything else works all the same.</source>
-   <translation>无法查看这台电脑。其他功能照常可用。</translation>
+   <translation>无法查看。其他一切照常可用。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -1750,7 +1750,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>Looking at what it has. You need not wait.</source>
-   <translation>正在查看它的配置。不必等待。</translation>
+   <translation>正在查看其配置。不必等待。</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />
@@ -2140,7 +2140,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>No account and no telemetry. Models come from Hugging Face.</source>
-   <translation>无需账户，没有遥测。模型来自 Hugging Face。</translation>
+   <translation>无需账号，没有遥测。模型来自 Hugging Face。</translation>
   </message>
   <message>
    <location filename="app/ui/command_palette.py" />
@@ -2185,7 +2185,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>None of the usual ones fits in its memory; the page Models has all of them.</source>
-   <translation>常用模型都放不进它的内存；“模型”页面列出了全部。</translation>
+   <translation>常用模型都放不进内存；“模型”页列出了全部。</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_table.py" />
@@ -2770,7 +2770,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>See all of them on the page Models.</source>
-   <translation>全部模型见“模型”页面。</translation>
+   <translation>在“模型”页查看全部。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2977,7 +2977,7 @@
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>Start talking now</source>
-   <translation>立即开始聊天</translation>
+   <translation>立即开始</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/strip.py" />
@@ -3489,7 +3489,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>They come as soon as it is known what runs here.</source>
-   <translation>一旦知道这里能运行什么，就会显示。</translation>
+   <translation>查明本机能运行什么后就会显示。</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/thought.py" />
@@ -3509,7 +3509,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>This computer</source>
-   <translation>这台电脑</translation>
+   <translation>本机</translation>
   </message>
   <message>
    <location filename="app/storage/conversation_store.py" />
@@ -3779,7 +3779,7 @@
   <message>
    <location filename="app/ui/welcome/first_run.py" />
    <source>Welcome page</source>
-   <translation>欢迎页面</translation>
+   <translation>欢迎页</translation>
   </message>
   <message>
    <location filename="app/ui/welcome/hero.py" />
@@ -3909,7 +3909,7 @@
   <message>
    <location filename="app/ui/models/card.py" />
    <source>With its small helper, {size}</source>
-   <translation>附带小助手，{size}</translation>
+   <translation>连同小助手，{size}</translation>
   </message>
   <message>
    <location filename="app/ui/models/get_dialog.py" />
@@ -4620,7 +4620,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>{problem} The small guide works without the net.</source>
-   <translation>{problem} 小向导无需网络即可使用。</translation>
+   <translation>{problem} 小向导无需网络也可使用。</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />

@@ -199,6 +199,7 @@ class FakeWorkspace(FakeShelf):
     engine_changed = Signal(object)
     notice = Signal(str)
     trouble = Signal(object)
+    trouble_over = Signal(str)
 
     def __init__(self, engine: EngineState = READY) -> None:
         super().__init__()

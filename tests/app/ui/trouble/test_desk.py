@@ -251,3 +251,27 @@ def test_a_bad_end_is_told_and_its_details_are_offered(window: MainWindow) -> No
     (dialog,) = details_of(window)
     assert "Fatal Python error: Aborted" in dialog.text.toPlainText()
     dialog.close()
+
+
+def test_trouble_that_is_over_is_not_told_of_any_longer(window: MainWindow, workspace: FakeWorkspace) -> None:
+    full = ErrorReport("StorageError", "The disk is full.")
+    workspace.trouble.emit(full)
+    assert window.toast.isVisible()
+    workspace.set_engine(EngineState(EnginePhase.READY, "guide", "Tenon guide"))
+    assert window.toast.isVisible()
+    workspace.trouble_over.emit(full.message)
+    assert not window.toast.isVisible()
+    workspace.set_engine(
+        EngineState(EnginePhase.IDLE, "guide", "Tenon guide", sentence=SHORT.message, trouble=SHORT)
+    )
+    assert window.toast.text == SHORT.message
+    assert window.toast.isVisible()
+    workspace.set_engine(EngineState(EnginePhase.READY, "guide", "Tenon guide"))
+    assert not window.toast.isVisible()
+
+
+def test_other_words_stay_when_trouble_is_over(window: MainWindow, workspace: FakeWorkspace) -> None:
+    workspace.trouble.emit(ErrorReport("StorageError", "The disk is full."))
+    window.toast.say("The chat is deleted.", "Undo")
+    workspace.trouble_over.emit("The disk is full.")
+    assert window.toast.isVisible()
