@@ -16,6 +16,7 @@ from app.bridge.update_check import UpdateCheck
 from app.bridge.workspace import Workspace
 from app.diagnostics.log_files import log_folder
 from app.diagnostics.session_record import SessionRecord
+from app.settings.settings_file import chosen_language, config_folder
 from app.storage.location import data_folder
 from app.ui.language import speak
 from app.ui.main_window import MainWindow
@@ -69,12 +70,13 @@ class Application:
         self._paths = list(paths)
         self.errors = UncaughtErrors()
         self.errors.install()
+        speak(self.qt, chosen_language(config_folder()))
         self.workspace = Workspace()
-        speak(self.qt, self.workspace.settings.language)
         self.theme = Theme()
         self.theme.apply()
         apply_appearance(self.theme, self.workspace.settings)
         self.window = MainWindow(self.theme, self.workspace)
+        self.window.first_run.begin()
         self.opener = Opener(self.workspace, self.window)
         self.errors.happened.connect(self.window.trouble.tell_uncaught)
         instance.asked.connect(self.opener.open)
@@ -149,7 +151,7 @@ def run_self_test() -> tuple[int, str]:
         record = SessionRecord(log_folder())
         application = Application(qt, instance, record, ())
         test = SelfTest(application.workspace, version(), parent=application.window)
-        test.asked.connect(application.window.page.open)
+        test.asked.connect(application.window.shelf.open)
         test.finished.connect(application.window.close, Qt.ConnectionType.QueuedConnection)
         application.first_paint.happened.connect(test.begin)
         try:

@@ -28,6 +28,7 @@ class Journal(QObject):
     """
 
     trouble = Signal(object)  # ErrorReport, once until a write succeeds again
+    trouble_over = Signal(str)  # its sentence, once a write has succeeded again
 
     def __init__(
         self,
@@ -132,4 +133,6 @@ class Journal(QObject):
         sentence = error.message if error is not None else ""
         if error is not None and sentence != self._last_problem:
             self.trouble.emit(report_of(error))
+        if error is None and self._last_problem:
+            self.trouble_over.emit(self._last_problem)
         self._last_problem = sentence

@@ -271,6 +271,8 @@ class Machine(QObject):
 
     @Slot()
     def _say_waits(self) -> None:
+        if self.measuring.stopping:  # it waits no longer than that takes
+            return
         self.said.emit(
             tr("This machine is being measured: the reply begins when that is done, or when you stop it."),
             False,

@@ -39,6 +39,7 @@ class SettingsDesk(QObject):
 
     exported = Signal(str, str)  # the file, and why there is none; empty when there is
     imported = Signal(object, str)  # ImportedSettings, or None and why
+    network_changed = Signal()  # what is connected is to connect anew
 
     def __init__(
         self,
@@ -85,7 +86,8 @@ class SettingsDesk(QObject):
 
     def apply_network(self) -> None:
         """Let what connects from now on take the mirror and the proxy of the settings."""
-        self._network.apply()
+        if self._network.apply():
+            self.network_changed.emit()
 
     def folder(self, name: str) -> Path:
         """The folder of ``models`` or of ``data``; it may not be there yet."""

@@ -74,6 +74,7 @@ class Workspace(Conversations):
     prefill_progress = Signal(int, int, float)  # conversation id, message id, fraction
     engine_changed = Signal(object)  # EngineState
     trouble = Signal(object)  # ErrorReport, beside any reply
+    trouble_over = Signal(str)  # the sentence of one that is mended by itself
 
     def __init__(
         self,
@@ -97,6 +98,7 @@ class Workspace(Conversations):
         self._library = Library(self._database.reader.conversations(), self._read_messages)
         self._journal = Journal(self._database.writer, self._library, self._writer, self)
         self._journal.trouble.connect(self.trouble)
+        self._journal.trouble_over.connect(self.trouble_over)
         self._client = client or EngineClient(parent=self, log_folder=log_folder())
         self._model = ModelInEngine(self.settings, self._client, self)
         self._model.changed.connect(self.engine_changed)
@@ -209,6 +211,7 @@ class Workspace(Conversations):
             self._desk = SettingsDesk(
                 self.settings, self._model, self._writer, self._network, self._data_folder, self
             )
+            self._desk.network_changed.connect(self.model_store.downloads.reconnect)
         return self._desk
 
     def close(self) -> None:

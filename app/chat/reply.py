@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from app.chat.conversation import Message, MessageState, ReplyStatistics
 from app.chat.reply_details import ReplyDetails
-from app.chat.troubles import CUT_OFF, INTERNAL
+from app.chat.troubles import CUT_OFF, INTERNAL, NO_REPLY
 from app.words import tr
 from engine.messages import (
     ContextTrimmed,
@@ -65,7 +65,7 @@ def trouble_of(message: Message) -> ErrorReport | None:
     if message.trouble is not None:
         return message.trouble
     if message.error:
-        return ErrorReport(CUT_OFF, message.error)
+        return ErrorReport(CUT_OFF if message.content else NO_REPLY, message.error)
     return ErrorReport(INTERNAL, tr("The reply failed.")) if message.state is MessageState.FAILED else None
 
 

@@ -10,8 +10,9 @@ from engine.errors import TenonError
 from engine.messages import ErrorReport
 
 INTERNAL = "InternalError"
-# A reply of an earlier session, of which only the sentence was kept.
+# A reply of an earlier session, of which only the sentence was kept: part of it was written, or nothing.
 CUT_OFF = "CutOff"
+NO_REPLY = "NoReply"
 BAD_END = "BadEnd"
 # Below this a smaller context holds no conversation.
 LEAST_CONTEXT = 512
@@ -50,6 +51,7 @@ class Trouble:
 TROUBLES: dict[str, Trouble] = {
     INTERNAL: Trouble(mark("Tenon made a mistake"), Remedy.TRY_AGAIN),
     CUT_OFF: Trouble(mark("The reply was cut off"), Remedy.TRY_AGAIN),
+    NO_REPLY: Trouble(mark("There is no reply"), Remedy.TRY_AGAIN),
     BAD_END: Trouble(mark("Tenon did not end as it should last time"), Remedy.DETAILS),
     "TenonError": Trouble(mark("Something went wrong"), Remedy.TRY_AGAIN),
     "UsageError": Trouble(mark("This cannot be done"), Remedy.SETTINGS),

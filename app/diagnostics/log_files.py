@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 import threading
+from contextlib import suppress
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from types import TracebackType
@@ -109,7 +110,8 @@ def stop_log(handler: logging.Handler | None) -> None:
     """Close the file."""
     if handler is not None:
         logging.getLogger().removeHandler(handler)
-        handler.close()
+        with suppress(OSError):  # on a full disk the last lines are lost
+            handler.close()
 
 
 def log_tail(folder: Path, name: str, most_bytes: int = 4_000) -> str:

@@ -237,6 +237,7 @@ class Settings(Values):
     recent_models = texts(RECENT_MODELS, "Checkpoint folders used lately, the latest first.")
     window_geometry = text("", "Where the window was, as Qt saves it, in base64.")
     sidebar_shown = switch(True, "Whether the list of conversations is shown.")
+    sidebar_width = whole_number(256, 200, 420, "Width of the list of chats, at the usual size of text.")
     inspector_width = whole_number(420, 360, 520, "Width of the inspector.")
     drafted_shown = switch(
         False,
@@ -302,6 +303,9 @@ class Settings(Values):
     settings_level = choice("simple", ("simple", "advanced"), "How many settings are shown.")
     last_chat = whole_number(0, 0, (1 << 63) - 1, "The chat that was open last; 0 for a blank one.")
     inspector_shown = switch(False, "Whether the inspector was open last.")
+    first_run_done = switch(
+        False, "Whether the welcome page was left for a chat, or a model was got from it."
+    )
 
     def remember_model(self, folder: str) -> None:
         """Put a checkpoint folder first among those used lately."""

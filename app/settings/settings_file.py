@@ -37,6 +37,15 @@ def migrated(stored: Stored) -> Stored:
     return stored
 
 
+def chosen_language(folder: Path) -> str:
+    """The language in a folder's settings, which is needed before anything can be said about them."""
+    try:
+        language = json.loads((folder / "settings.json").read_bytes()).get("language")
+    except (OSError, ValueError, AttributeError, RecursionError):
+        language = None
+    return language if isinstance(language, str) else Settings.language.default
+
+
 class SettingsFile:
     """One settings.json."""
 

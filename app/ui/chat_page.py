@@ -17,6 +17,7 @@ from app.ui.composer.composer import Composer
 from app.ui.empty_state import EmptyState
 from app.ui.header import Header
 from app.ui.link_question import ask_to_open
+from app.ui.model_menus import ModelMenus
 from app.ui.theme.theme import Theme
 from app.ui.transcript.message_actions import Action
 from app.ui.transcript.message_column import COLUMN_PX, NARROW_PX
@@ -81,6 +82,7 @@ class ChatPage(QWidget):
         column.addLayout(self._place)
         column.addWidget(self._footer)
         self._footer.setContentsMargins(8, 7, 8, 10)
+        ModelMenus(workspace, self.header.model_button, self.composer.mode_button, self)
         self._connect()
         self.open(None)
 
@@ -127,8 +129,7 @@ class ChatPage(QWidget):
     def refresh_options(self) -> None:
         """Read again what this chat sets for itself."""
         self.header.set_own_options(not self._workspace.open_chat.options().empty)
-        if self.composer.mode_button.mode != self._workspace.mode():
-            self.composer.mode_button.set_mode(self._workspace.mode())
+        self.show_mode()
 
     def stop(self) -> None:
         """Stop this conversation's reply, running or queued."""
@@ -169,8 +170,6 @@ class ChatPage(QWidget):
         self.composer.files_offered.connect(self._attach)
         self.composer.stop_requested.connect(self.stop)
         self.composer.busy_send_refused.connect(self._explain_busy)
-        self.composer.mode_button.mode_chosen.connect(workspace.choose_mode)
-        self.composer.mode_button.menu_requested.connect(self._open_mode_menu)
         self.composer.prompt.page_requested.connect(self.transcript.scroll_page)
         self.transcript.inspect_requested.connect(self.inspect_requested)
         self.transcript.action_requested.connect(self._turns.act)
@@ -181,18 +180,7 @@ class ChatPage(QWidget):
         self._turns.compare_requested.connect(self.compare_requested)
         self._turns.left.connect(self.composer.setFocus)
         self.transcript.link_activated.connect(self._ask_to_open)
-        self.empty_state.example_chosen.connect(self._send_example)
-        workspace.plans.answered.connect(self._plan_made)
-        model, drafts = self.header.model_button, workspace.drafts
-        model.menu_requested.connect(self._open_model_menu)
-        model.model_chosen.connect(workspace.choose_model)
-        model.folder_requested.connect(self._open_folder)
-        model.file_requested.connect(self._open_model_file)
-        model.drafts_requested.connect(self._open_drafts)
-        model.draft_chosen.connect(drafts.choose)
-        model.draft_folder_requested.connect(self._open_draft_folder)
-        model.drafts_closed.connect(drafts.stop_looking)
-        drafts.changed.connect(self._drafts_changed)
+        self.empty_state.example_chosen.connect(self.ask)
         self._theme.changed.connect(self._fit)
 
     def _fit(self) -> None:
@@ -248,7 +236,8 @@ class ChatPage(QWidget):
     # --- what the person does ---------------------------------------------------------------------------------
 
     @Slot(str)
-    def _send_example(self, text: str) -> None:
+    def ask(self, text: str) -> None:
+        """Send a message in the conversation that is shown."""
         self._send(text, ())
 
     @Slot(str, object)
@@ -296,46 +285,6 @@ class ChatPage(QWidget):
         self.said.emit(
             tr("Your message is kept. Send it when this reply is done, or stop the reply first."), False
         )
-
-    @Slot()
-    def _open_model_menu(self) -> None:
-        self.header.model_button.open_menu(self._workspace.models(), self._workspace.drafts.chosen_name)
-
-    @Slot()
-    def _open_mode_menu(self) -> None:
-        self.composer.mode_button.open_menu(self._workspace.modes())
-        self._workspace.plans.ask_for_chosen()
-
-    @Slot()
-    def _plan_made(self) -> None:
-        self.composer.mode_button.refresh_menu(self._workspace.modes())
-
-    @Slot()
-    def _open_drafts(self) -> None:
-        self.header.model_button.show_drafts(self._workspace.drafts.choices())
-        self._workspace.drafts.look_through()
-
-    @Slot()
-    def _drafts_changed(self) -> None:
-        self.header.model_button.refresh_drafts(self._workspace.drafts.choices())
-
-    @Slot()
-    def _open_draft_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, tr("Choose a draft's folder"))
-        if folder:
-            self._workspace.drafts.choose(folder)
-
-    @Slot()
-    def _open_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, tr("Open model folder"))
-        if folder:
-            self._workspace.choose_model(folder)
-
-    @Slot()
-    def _open_model_file(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(self, tr("Open GGUF file"), "", tr("GGUF models (*.gguf)"))
-        if path:
-            self._workspace.choose_model(path)
 
     @Slot(QUrl)
     def _ask_to_open(self, url: QUrl) -> None:

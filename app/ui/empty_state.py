@@ -95,8 +95,14 @@ class EmptyState(QWidget):
         width = min(360 if self._narrow else self._theme.type.px(_WIDTH_PX), self.width() - 32)
         layout = self._inner.layout()
         assert layout is not None
-        layout.invalidate()
-        height = layout.heightForWidth(width)
+        for shown in range(len(self.buttons), -1, -1):  # as many examples as there is room for
+            for number, button in enumerate(self.buttons):
+                button.setVisible(number < shown)
+            self._grid.invalidate()
+            layout.invalidate()
+            height = layout.heightForWidth(width)
+            if height <= self.height() - 16:
+                break
         top = max(16, (self.height() - height) * 2 // 5)
         self._inner.setGeometry((self.width() - width) // 2, top, width, height)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from app.ui.chat_settings.fields import TickBox
 from app.ui.theme.icons import tinted_pixmap
+from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
+from app.ui.tick_box import TickBox
 from app.words import tr
 
 _WIDTH_PX = 460
@@ -16,7 +17,7 @@ _SIDE_PX = 20
 _ICON_PX = 20
 
 
-class EraseDialog(QDialog):
+class EraseDialog(RingedDialog):
     """The button that erases can be pressed once the word beside it has been typed.
 
     Args:
@@ -27,7 +28,7 @@ class EraseDialog(QDialog):
     confirmed = Signal(bool)  # whether the settings go along
 
     def __init__(self, theme: Theme, chats: int, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self._theme = theme
         self._window = parent.window()
         self._word = tr("erase")

@@ -9,6 +9,8 @@ from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow
 
+from app.ui.accessible_roles import install_roles
+from app.ui.announcements import ReplyAnnouncements
 from app.ui.app_menu import AppMenu
 from app.ui.chat_files import ChatFiles
 from app.ui.chat_folders import ChatFolders
@@ -24,6 +26,7 @@ from app.ui.find_in_chat import FindInChat
 from app.ui.inspector.dock import InspectorDock
 from app.ui.last_place import LastPlace
 from app.ui.message_commands import MessageCommands
+from app.ui.modal_scrim import ModalScrim
 from app.ui.models.model_news import ModelNews
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MACHINE, MODELS, Places
@@ -38,6 +41,7 @@ from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
 from app.ui.trouble.desk import TroubleDesk
 from app.ui.view_commands import ViewCommands
+from app.ui.welcome.first_run import FirstRun
 from app.words import tr
 
 if TYPE_CHECKING:
@@ -52,12 +56,14 @@ class MainWindow(QMainWindow):
 
     def __init__(self, theme: Theme, workspace: Workspace) -> None:
         super().__init__()
+        install_roles()
         self._theme = theme
         self._workspace = workspace
         self.setWindowTitle("Tenon")
         self.setWindowIcon(app_icon())
         self.setMinimumSize(_LEAST)
         self.sidebar = Sidebar(theme)
+        self.sidebar.set_width(workspace.settings.sidebar_width)
         self.page = ChatPage(theme, workspace)
         self.places = Places(self.page)
         self.shell = Shell(theme, self.sidebar, self.places, workspace.settings.sidebar_shown)
@@ -77,6 +83,9 @@ class MainWindow(QMainWindow):
         self.messages = MessageCommands(workspace, self.page, self.sidebar, self.shelf)
         self.find_in_chat = FindInChat(theme, self.page, self.sidebar, self.shelf)
         self.settings = SettingsOpening(theme, workspace, self)
+        self.first_run = FirstRun(
+            theme, workspace, self.shell, self.places, self.page, self.shelf, self.settings
+        )
         self.commands = Commands(theme, self)
         self.palette_box = CommandPalette(theme, self.commands, self)
         self._add_commands()
@@ -85,8 +94,10 @@ class MainWindow(QMainWindow):
         self.menu = AppMenu(self.commands, self)
         self.done = DoneNotice(workspace, self)
         self.done.chat_wanted.connect(self.shelf.open)
+        self.announcements = ReplyAnnouncements(workspace, self.page)
         self.last_place = LastPlace(workspace, self.page, self.inspector)
         self.ring = FocusRing(self, theme)
+        self.scrim = ModalScrim(self)
         self._connect()
         self._order_tabs()
         self._restore_geometry()
@@ -115,6 +126,7 @@ class MainWindow(QMainWindow):
         commands.add(
             "palette", tr("All commands"), self.palette_box.open, Section.HELP, ("Ctrl+Shift+P",), "command"
         )
+        self.first_run.add_commands(commands)
         commands.add("shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, Section.HELP, ("F1", "Ctrl+/"),
                      "keyboard")  # fmt: skip
 
@@ -138,7 +150,9 @@ class MainWindow(QMainWindow):
     def _connect(self) -> None:
         workspace, sidebar, page = self._workspace, self.sidebar, self.page
         workspace.notice.connect(self._show_notice)
+        self.page.composer.resized.connect(self._place_toast)
         workspace.machine.said.connect(self._say)
+        sidebar.width_chosen.connect(self.view.keep_sidebar_width)
         sidebar.search_left.connect(self._focus_composer)
         sidebar.nav.requested.connect(self._go)
         self.places.made.connect(self._page_made)
@@ -167,6 +181,7 @@ class MainWindow(QMainWindow):
             self.sidebar.search,
             self.sidebar.list,
             *self.sidebar.nav.rows.values(),
+            self.sidebar.edge,
             header.sidebar_button,
             header.options_button,
             header.model_button,
@@ -267,13 +282,18 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the toast in its corner, above the composer where they would meet."""
+        """Keep the toast in its corner."""
         super().resizeEvent(event)
-        self.toast.place(self.page.composer.height() + 48)
+        self._place_toast()
 
     def showEvent(self, event: QShowEvent) -> None:
         """The toast stands above the composer, whose height is known now."""
         super().showEvent(event)
+        self._place_toast()
+
+    @Slot()
+    def _place_toast(self) -> None:
+        """Above the composer, which grows with what is written."""
         self.toast.place(self.page.composer.height() + 48)
 
     def closeEvent(self, event: QCloseEvent) -> None:

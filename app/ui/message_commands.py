@@ -55,8 +55,10 @@ class MessageCommands(QObject):
             "previous-version", tr("Previous version of the reply"), self._previous, messages, ("Alt+Left",)
         )
         commands.add("next-version", tr("Next version of the reply"), self._next, messages, ("Alt+Right",))
-        commands.add("choose-model", tr("Choose a model"), self._choose_model, models, ("Ctrl+M",))
-        commands.add("choose-mode", tr("Choose a mode"), self._choose_mode, models, ("Ctrl+J",))
+        commands.add(
+            "choose-model", tr("Choose a model"), self._choose_model, models, ("Ctrl+M",), "sparkles"
+        )
+        commands.add("choose-mode", tr("Choose a mode"), self._choose_mode, models, ("Ctrl+J",), "zap")
         self._page.conversation_shown.connect(self.refresh)
         self._page.conversation_shown.connect(self.refresh_chats)
         self._workspace.message_added.connect(self.refresh)

@@ -10,6 +10,7 @@ from app.chat.choices import DraftChoice, ModelChoice
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
 from app.ui.choice_popup import Choice, ChoicePopup
+from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -21,6 +22,7 @@ MORE_MODELS = "more-models"
 DRAFTS = "drafts"
 OPEN_DRAFT_FOLDER = "open-draft-folder"
 _DOT_PX = 8
+_LEAST_DETAIL_PX = 60  # less of the words behind the name says nothing
 _ICON_PX = 14
 
 
@@ -137,6 +139,15 @@ class ModelButton(QAbstractButton):
             self._theme.type.px(32),
         )
 
+    def width_in(self, room: int) -> int:
+        """The width to take of some room, in px: without the words behind the name where too little is left of them."""
+        _, detail = self._widths()
+        whole = self.sizeHint().width()
+        if whole <= room:
+            return whole
+        bare = whole - detail - 8 if detail else whole
+        return room if room - bare - 8 >= _LEAST_DETAIL_PX else min(bare, room)
+
     def minimumSizeHint(self) -> QSize:
         """The name is elided when there is no room."""
         return QSize(self._theme.type.px(60), self.sizeHint().height())
@@ -153,11 +164,13 @@ class ModelButton(QAbstractButton):
         fill = "press" if pressed else "hover" if self.underMouse() else "side"
         painter.setBrush(self._theme.color(fill))
         painter.drawRoundedRect(QRectF(self.rect()), 8, 8)
-        self._paint_dot(painter, QPointF(12 + _DOT_PX / 2, self.height() / 2))
+        self._paint_dot(painter, painted(self, 12, 0, _DOT_PX, self.height()).center())
         right = self.width() - 12 - _ICON_PX
         self._paint_words(painter, 12 + _DOT_PX + 8, right - 8)
         chevron = tinted_pixmap("chevron-down", self._theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
-        painter.drawPixmap(right, (self.height() - _ICON_PX) // 2, chevron)
+        painter.drawPixmap(
+            painted(self, right, (self.height() - _ICON_PX) // 2, _ICON_PX, _ICON_PX).topLeft(), chevron
+        )
 
     def _fonts(self) -> tuple[TextStyle, TextStyle]:
         if self._compact:
@@ -176,19 +189,25 @@ class ModelButton(QAbstractButton):
         name_width, detail_width = self._widths()
         room = right - left
         gap = 6 if self._compact else 8
-        if name_width + gap + detail_width > room:
+        left_over = room - name_width - gap
+        if left_over < min(detail_width, _LEAST_DETAIL_PX):
             detail_width = 0
+        detail_width = min(detail_width, left_over)
         font = self._theme.font(name_style)
         painter.setFont(font)
         hovered = self._compact and self.underMouse()
         painter.setPen(self._theme.color("sub" if self._compact and not hovered else "text"))
         name = QFontMetrics(font).elidedText(self._state.model_name, Qt.TextElideMode.ElideMiddle, room)
-        painter.drawText(QRectF(left, 0, room + 1, self.height()), flags, name)
-        if detail_width:
-            painter.setFont(self._theme.font(detail_style))
+        painter.drawText(painted(self, left, 0, room + 1, self.height()), flags, name)
+        if detail_width > 0:
+            font = self._theme.font(detail_style)
+            painter.setFont(font)
             painter.setPen(self._theme.color("mute" if self._compact else "sub"))
-            box = QRectF(left + name_width + gap, 0, room, self.height())
-            painter.drawText(box, flags, engine_words(self._state))
+            box = painted(self, left + name_width + gap, 0, detail_width + 1, self.height())
+            words = QFontMetrics(font).elidedText(
+                engine_words(self._state), Qt.TextElideMode.ElideRight, detail_width + 1
+            )
+            painter.drawText(box, flags, words)
 
     def _paint_dot(self, painter: QPainter, center: QPointF) -> None:
         phase = self._state.phase

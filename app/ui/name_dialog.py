@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -14,7 +15,7 @@ _WIDTH_PX = 360
 _LONGEST = 60
 
 
-class NameDialog(QDialog):
+class NameDialog(RingedDialog):
     """A field and two buttons. Accepting calls back with a name that is not blank.
 
     Args:
@@ -34,7 +35,7 @@ class NameDialog(QDialog):
         then: Callable[[str], object],
         parent: QWidget,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self._then = then
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)

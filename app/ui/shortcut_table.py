@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtWidgets import (
-    QDialog,
+    QBoxLayout,
     QFrame,
     QGridLayout,
     QHBoxLayout,
@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.ui.commands import Commands, Section
 from app.ui.field_keys import FIELD_KEYS
+from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -53,15 +54,19 @@ def _native(keys: QKeySequence) -> str:
     return keys.toString(QKeySequence.SequenceFormat.NativeText)
 
 
-class ShortcutTable(QDialog):
+class ShortcutTable(RingedDialog):
     """Made anew each time it is opened."""
 
     def __init__(self, theme: Theme, commands: Commands, parent: QWidget) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self._theme = theme
         self.setWindowTitle(tr("Keyboard shortcuts"))
         self.setProperty("kind", "dialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        # Two keys for the same stand one below the other where the words beside them would have no room.
+        narrow = self.sizeHint().width() < theme.type.px(_WIDTH_PX)
+        down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._caps_direction = down if narrow else right
         rows = QWidget()
         rows.setProperty("kind", "column")
         grid = QGridLayout(rows)
@@ -103,6 +108,7 @@ class ShortcutTable(QDialog):
         at = grid.rowCount()
         head = QLabel(title)
         head.setProperty("kind", "section")
+        head.setWordWrap(True)
         head.setContentsMargins(0, _SECTION_GAP_PX if at > 1 else 0, 0, 2)
         grid.addWidget(head, at, 0, 1, 2)
         for number, (done, keys) in enumerate(rows, at + 1):
@@ -112,14 +118,13 @@ class ShortcutTable(QDialog):
             grid.addWidget(words, number, 0)
             grid.addWidget(self._key_caps(keys), number, 1, Qt.AlignmentFlag.AlignRight)
 
-    @staticmethod
-    def _key_caps(keys: tuple[str, ...]) -> QWidget:
+    def _key_caps(self, keys: tuple[str, ...]) -> QWidget:
         caps = QWidget()
-        row = QHBoxLayout(caps)
+        row = QBoxLayout(self._caps_direction, caps)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
         for key in keys:
             cap = QLabel(key)
             cap.setProperty("kind", "key")
-            row.addWidget(cap)
+            row.addWidget(cap, 0, Qt.AlignmentFlag.AlignRight)
         return caps

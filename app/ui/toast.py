@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEasingCurve, QEvent, QPoint, QPropertyAnimation, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QEnterEvent
+from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -17,7 +17,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.ui.theme.icons import themed_icon
+from app.ui.announcements import announce
+from app.ui.theme.icons import themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme, animation_ms
 from app.words import tr
 
@@ -25,6 +26,7 @@ STAY_MS = 8_000
 _IN_MS = 160
 _MARGIN_PX = 16
 _LARGEST_PX = 420
+_SIGN_PX = 20
 
 
 class Toast(QFrame):
@@ -75,6 +77,9 @@ class Toast(QFrame):
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(16, 10, 8, 10)
         self._row.setSpacing(12)
+        self._sign = QLabel(self)
+        self._sign.hide()
+        self._row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
         self._row.addLayout(self._words, 1)
         self._row.addWidget(self._action)
         self._row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
@@ -121,12 +126,13 @@ class Toast(QFrame):
         self._on_action, self._on_details = on_action, on_details
         self._title.setText(title)
         self._title.setVisible(bool(title))
+        self._show_sign(bool(title))
         self._label.setProperty("kind", "sub" if title else "")
         self._label.style().polish(self._label)
         if title:
             self._below.insertWidget(0, self._action, 0, Qt.AlignmentFlag.AlignLeft)
         else:
-            self._row.insertWidget(1, self._action)
+            self._row.insertWidget(2, self._action)
         self._details.setVisible(on_details is not None)
         self._label.setText(sentence)
         self._action.setText(action)
@@ -147,7 +153,13 @@ class Toast(QFrame):
         self._timer.stop()
         if not lasting:
             self._timer.start()
-        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+        announce(self, self.accessibleName(), urgent=lasting)
+
+    def _show_sign(self, shown: bool) -> None:
+        """A trouble has its sign before the words."""
+        color = self._theme.palette.mapt
+        self._sign.setPixmap(tinted_pixmap("triangle-alert", color, _SIGN_PX, self.devicePixelRatioF()))
+        self._sign.setVisible(shown)
 
     def place(self, bottom_px: int) -> None:
         """Stand at the lower right of the window, this far above its edge."""
@@ -165,7 +177,7 @@ class Toast(QFrame):
         for part in (self._title, self._label, self._action, self._details):
             part.ensurePolished()
         beside = self._action.sizeHint().width() + self._details.sizeHint().width() + 4
-        narrow = beside > width - 24 - self._row.spacing() - self._close.width()
+        narrow = beside > width - 24 - _SIGN_PX - 2 * self._row.spacing() - self._close.width()
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._below.setDirection(direction)
         for inner in (self._below, self._words, layout):

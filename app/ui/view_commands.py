@@ -76,6 +76,11 @@ class ViewCommands(QObject):
     def _keep_sidebar_shown(self, shown: bool) -> None:
         self._settings.sidebar_shown = shown
 
+    @Slot(int)
+    def keep_sidebar_width(self, width_px: int) -> None:
+        """The person gave the list of chats another width."""
+        self._settings.sidebar_width = width_px
+
     @Slot(bool)
     def _show_drafted(self, shown: bool) -> None:
         self._settings.drafted_shown = shown

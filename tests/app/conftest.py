@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from PySide6.QtCore import QTranslator
 
@@ -19,7 +17,6 @@ def _translated(text: str, n: int) -> str:
 
 
 @pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
+def english() -> None:
     """Each test begins in English, whatever the one before it spoke."""
     words.speak(_translated)
-    yield

@@ -200,10 +200,12 @@ class FakeWorkspace(FakeShelf):
     engine_changed = Signal(object)
     notice = Signal(str)
     trouble = Signal(object)
+    trouble_over = Signal(str)
 
     def __init__(self, engine: EngineState = READY) -> None:
         super().__init__()
         self.settings = Settings()
+        self.settings.first_run_done = True
         self.drafts = FakeDrafts(self.settings)
         self.drafts.refused.connect(self.notice)
         self.typesetter = InstantTypesetter(self)

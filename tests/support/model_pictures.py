@@ -15,7 +15,6 @@ from app.chat.model_entries import (
     OfferEntry,
     RemovalEntry,
 )
-from app.ui.main_window import MainWindow
 from app.ui.models.get_dialog import GetDialog
 from app.ui.models.import_dialog import ImportDialog
 from app.ui.models.model_dialog import ModelDialog
@@ -28,7 +27,6 @@ from tests.support.fake_workspace import FakeWorkspace
 from tests.support.screenshots import LLAMA, begin, fill, open_window, take
 
 _GB = 1_000_000_000
-_windows: list[MainWindow] = []  # a page alone does not keep its window
 
 
 def stock(workspace: FakeWorkspace) -> None:
@@ -97,7 +95,6 @@ def page(theme: Theme, size: QSize, sidebar: bool = True) -> ModelsPage:
     fill(workspace)
     stock(workspace)
     window = open_window(theme, workspace, size)
-    _windows.append(window)
     window.places.go(MODELS)
     found = window.places.page(MODELS)
     assert isinstance(found, ModelsPage)

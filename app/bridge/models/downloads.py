@@ -72,6 +72,12 @@ class Downloads(QObject):
         """Give a download up and remove what has come of it."""
         self._ask(lambda queue: queue.cancel(name))
 
+    @Slot()
+    def reconnect(self) -> None:
+        """Let what comes go on over a new connection: the mirror or the proxy changed."""
+        if self._queue is not None:
+            self._queue.reconnect()
+
     @property
     def under_way(self) -> int:
         """How many come or will come by themselves."""

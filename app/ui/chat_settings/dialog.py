@@ -9,7 +9,6 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -23,9 +22,11 @@ from PySide6.QtWidgets import (
 from app.chat.choices import mode_title
 from app.chat.conversation_options import ConversationOptions
 from app.ui import figures
-from app.ui.chat_settings.fields import ModeField, OwnNumber, TickBox
+from app.ui.chat_settings.fields import ModeField, OwnNumber
 from app.ui.chat_settings.preset_row import PresetRow
+from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
+from app.ui.tick_box import TickBox
 from app.words import tr
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ _NARROW_PX = 460
 _PROMPT_LINES = 6
 
 
-class ChatSettingsDialog(QDialog):
+class ChatSettingsDialog(RingedDialog):
     """Changes nothing before Apply, but presets, which are kept at once.
 
     Args:
@@ -53,7 +54,7 @@ class ChatSettingsDialog(QDialog):
     def __init__(
         self, theme: Theme, workspace: Workspace, options: ConversationOptions, title: str, parent: QWidget
     ) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self._theme = theme
         self._options = options
         self._rows: list[QBoxLayout] = []
@@ -135,6 +136,7 @@ class ChatSettingsDialog(QDialog):
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(page)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
         self.reset_button = QPushButton(tr("As in Settings"), self)
         self.reset_button.setToolTip(tr("Take away all that this chat sets for itself"))
         self.reset_button.clicked.connect(self._reset)

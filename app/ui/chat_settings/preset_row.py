@@ -10,10 +10,12 @@ from PySide6.QtCore import QPoint, QSize, Signal, Slot
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app.chat.conversation_options import ConversationOptions, Preset
-from app.ui.chat_settings.fields import ListField, TickBox
+from app.ui.chat_settings.fields import LETTERS
+from app.ui.list_box import ListBox
 from app.ui.name_dialog import NameDialog
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
+from app.ui.tick_box import TickBox
 from app.words import tr
 
 if TYPE_CHECKING:
@@ -40,7 +42,8 @@ class PresetRow(QWidget):
         self._options = options
         label = QLabel(tr("Preset"), self)
         label.setProperty("kind", "label")
-        self.names = ListField(theme, tr("Preset"), self)
+        self.names = ListBox(theme, self, LETTERS)
+        self.names.setAccessibleName(tr("Preset"))
         label.setBuddy(self.names)
         self.names.activated.connect(self._choose)
         self.more_button = QToolButton(self)

@@ -8,7 +8,6 @@ from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QDialog,
     QDoubleSpinBox,
     QFrame,
     QHBoxLayout,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 from app.ui.comparison.column import TrialColumn
 from app.ui.comparison.wording import as_text, verdict_words
 from app.ui.theme.icons import tinted_pixmap
+from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.errors import TenonError
@@ -38,7 +38,7 @@ _ICON_PX = 16
 _MOST_TOKENS = 4096
 
 
-class ComparisonDialog(QDialog):
+class ComparisonDialog(RingedDialog):
     """Nothing of it is kept in the chats.
 
     Args:
@@ -56,7 +56,7 @@ class ComparisonDialog(QDialog):
         before: tuple[ChatMessage, ...] | None,
         parent: QWidget,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self._theme = theme
         self._workspace = workspace
         self._before = before
@@ -106,6 +106,7 @@ class ComparisonDialog(QDialog):
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(page)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
         foot = QVBoxLayout()
         foot.setContentsMargins(_SIDE_PX, 8, _SIDE_PX, 14)
         foot.setSpacing(12)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Signal, Slot
-from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from app.ui.composer.attachment_row import AttachmentRow
@@ -24,6 +24,7 @@ class Composer(QWidget):
     files_offered = Signal(object)  # list of Path
     stop_requested = Signal()
     busy_send_refused = Signal()
+    resized = Signal()
 
     def __init__(self, theme: Theme, mode: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -62,7 +63,6 @@ class Composer(QWidget):
         column.addWidget(self.attachments)
         column.addWidget(self.prompt)
         column.addLayout(row)
-        self.setFocusProxy(self.prompt)
         self._enable()
 
     @property
@@ -74,6 +74,10 @@ class Composer(QWidget):
         """Replace what is typed and put the cursor at its end."""
         self.prompt.setPlainText(text)
         self.prompt.moveCursor(self.prompt.textCursor().MoveOperation.End)
+
+    def setFocus(self, reason: Qt.FocusReason = Qt.FocusReason.OtherFocusReason) -> None:
+        """Go to the field. A focus proxy would do so too, and Tab would never leave the composer."""
+        self.prompt.setFocus(reason)
 
     def set_busy(self, busy: bool) -> None:
         """Whether this conversation's reply is under way or queued."""
@@ -89,6 +93,11 @@ class Composer(QWidget):
     def set_placeholder(self, text: str) -> None:
         """What stands in the empty field."""
         self.prompt.setPlaceholderText(text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """More lines, or files: what stands above it moves."""
+        super().resizeEvent(event)
+        self.resized.emit()
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """The edge answers the pointer."""
@@ -116,6 +125,7 @@ class Composer(QWidget):
             self.stop_requested.emit()
         else:
             self._submit()
+        self.prompt.setFocus()  # the button may be of no use now, and the next thing is to write
 
     @Slot()
     def _submit(self) -> None:

@@ -128,7 +128,7 @@ class DraftTree(QWidget):
         if not self._nodes:
             painter.setFont(self._theme.font(TextStyle.SMALL))
             painter.setPen(self._theme.color("mute"))
-            painter.drawText(QRectF(self.rect()), Qt.TextFlag.TextWordWrap, _NOTHING)
+            painter.drawText(QRectF(self.rect()), Qt.TextFlag.TextWordWrap, tr(_NOTHING))
         ordered = sorted(self._nodes, key=lambda node: node.fate != "rejected")
         for node in ordered:
             if node.parent >= 0:

@@ -9,12 +9,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.chat.choices import mode_title
+from app.chat.gauges import smooth_speeds
 from app.chat.plan_rows import PlanRow, plain_speed
 from app.chat.reply_trace import Origin, ReplyTrace, origin_in
 from app.ui import figures
 from app.ui.inspector.acceptance_plot import AcceptancePlot
 from app.ui.inspector.draft_tree import DraftTree
-from app.ui.inspector.edge import EDGE_PX, Edge
 from app.ui.inspector.head import Head
 from app.ui.inspector.line_plot import LinePlot
 from app.ui.inspector.memory_bar import MemoryBar
@@ -22,6 +22,7 @@ from app.ui.inspector.plan_view import PlanView
 from app.ui.inspector.section import Section
 from app.ui.inspector.token_paint import TokenLegend
 from app.ui.inspector.token_view import TokenView
+from app.ui.pane_edge import PaneEdge
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import RoundRecord
@@ -78,7 +79,8 @@ class Inspector(QWidget):
         self.tokens_section = Section(theme, tr("Tokens"), self._token_area, TokenLegend(theme))
         self.tree_section = Section(theme, tr("Draft tree"), self._tree_area)
         self._build()
-        self.edge = Edge(theme, self)
+        width_words = tr("Width of the inspector: left and right change it")
+        self.edge = PaneEdge(theme, self, width_words, at_left=True)
         self.edge.width_wanted.connect(self.width_wanted)
         self.tokens.round_chosen.connect(self.choose_round)
         self.tokens.place_wanted.connect(self._show_tokens_at)
@@ -146,8 +148,7 @@ class Inspector(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the edge at the left, over everything."""
         super().resizeEvent(event)
-        self.edge.setGeometry(0, 0, EDGE_PX, self.height())
-        self.edge.raise_()
+        self.edge.place()
 
     # --- inside -----------------------------------------------------------------------------------------------
 
@@ -183,10 +184,10 @@ class Inspector(QWidget):
         # A reply's line does not go on from that of the reply before.
         speeds: list[tuple[float, float | None]] = []
         before = ""
-        for sample in samples:
+        for sample, speed in zip(samples, smooth_speeds(samples), strict=True):
             if before and sample.reply != before:
                 speeds.append((sample.at_s - now, None))
-            speeds.append((sample.at_s - now, sample.tokens_per_second))
+            speeds.append((sample.at_s - now, speed))
             before = sample.reply
         self.speed.set_points(speeds, None if plain is None else (tr("plain"), plain))
         self.memory.set_points([(s.at_s - now, s.resident_bytes / 1e9) for s in samples])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLocale, QPointF, QRectF, QSize, Qt
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QFontMetricsF, QPainter, QPainterPath, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.ui import figures
+from app.ui.figures import gigabytes
+from app.ui.placing import mirrored
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import mark, tr
@@ -37,12 +39,6 @@ _USES: dict[MemoryUse, str] = {
 }
 _NONE_ON_DISK = mark("none, everything fits in memory")
 _NO_MODEL = mark("No model is in memory.")
-
-
-def gigabytes(size_bytes: int) -> str:
-    """5_300_000_000 -> "5.3", 24_000_000 -> "0.02", 4_900_000 -> "0.005"."""
-    value = size_bytes / 1e9
-    return QLocale().toString(value, "f", 1 if value >= 0.095 else 2 if value >= 0.0095 else 3)
 
 
 def share_words(share: MemoryShare) -> str:
@@ -116,10 +112,10 @@ class MemoryBar(QWidget):
         track = QRectF(px(_LABEL_PX), top + (row - _BAR_PX) / 2, 0, _BAR_PX)
         track.setRight(self.width() - max(right, px(64)) - 10)
         clip = QPainterPath()
-        clip.addRoundedRect(track, 3, 3)
+        clip.addRoundedRect(mirrored(self, track), 3, 3)
         painter.save()
         painter.setClipPath(clip)
-        painter.fillRect(track, color("press"))
+        painter.fillRect(mirrored(self, track), color("press"))
         left = track.left()
         for share in place.shares:
             width = track.width() * share.size_bytes / max(1, place.total_bytes)
@@ -135,11 +131,12 @@ class MemoryBar(QWidget):
                 self._fill(painter, swatch, share.use)
                 painter.setPen(color("mute"))
                 box = QRectF(x + _SWATCH_PX + 4, top, self.width(), px(_LEGEND_PX))
-                painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, share_words(share))
+                painter.drawText(mirrored(self, box), Qt.AlignmentFlag.AlignVCenter, share_words(share))
             top += px(_LEGEND_PX)
         return top
 
     def _fill(self, painter: QPainter, box: QRectF, use: MemoryUse) -> None:
+        box = mirrored(self, box)
         painter.setPen(Qt.PenStyle.NoPen)
         if use == "others":
             painter.setBrushOrigin(QPointF(0, 0))

@@ -43,7 +43,6 @@ class TokenView(QWidget):
         self._shown = 0
         self._round = 0
         self._flow = self._new_flow()
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._describe()
 
     @property
@@ -230,6 +229,8 @@ class TokenView(QWidget):
         self.update()
 
     def _describe(self) -> None:
+        # Where nothing is painted the focus could not be seen.
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._shown else Qt.FocusPolicy.NoFocus)
         if not self._shown:
             self.setAccessibleName(tr("Tokens: {words}", words=tr(_NOTHING)))
             return

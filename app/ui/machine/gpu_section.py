@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QVBoxLayo
 
 from app.chat.gpu_support import GpuSupport
 from app.ui.figures import size
-from app.ui.machine.progress_line import ProgressLine
+from app.ui.share_bar import ShareBar
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -42,7 +42,7 @@ class GpuSection(QFrame):
         self._sentence = _words(self, "sub")
         self._facts = _words(self, "label")
         self._progress = _words(self, "label")
-        self._line = ProgressLine(theme, tr("Fetching GPU support"), self)
+        self._line = ShareBar(theme, tr("Fetching GPU support"), self)
         self._notes = _words(self, "small")
         self.main_button = QPushButton(self)
         self.main_button.clicked.connect(self._clicked)
@@ -81,7 +81,7 @@ class GpuSection(QFrame):
             label.setText(text)
             label.setVisible(bool(text))
         self._line.setVisible(counted)
-        self._line.set_share(support.done_bytes / support.total_bytes if counted else 0.0)
+        self._line.show_share(support.done_bytes / support.total_bytes if counted else 0.0)
         text, self._wanted = self._main_action(support)
         self.main_button.setText(text)
         self.main_button.setVisible(bool(text))

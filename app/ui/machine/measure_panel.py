@@ -7,9 +7,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLay
 
 from app.chat.choices import mode_title
 from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest
+from app.ui import figures
 from app.ui.machine.bars import Bar, Bars, Legend
-from app.ui.machine.progress_line import ProgressLine
-from app.ui.machine.words import left_words, progress_words, promise_words, result_words
+from app.ui.machine.words import progress_words, promise_words, result_words
+from app.ui.share_bar import ShareBar
+from app.ui.theme.kind import set_kind
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import MachineReport, PlanReport
@@ -63,7 +65,7 @@ class MeasurePanel(QFrame):
         line.setSpacing(8)
         line.addWidget(self._done, 1)
         line.addWidget(self._left)
-        self._line = ProgressLine(theme, tr("Measuring"), self._progress)
+        self._line = ShareBar(theme, tr("Measuring"), self._progress)
         rows = QVBoxLayout(self._progress)
         rows.setContentsMargins(0, 0, 0, 0)
         rows.setSpacing(8)
@@ -120,19 +122,16 @@ class MeasurePanel(QFrame):
         self._promise.setText(promise_words(report))
         self._progress.setVisible(measuring.running)
         self._done.setText(progress_words(measuring))
-        self._left.setText(left_words(None if measuring.stopping else measuring.left_s))
-        self._line.set_share(measuring.share)
+        left_s = None if measuring.stopping else measuring.left_s
+        self._left.setText("" if left_s is None else figures.time_left(left_s))
+        self._line.show_share(measuring.share)
         self._show_button(measuring, plan is not None and bool(plan.chosen))
 
     def _show_button(self, measuring: Measuring, possible: bool) -> None:
-        kind = "" if measuring.running else "primary"
         self.button.setText(tr("Stop measuring") if measuring.running else tr("Measure every mode"))
         self.button.setEnabled(not measuring.stopping if measuring.running else possible)
         self._running = measuring.running
-        if self.button.property("kind") != kind:
-            self.button.setProperty("kind", kind)
-            self.button.style().unpolish(self.button)
-            self.button.style().polish(self.button)
+        set_kind(self.button, "" if measuring.running else "primary")
 
     @Slot()
     def _clicked(self) -> None:

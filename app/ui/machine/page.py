@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
 
 _BESIDE_PX = 820  # of page: the two panels stand side by side
-_ROOMY_PX = 700  # buttons of the head have their words
+_ROOMY_PX = 800  # buttons of the head have their words
 _CONTEXTS = (2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072)
 _USUAL = "usual"
 

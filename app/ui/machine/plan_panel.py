@@ -44,8 +44,9 @@ class PlanPanel(QFrame):
         self.context = PickButton(theme, tr("Context to plan"), self)
         self._buttons = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._buttons.setSpacing(8)
-        self._buttons.addWidget(self.model)
-        self._buttons.addWidget(self.context)
+        # With an alignment, their greatest width is not taken for that of the whole head, nor its height for that.
+        self._buttons.addWidget(self.model, 0, Qt.AlignmentFlag.AlignLeft)
+        self._buttons.addWidget(self.context, 0, Qt.AlignmentFlag.AlignLeft)
         self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._head.setContentsMargins(16, 14, 16, 8)
         self._head.setSpacing(12)

@@ -11,7 +11,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.chat.mode_table import ModeRow
 from app.ui import figures
-from app.ui.machine.words import gigabytes, speed_figure
+from app.ui.figures import gigabytes
+from app.ui.machine.words import speed_figure
+from app.ui.placing import mirrored
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -124,7 +126,7 @@ class PlanTable(QWidget):
     def _choose_columns(self) -> None:
         """All columns where there is room; else those that matter most."""
         every = self._every_column()
-        for columns in (every, every[-2:], every[-2:-1]):
+        for columns in (every, [*every[:-3], *every[-2:]], every[-2:], every[-2:-1]):
             self._columns = columns
             self._widths = [self._width_of(column) for column in columns]
             words = self.width() - 2 * _SIDE_PX - sum(self._widths) - _GAP_PX * len(columns)
@@ -159,7 +161,7 @@ class PlanTable(QWidget):
         inner = QRect(_SIDE_PX, top + _PAD_PX, max(self.width() - 2 * _SIDE_PX, 40), 100_000)
         lines: list[_Line] = []
         if row.refusal:
-            indent = self._theme.type.px(_REFUSED_PX)
+            indent = self._refused_indent()
             beside = inner.width() - indent >= self._theme.type.px(_WORDS_PX)
             title = self._line(row.title, TextStyle.UI_MEDIUM, "sub", inner)
             lines.append(title)
@@ -187,6 +189,12 @@ class PlanTable(QWidget):
         lines = [replace(line, box=line.box.translated(0, lower)) for line in lines]
         return _Place(row, QRect(0, top, self.width(), height), tuple(lines))
 
+    def _refused_indent(self) -> int:
+        """Where the reasons of refused modes begin: behind the longest of their names."""
+        metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
+        names = (metrics.horizontalAdvance(row.title) for row in self._rows if row.refusal)
+        return max(self._theme.type.px(_REFUSED_PX), max(names) + _GAP_PX)
+
     def _line(self, text: str, style: TextStyle, role: str, room: QRect) -> _Line:
         metrics = QFontMetrics(self._theme.font(style))
         bounds = metrics.boundingRect(QRect(0, 0, room.width(), 100_000), int(_WRAP), text)
@@ -194,8 +202,10 @@ class PlanTable(QWidget):
 
     def _figures(self, row: ModeRow) -> str:
         """What columns that have no room would say."""
-        if len(self._columns) > 2:
+        if tr("First token") in self.column_titles:
             return ""
+        if len(self._columns) > 2:
+            return tr("First token after {time}", time=figures.duration(1e3 * row.first_token_s))
         words = [tr("{size} GB of memory", size=gigabytes(row.host_bytes))]
         if row.gpu_bytes:
             words.append(tr("{size} GB on the GPU", size=gigabytes(row.gpu_bytes)))
@@ -214,7 +224,7 @@ class PlanTable(QWidget):
         for line in place.lines:
             painter.setFont(self._theme.font(line.style))
             painter.setPen(color("acct" if place.row.reason and line.role == "sub" else line.role))
-            painter.drawText(line.box, int(_WRAP), line.text)
+            painter.drawText(mirrored(self, QRectF(line.box)), int(_WRAP), line.text)
         if not place.row.refusal:
             head = place.lines[0].box.height() + place.lines[1].box.height() + 2 * _PAD_PX
             self._paint_cells(painter, place.box.top(), head, index)
@@ -226,13 +236,15 @@ class PlanTable(QWidget):
             box = QRectF(right - width, top, width, height)
             painter.setFont(self._theme.font(TextStyle.SMALL if index is None else column.style))
             painter.setPen(self._theme.color("mute" if index is None else column.role))
-            painter.drawText(box, _RIGHT, column.title if index is None else column.values[index])
+            painter.drawText(
+                mirrored(self, box), _RIGHT, column.title if index is None else column.values[index]
+            )
             right -= width + _GAP_PX
         if index is None and self._head_height() > 1:
             painter.setFont(self._theme.font(TextStyle.SMALL))
             painter.setPen(self._theme.color("mute"))
             box = QRectF(_SIDE_PX, top, max(right - _SIDE_PX, 0), height)
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, tr("Mode"))
+            painter.drawText(mirrored(self, box), Qt.AlignmentFlag.AlignVCenter, tr("Mode"))
 
     def _describe(self) -> None:
         said = []

@@ -7,9 +7,9 @@ from datetime import datetime
 from app.chat.choices import mode_title
 from app.chat.measuring import MeasuredMode
 from app.ui import figures
+from app.ui.figures import gigabytes
 from app.ui.machine.words import (
     card_words,
-    gigabytes,
     measured_words,
     plan_notes,
     power_words,

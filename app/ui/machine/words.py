@@ -19,7 +19,6 @@ _DISK_KINDS = {
     "network": mark("Network disk"),
     "memory": mark("Disk in memory"),
 }
-_LONGEST_SECONDS = 90
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def _processor_details(report: MachineReport) -> tuple[str, ...]:
 
 
 def _graphics_title(report: MachineReport) -> str:
-    return report.gpus[0].name if report.gpus else tr("None")
+    return report.gpus[0].name if report.gpus else tr("No graphics card")
 
 
 def _graphics_details(report: MachineReport) -> tuple[str, ...]:
@@ -153,11 +152,6 @@ def speed_figure(tokens_per_second: float) -> str:
     return figures.ratio(tokens_per_second)
 
 
-def gigabytes(size_bytes: int) -> str:
-    """5_300_000_000 -> "5.3"."""
-    return figures.ratio(size_bytes / 1e9)
-
-
 def usual_context(plan: PlanReport | None) -> int | None:
     """The context that the mode of a plan has room for; None where that is not known."""
     modes = () if plan is None else plan.modes
@@ -188,15 +182,6 @@ def plan_notes(plan: PlanReport) -> list[str]:
     else:
         source = tr("Predicted from this machine's speeds.")
     return [source, " ".join([weights, *draft, prompt])]
-
-
-def left_words(left_s: float | None) -> str:
-    """How long it will take; empty where that is not known."""
-    if left_s is None:
-        return ""
-    if left_s < _LONGEST_SECONDS:
-        return tr("{seconds} s left", seconds=figures.whole(max(1, round(left_s))))
-    return tr("{minutes} min left", minutes=figures.whole(round(left_s / 60)))
 
 
 def progress_words(measuring: Measuring) -> str:

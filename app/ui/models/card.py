@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from app.chat.model_entries import DownloadEntry, Fit, ListedModel, fit_of
 from app.ui import figures
+from app.ui.flow import Flow
 from app.ui.models.elided_label import ElidedLabel
-from app.ui.models.flow import Flow
-from app.ui.models.kinds import set_kind
-from app.ui.models.share_bar import ShareBar
 from app.ui.models.tag import Tag
-from app.ui.models.wording import best_mode, fit_title, joined, licence_title, memory_words
+from app.ui.models.wording import best_mode, fit_title, joined, licence_title, memory_words, speed_in_words
+from app.ui.share_bar import ShareBar
 from app.ui.theme.icons import themed_icon
+from app.ui.theme.kind import set_kind
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import Prediction
@@ -34,6 +34,7 @@ class CardContent:
         draft_bytes: Of the draft that comes along; 0 for none.
         primary: Whether its button is the one of the page.
         asked: Whether the hub is being asked for it.
+        in_words: Whether speed is said in words per second, and nothing of modes and formats.
     """
 
     model: ListedModel
@@ -44,6 +45,7 @@ class CardContent:
     draft_bytes: int = 0
     primary: bool = False
     asked: bool = False
+    in_words: bool = False
 
     @property
     def download_bytes(self) -> int:
@@ -121,10 +123,12 @@ class ModelCard(QFrame):
         model, prediction = content.model, content.prediction
         self.setAccessibleName(model.title)
         self._title.setText(model.title)
-        self._subtitle.setText(joined(tr("4-bit"), licence_title(model.licence)))
+        form = "" if content.in_words else tr("4-bit")
+        self._subtitle.setText(joined(form, licence_title(model.licence)))
         installed = bool(content.installed_ref)
         self._badge.show_words(tr("Installed") if installed else content.badge, "good")
-        speed = figures.speed(prediction.tokens_per_second or 0.0)
+        say_speed = speed_in_words if content.in_words else figures.speed
+        speed = say_speed(prediction.tokens_per_second or 0.0)
         number, _, unit = speed.rpartition(" ")
         self._speed.setText(number)
         self._unit.setText(
@@ -136,16 +140,20 @@ class ModelCard(QFrame):
         self._bar.show_share(
             prediction.memory_bytes / max(1, prediction.room_bytes), "map" if tight else "acc"
         )
-        self._mode.show_words(
-            best_mode(prediction), icon="zap", tip=tr("The mode that is predicted to be fastest")
-        )
-        draft = (
-            tr("Draft paired, {size}", size=figures.size(content.draft_bytes)) if content.draft_bytes else ""
-        )
+        self._show_tags(content)
+        self._show_button(content, installed)
+
+    def _show_tags(self, content: CardContent) -> None:
+        mode = "" if content.in_words else best_mode(content.prediction)
+        self._mode.show_words(mode, icon="zap", tip=tr("The mode that is predicted to be fastest"))
+        size, draft = figures.size(content.draft_bytes), ""
+        if content.draft_bytes and content.in_words:
+            draft = tr("With its small helper, {size}", size=size)
+        elif content.draft_bytes:
+            draft = tr("Draft paired, {size}", size=size)
         self._draft.show_words(
             draft, icon="link", tip=tr("A small model that guesses for this one, fetched along")
         )
-        self._show_button(content, installed)
 
     def _show_button(self, content: CardContent, installed: bool) -> None:
         coming = content.download is not None and not installed

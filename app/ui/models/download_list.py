@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QToolBut
 
 from app.chat.model_entries import DownloadEntry
 from app.ui.models.elided_label import ElidedLabel
-from app.ui.models.kinds import set_kind
 from app.ui.models.ruled_row import RuledRow
-from app.ui.models.share_bar import ShareBar
 from app.ui.models.wording import download_words
+from app.ui.share_bar import ShareBar
 from app.ui.theme.icons import themed_icon
+from app.ui.theme.kind import set_kind
 from app.ui.theme.theme import Theme
 from app.words import tr
 

@@ -8,12 +8,12 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidg
 
 from app.chat.model_entries import OfferEntry
 from app.ui import figures
-from app.ui.models.check_row import CheckRow
+from app.ui.list_box import ListBox
 from app.ui.models.model_dialog import ModelDialog
 from app.ui.models.wording import joined, licence_title
-from app.ui.settings.plain_fields import NamesBox
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
+from app.ui.tick_box import TickBox
 from app.words import tr
 
 
@@ -30,12 +30,12 @@ class GetDialog(ModelDialog):
         self.offer = offer
         self._facts = self.add_words("")
         self._room = self.add_words("")
-        self.quantizations = NamesBox(theme, self)
+        self.quantizations = ListBox(theme, self)
         self.quantizations.addItems(list(offer.quantizations))
         self.quantizations.setAccessibleName(tr("Quantization"))
         self._choice = self._row(tr("Quantization"), self.quantizations)
         self.quantizations.activated.connect(self._another_quantization)
-        self.draft_boxes: dict[str, CheckRow] = {}
+        self.draft_boxes: dict[str, TickBox] = {}
         for draft in offer.drafts:
             size = tr("about {size}", size=figures.size(draft.size_bytes)) if draft.size_bytes else ""
             words = (
@@ -44,7 +44,8 @@ class GetDialog(ModelDialog):
                 else tr("With the draft {title}, {size}", title=draft.title, size=size)
             )
             wanted = draft_wanted and draft is offer.drafts[0]
-            box = self.draft_boxes[draft.reference] = CheckRow(theme, words, wanted, self)
+            box = self.draft_boxes[draft.reference] = TickBox(theme, words, self)
+            box.setChecked(wanted)
             box.toggled.connect(self._say_size)
             self.column.addWidget(box)
         if offer.drafts:
@@ -90,7 +91,7 @@ class GetDialog(ModelDialog):
     @property
     def drafts(self) -> tuple[str, ...]:
         """What is to be fetched along."""
-        return tuple(reference for reference, box in self.draft_boxes.items() if box.checked)
+        return tuple(reference for reference, box in self.draft_boxes.items() if box.isChecked())
 
     @Slot()
     def accept(self) -> None:

@@ -22,9 +22,9 @@ from app.chat.model_entries import InstalledEntry, ListedModel
 from app.ui import figures
 from app.ui.models.elided_label import ElidedLabel
 from app.ui.models.ruled_row import RuledRow
-from app.ui.models.share_bar import ShareBar
 from app.ui.models.tag import Tag
 from app.ui.models.wording import joined, kind_title, licence_title
+from app.ui.share_bar import ShareBar
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr

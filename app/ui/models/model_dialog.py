@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
@@ -14,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -21,7 +21,7 @@ _WIDTH_PX = 460
 _EDGE_PX = 20
 
 
-class ModelDialog(QDialog):
+class ModelDialog(RingedDialog):
     """Sheet above the window.
 
     Attributes:
@@ -30,7 +30,7 @@ class ModelDialog(QDialog):
     """
 
     def __init__(self, theme: Theme, title: str, accept: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self._theme = theme
         self.setWindowTitle(title)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
@@ -47,6 +47,7 @@ class ModelDialog(QDialog):
         self.area.setWidgetResizable(True)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setWidget(content)
+        self.area.setAccessibleName(title)
         self.cancel_button = QPushButton(tr("Cancel"), self)
         self.cancel_button.clicked.connect(self.reject)
         self.accept_button = QPushButton(accept, self)

@@ -43,11 +43,11 @@ class ModelNews(QObject):
 
     @Slot()
     def _add_folder(self) -> None:
-        self._page().add_folder()
+        self._page().keeping.add_folder()
 
     @Slot()
     def _add_file(self) -> None:
-        self._page().add_file()
+        self._page().keeping.add_file()
 
     @Slot()
     def _search(self) -> None:

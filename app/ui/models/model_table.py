@@ -12,10 +12,10 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushBut
 from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
 from app.ui.models.elided_label import ElidedLabel
-from app.ui.models.kinds import set_kind
 from app.ui.models.tag import Tag, Tone
 from app.ui.models.wording import best_mode, fit_title, joined, licence_title
 from app.ui.theme.icons import tinted_pixmap
+from app.ui.theme.kind import set_kind
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
 from engine.messages import Prediction

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, QUrl, Slot
-from PySide6.QtGui import QAction, QDesktopServices, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFileDialog, QLabel, QLineEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QToolButton, QWidget
 
-from app.chat.model_entries import ImportEntry, RemovalEntry
-from app.ui import figures
+from app.ui.flow import Flow
 from app.ui.models.card_grid import CardGrid
 from app.ui.models.download_list import DownloadList
 from app.ui.models.filter_button import FilterButton
-from app.ui.models.flow import Flow
 from app.ui.models.getting import Getting
 from app.ui.models.giving_up_dialog import WORTH_ASKING_BYTES, GivingUpDialog
-from app.ui.models.import_dialog import ImportDialog
 from app.ui.models.installed_list import InstalledList
+from app.ui.models.keeping import Keeping
 from app.ui.models.model_shelf import ModelShelf
 from app.ui.models.model_table import ModelTable
-from app.ui.models.removal_dialog import RemovalDialog
-from app.ui.models.section_head import SectionHead
 from app.ui.place_page import PlacePage
+from app.ui.section_head import SectionHead
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -52,16 +48,15 @@ class ModelsPage(PlacePage):
         self._all_rows = False
         self._tabs: list[QWidget] = []
         self.folder_button = self._head_button("folder-open", tr("Add from a folder"))
-        self.folder_button.clicked.connect(self.add_folder)
         self.file_button = self._head_button("folder-plus", tr("Add a file"))
         self.file_button.setToolTip(tr("Add a GGUF file"))
-        self.file_button.clicked.connect(self.add_file)
         self.machine_head = SectionHead(tr("For this machine"), self)
         self.cards = CardGrid(theme, self)
         self.download_head = SectionHead(tr("Downloads"), self)
         self.downloads = DownloadList(theme, self)
         self.installed_head = SectionHead(tr("On this computer"), self)
         self.installed = InstalledList(theme, self)
+        self.keeping = Keeping(theme, self._store, self.installed, self)
         self._build_search(theme)
         self.table = ModelTable(theme, self)
         self.more_button = QPushButton(self)
@@ -111,13 +106,6 @@ class ModelsPage(PlacePage):
             signal.connect(self._refresh_soon)
         store.installed.changed.connect(self._look_at_installed)
         store.installed.progressed.connect(self._read_on)
-        store.installed.problem.connect(self._say_trouble)
-        store.installed.import_refused.connect(self._say_trouble)
-        store.installed.looked_at.connect(self._ask_import)
-        store.installed.imported.connect(self._say_imported)
-        store.installed.removal_planned.connect(self._ask_removal)
-        store.installed.removed.connect(self._say_removed)
-        store.installed.verified.connect(self._say_verified)
         store.downloads.refused.connect(self._say_trouble)
         store.offers.found.connect(self._take_found)
         self.getting.trouble.connect(self._say_trouble)
@@ -129,12 +117,10 @@ class ModelsPage(PlacePage):
         self.downloads.pause_requested.connect(store.downloads.pause)
         self.downloads.resume_requested.connect(store.downloads.resume)
         self.downloads.cancel_requested.connect(self._give_up)
-        self.installed.use_requested.connect(store.use)
-        self.installed.verify_requested.connect(store.installed.verify)
-        self.installed.stop_requested.connect(store.installed.stop_reading)
-        self.installed.folder_requested.connect(self._show_folder)
-        self.installed.remove_requested.connect(store.installed.plan_removal)
         self.installed.draft_requested.connect(self._get_draft)
+        self.keeping.said.connect(self.said)
+        self.folder_button.clicked.connect(self.keeping.add_folder)
+        self.file_button.clicked.connect(self.keeping.add_file)
 
     # --- what is shown ----------------------------------------------------------------------------------------
 
@@ -278,64 +264,9 @@ class ModelsPage(PlacePage):
         dialog.accepted.connect(partial(self._store.downloads.cancel, name))
         dialog.open()
 
-    # --- what is here -----------------------------------------------------------------------------------------
-
-    @Slot()
-    def add_folder(self) -> None:
-        """Choose a folder with a model and add it."""
-        folder = QFileDialog.getExistingDirectory(self, tr("Add a model's folder"))
-        if folder:
-            self._store.installed.look_at([folder])
-
-    @Slot()
-    def add_file(self) -> None:
-        """Choose a GGUF file, or the files of one model, and add it."""
-        kinds = tr("Models (*.gguf *.safetensors *.json *.model *.bin)")
-        paths, _ = QFileDialog.getOpenFileNames(self, tr("Add a model's file"), "", kinds)
-        if paths:
-            self._store.installed.look_at(paths)
-
-    @Slot(object)
-    def _ask_import(self, entry: ImportEntry) -> None:
-        dialog = ImportDialog(self._theme, entry, self)
-        dialog.accepted.connect(lambda: self._store.installed.bring_in(entry, dialog.copies))
-        dialog.open()
-
-    @Slot(object)
-    def _ask_removal(self, removal: RemovalEntry) -> None:
-        entry = self._store.entry(removal.name)
-        in_use = entry is not None and self._store.in_use(entry)
-        dialog = RemovalDialog(self._theme, removal, in_use, self)
-        dialog.accepted.connect(lambda: self._store.remove(removal.name, dialog.drafts))
-        dialog.open()
-
-    @Slot(str)
-    def _show_folder(self, ref: str) -> None:
-        place = Path(ref)
-        QDesktopServices.openUrl(QUrl.fromLocalFile(str(place.parent if place.suffix else place)))
-
     @Slot(str)
     def _say_trouble(self, sentence: str) -> None:
         self.said.emit(sentence, True)
-
-    @Slot(str)
-    def _say_imported(self, name: str) -> None:
-        self.said.emit(tr("{name} is added.", name=name), False)
-
-    @Slot(str, object)
-    def _say_removed(self, name: str, freed_bytes: int) -> None:
-        size = figures.size(freed_bytes)
-        self.said.emit(tr("{name} is removed; {size} are free again.", name=name, size=size), False)
-
-    @Slot(str, tuple)
-    def _say_verified(self, name: str, bad: tuple[str, ...]) -> None:
-        if bad:
-            files = ", ".join(bad)
-            self.said.emit(
-                tr("{name} is damaged: {files}. Get or add it again.", name=name, files=files), True
-            )
-        else:
-            self.said.emit(tr("{name}: all files are what they were.", name=name), False)
 
     # --- parts ------------------------------------------------------------------------------------------------
 

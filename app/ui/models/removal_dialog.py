@@ -6,9 +6,9 @@ from PySide6.QtWidgets import QWidget
 
 from app.chat.model_entries import RemovalEntry
 from app.ui import figures
-from app.ui.models.check_row import CheckRow
 from app.ui.models.model_dialog import ModelDialog
 from app.ui.theme.theme import Theme
+from app.ui.tick_box import TickBox
 from app.words import tr
 
 
@@ -24,10 +24,11 @@ class RemovalDialog(ModelDialog):
             self.add_words(tr("It is in use: it leaves memory first, and the guide answers from then on."))
         if removal.kept_location:
             self.add_words(tr("Its files stay in {place}.", place=removal.kept_location))
-        self.boxes: dict[str, CheckRow] = {}
+        self.boxes: dict[str, TickBox] = {}
         for draft, freed_bytes in removal.drafts:
             words = tr("Its draft {name} too, {size}", name=draft, size=figures.size(freed_bytes))
-            box = self.boxes[draft] = CheckRow(theme, words, True, self)
+            box = self.boxes[draft] = TickBox(theme, words, self)
+            box.setChecked(True)
             box.toggled.connect(self._say_size)
             self.column.addWidget(box)
         self.add_words(tr("Chats with it stay as they are."))
@@ -38,7 +39,7 @@ class RemovalDialog(ModelDialog):
     @property
     def drafts(self) -> tuple[str, ...]:
         """Drafts to be removed along."""
-        return tuple(draft for draft, box in self.boxes.items() if box.checked)
+        return tuple(draft for draft, box in self.boxes.items() if box.isChecked())
 
     def _say_size(self) -> None:
         freed = self.removal.freed_bytes + sum(

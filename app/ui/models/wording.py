@@ -14,6 +14,7 @@ _FITS = {
     Fit.DISK: mark("From disk"),
     Fit.NO: mark("Cannot run"),
 }
+_WORDS_PER_TOKEN = 0.75
 _KINDS = {"draft": mark("Draft"), "head": mark("Draft head")}
 #: As the hub writes licences, and as people do.
 _LICENCES = {
@@ -48,8 +49,16 @@ def kind_title(entry: InstalledEntry) -> str:
 
 def memory_words(prediction: Prediction) -> str:
     """What it takes of the memory there is: "7.4 of 13.6 GB"."""
-    taken, room = prediction.memory_bytes / 1e9, prediction.room_bytes / 1e9
-    return tr("{taken} of {room} GB", taken=figures.ratio(taken), room=figures.ratio(room))
+    taken, room = figures.gigabytes(prediction.memory_bytes), figures.gigabytes(prediction.room_bytes)
+    return tr("{taken} of {room} GB", taken=taken, room=room)
+
+
+def speed_in_words(tokens_per_second: float) -> str:
+    """For people who do not count tokens: 14.2 -> "10.6 words/s"; below one word a second the time that each takes."""
+    words_per_second = tokens_per_second * _WORDS_PER_TOKEN
+    if 0 < words_per_second < 1:
+        return tr("{time} s/word", time=figures.ratio(1 / words_per_second))
+    return tr("{speed} words/s", speed=figures.ratio(words_per_second))
 
 
 def best_mode(prediction: Prediction) -> str:
@@ -62,22 +71,13 @@ def joined(*words: str) -> str:
     return ", ".join(word for word in words if word)
 
 
-def duration(seconds: float) -> str:
-    """How long something takes yet, for people."""
-    if seconds < 60:
-        return tr("{seconds} s left", seconds=max(1, round(seconds)))
-    if seconds < 5400:
-        return tr("{minutes} min left", minutes=round(seconds / 60))
-    return tr("{hours} h left", hours=figures.ratio(seconds / 3600))
-
-
 def download_words(entry: DownloadEntry) -> str:
     """How a download stands."""
     done, total = figures.size(entry.done_bytes), figures.size(entry.total_bytes)
     here = tr("{done} of {total}", done=done, total=total)
     if entry.state == "receiving":
         speed = figures.rate(entry.bytes_per_s) if entry.bytes_per_s else ""
-        left = duration(entry.seconds_left) if entry.seconds_left is not None else ""
+        left = figures.time_left(entry.seconds_left) if entry.seconds_left is not None else ""
         return joined(here, speed, left)
     if entry.state == "paused":
         return joined(here, tr("paused"))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl, Signal, Slot
-from PySide6.QtGui import QDesktopServices
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QFileDialog
 
 from app.settings.exchange import ImportedSettings
@@ -14,6 +13,7 @@ from app.settings.settings import Settings
 from app.ui.settings.action_rows import TokenRow
 from app.ui.settings.dialog import SettingsDialog
 from app.ui.settings.page_view import PageView
+from app.ui.shown_folder import show_folder
 from app.words import tr
 
 if TYPE_CHECKING:
@@ -71,8 +71,8 @@ class DeskActions(QObject):
         """Show a folder in the system's own window; one that nothing is in yet is not there."""
         if not folder.is_dir():
             self._dialog.say(tr("{folder} is not there yet: nothing was put into it.", folder=folder))
-        elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))):
-            self._dialog.say(tr("This system does not show folders: {folder}", folder=folder))
+        elif problem := show_folder(folder):
+            self._dialog.say(problem)
 
     def _export(self) -> None:
         kinds = tr("Settings (*.json)")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.chat.engine_state import EngineState
 from app.settings.exchange import ImportedSettings
@@ -25,7 +25,7 @@ from app.ui.settings.page_stack import PageStack
 from app.ui.settings.page_view import PageView
 from app.ui.settings.row import SettingRow
 from app.ui.settings.row_states import RowStates
-from app.ui.theme.focus_ring import FocusRing
+from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.errors import InvalidOption
@@ -39,7 +39,7 @@ _NARROW_PX = 720
 _MARGIN_PX = 40
 
 
-class SettingsDialog(QDialog):
+class SettingsDialog(RingedDialog):
     """A page of rows at a time, a search over all of them, and what Apply would do at the foot.
 
     Attributes:
@@ -49,7 +49,7 @@ class SettingsDialog(QDialog):
     applied = Signal(bool)  # the settings are others now; whether the model has to be loaded again
 
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self._theme = theme
         self._workspace = workspace
         self._desk = workspace.settings_desk()
@@ -68,7 +68,6 @@ class SettingsDialog(QDialog):
         self.stack = PageStack(theme, fields, self)
         self.foot = Foot(theme, self)
         self._lay_out()
-        self.ring = FocusRing(self, theme)
         self._connect()
         self._show_page()
         self.resize(self.sizeHint())
@@ -206,7 +205,7 @@ class SettingsDialog(QDialog):
         had_focus = row.reset_button.hasFocus()
         self._refresh()
         if had_focus:
-            row.field.setFocus(Qt.FocusReason.TabFocusReason)
+            row.field.controls[0].setFocus(Qt.FocusReason.TabFocusReason)
 
     @Slot()
     def _undo(self) -> None:
@@ -286,11 +285,6 @@ class SettingsDialog(QDialog):
         """In a narrow dialog the pages are a field above the rows."""
         super().resizeEvent(event)
         self._arrange()
-
-    def focusNextPrevChild(self, forward: bool) -> bool:
-        """Tab ends up here whichever widget has the focus."""
-        with self.ring.move_by_keyboard():
-            return super().focusNextPrevChild(forward)
 
     # --- closing ----------------------------------------------------------------------------------------------
 

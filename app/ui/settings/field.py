@@ -16,7 +16,9 @@ KEYBOARD_REASONS = (
 
 
 class Field(QWidget):
-    """One control, or several that belong together; the first one takes the focus.
+    """One control, or several that belong together.
+
+    It has no focus proxy: with one, Tab comes back to the proxy and never leaves the page.
 
     Attributes:
         controls: In the order of the Tab key.
@@ -39,7 +41,6 @@ class Field(QWidget):
         control.setAccessibleDescription(help_text)
         self._line.addWidget(control, stretch)
         self.controls.append(control)
-        self.setFocusProxy(self.controls[0])
 
     def fit(self) -> None:
         """Take the sizes of another theme."""

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFontMetrics, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QVBoxLayout, QWidget
 
 from app.settings.pages import Page
-from app.ui.settings.plain_fields import NamesBox
+from app.ui.list_box import ListBox
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -33,7 +33,7 @@ class PageList(QFrame):
         self._theme = theme
         self.setProperty("kind", "dialog-nav")
         self._model = QStandardItemModel(self)
-        self.box = NamesBox(theme, parent)
+        self.box = ListBox(theme, parent)
         for number, page in enumerate(pages):
             item = QStandardItem(themed_icon(theme, page.icon), f" {tr(page.title)}")
             item.setAccessibleText(tr(page.title))

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QPoint, QPointF, QRectF, QSignalBlocker, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QPainter, QPaintEvent, QPen, QWheelEvent
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtCore import QPoint, QSignalBlocker, Qt
+from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QPlainTextEdit, QWidget
 
 from app.settings.control import Names, Words
+from app.ui.list_box import ListBox
+from app.ui.placing import painted
 from app.ui.settings.field import KEYBOARD_REASONS, Field
-from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
+from app.ui.tick_box import BOX_PX, paint_tick
 from app.words import tr
 
-_ICON_PX = 14
-_BOX_PX = 18
 _ROOM_PX = 3
 
 
 class SwitchBox(QCheckBox):
-    """The box takes its colours from the theme, filled where it is on."""
+    """A box without words: they are the row's title."""
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
@@ -38,17 +38,11 @@ class SwitchBox(QCheckBox):
         super().focusInEvent(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the box and its tick: the style's own has an edge that a dark page hides."""
-        palette, painter = self._theme.palette, QPainter(self)
+        """Paint the box and its tick, and the ring around."""
+        painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(_ROOM_PX + 0.5, (self.height() - _BOX_PX) / 2 + 0.5, _BOX_PX - 1, _BOX_PX - 1)
-        edge = palette.acc if self.isChecked() else palette.ctl
-        painter.setPen(QColor(edge if self.isEnabled() else palette.line))
-        painter.setBrush(QColor(palette.acc if self.isChecked() else palette.bg))
-        painter.drawRoundedRect(box, 4, 4)
-        if self.isChecked():
-            tick = tinted_pixmap("check", palette.onacc, _ICON_PX, self.devicePixelRatioF())
-            painter.drawPixmap(box.center() - QPointF(_ICON_PX, _ICON_PX) / 2, tick)
+        box = painted(self, _ROOM_PX + 0.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
+        paint_tick(painter, self._theme, box, self)
         if self.hasFocus() and self._by_keyboard:
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(self._theme.color("acc"), 2))
@@ -75,34 +69,12 @@ class SwitchField(Field):
         self.box.update()
 
 
-class NamesBox(QComboBox):
-    """A list that opens, with an arrow in the theme's colours."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.setMinimumContentsLength(4)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the field, then the arrow, which a style sheet could only take from a file of one colour."""
-        super().paintEvent(event)
-        chevron = tinted_pixmap("chevron-down", self._theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
-        place = (self.width() - _ICON_PX - 9, (self.height() - _ICON_PX) // 2)
-        QPainter(self).drawPixmap(*place, chevron)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the page: a passing pointer changes nothing."""
-        event.ignore()
-
-
 class NamesField(Field):
     """One of some names."""
 
     def __init__(self, theme: Theme, names: Names, title: str, help_text: str, parent: QWidget) -> None:
         super().__init__(parent)
-        self.box = NamesBox(theme, self)
+        self.box = ListBox(theme, self)
         for name, words in names.titles:
             self.box.addItem(tr(words), name)
         self.box.currentIndexChanged.connect(self.edited)

@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidg
 
 from app.chat.conversation import MessageState
 from app.chat.search import SearchResults
+from app.ui.pane_edge import PaneEdge
+from app.ui.placing import place
 from app.ui.sidebar.conversation_list import ConversationList
 from app.ui.sidebar.conversation_model import ConversationModel
 from app.ui.sidebar.key_words import key_words
@@ -20,6 +22,7 @@ from app.ui.theme.theme import Theme
 from app.words import tr
 
 SIDEBAR_PX = 256
+_BOUNDS_PX = (200, 420)
 _PAUSE_MS = 150  # in typing, before messages are searched
 
 
@@ -37,7 +40,7 @@ class KeyHint(QLabel):
         if event.type() == QEvent.Type.Resize and isinstance(event, QResizeEvent):
             size = self.sizeHint()
             host = event.size()
-            self.setGeometry(host.width() - size.width() - 12, 0, size.width(), host.height())
+            place(self, host.width() - size.width() - 12, 0, size.width(), host.height())
         return False
 
 
@@ -53,10 +56,12 @@ class Sidebar(QWidget):
     search_changed = Signal(str)  # titles are looked through at once
     search_paused = Signal(str)  # messages when the typing rests
     search_left = Signal()
+    width_chosen = Signal(int)  # px at 100 %
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._width_px = SIDEBAR_PX
         self.setProperty("kind", "sidebar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.new_button = QPushButton("  " + tr("New chat"), self)
@@ -75,6 +80,8 @@ class Sidebar(QWidget):
             QAction(themed_icon(theme, "search"), tr("Search chats"), self.search),
             QLineEdit.ActionPosition.LeadingPosition,
         )
+        if self.isRightToLeft():  # words of the other direction would begin under the hint
+            self.search.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute)
         self._search_hint = KeyHint(key_words("Ctrl+K"), self.search)
         self.search.textChanged.connect(self._search_changed)
         self.search.installEventFilter(self)
@@ -105,11 +112,28 @@ class Sidebar(QWidget):
         column.addWidget(self.list, 1)
         self.nav = PlacesNav(theme, self)
         column.addWidget(self.nav)
+        self.edge = PaneEdge(theme, self, tr("Width of the chats: left and right change it"), at_left=False)
+        self.edge.width_wanted.connect(self._choose_width)
         self._explain()
 
     def sizeHint(self) -> QSize:
-        """As wide as the design says."""
-        return QSize(self._theme.type.px(SIDEBAR_PX), 400)
+        """As wide as was chosen, and wider with larger text."""
+        return QSize(self._theme.type.px(self._width_px), 400)
+
+    def set_width(self, width_px: int) -> None:
+        """Have another width, in px at 100 %, as far as that is allowed."""
+        least, most = _BOUNDS_PX
+        self._width_px = min(max(width_px, least), most)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the edge in its place."""
+        super().resizeEvent(event)
+        self.edge.place()
+
+    @Slot(int)
+    def _choose_width(self, width_px: int) -> None:
+        self.set_width(round(width_px / self._theme.type.scale))
+        self.width_chosen.emit(self._width_px)
 
     def show_rows(self, rows: list[Row], folders: Sequence[str] = ()) -> None:
         """Show these, with every folder that there is."""

@@ -34,6 +34,8 @@ QLabel[kind="section"] { font-size: ${section}px; font-weight: 600; }
 QLabel[kind="display"] { font-size: ${display}px; font-weight: 600; }
 QLabel[kind="lead"] { font-size: ${reading}px; color: $sub; }
 QLabel[kind="small"] { font-size: ${small}px; color: $mute; }
+QLabel[kind="badge"] {
+  background: $press; border-radius: 6px; padding: 1px 5px; font-size: ${small}px; font-weight: 600; color: $text; }
 QLabel[kind="sub"] { color: $sub; }
 QLabel[kind="meter"] { font-size: ${small}px; color: $sub; }
 QLabel[kind="notice"] { font-size: ${small}px; color: $sub; }
@@ -84,6 +86,10 @@ QLineEdit {
   min-height: ${field}px; max-height: ${field}px; selection-background-color: $acc; }
 QLineEdit:hover { border-color: $sub; }
 QLineEdit:focus { border: 2px solid $acc; padding: 0 6px; min-height: ${field2}px; max-height: ${field2}px; }
+QLineEdit[large="true"] {
+  font-size: ${reading}px; min-height: ${large}px; max-height: ${large}px; padding: 0 12px; }
+QLineEdit[large="true"]:focus { min-height: ${large2}px; max-height: ${large2}px; padding: 0 11px; }
+QPushButton[large="true"] { min-height: ${large}px; max-height: ${large}px; padding: 0 16px; }
 QLineEdit[kind="rename"] {
   min-height: 0; max-height: 99px; border: 2px solid $acc; border-radius: 6px; padding: 0 4px; }
 
@@ -129,7 +135,6 @@ QListView[kind="conversations"] { background: transparent; border: 0; }
 QListView[kind="choices"] { background: $raised; border: 0; }
 QFrame[kind="chip"] { background: $accs; border: 0; border-radius: 6px; }
 QFrame[kind="chip"] QLabel { color: $acct; font-weight: $medium; }
-QFrame[kind="popup"] { background: $raised; border: 1px solid $btn; border-radius: 8px; }
 QMenu { background: $raised; border: 1px solid $btn; padding: 4px; }
 QMenu::item { padding: 6px 24px 6px 10px; border-radius: 6px; color: $text; }
 QMenu::item:selected { background: $hover; }
@@ -211,6 +216,8 @@ def stylesheet(palette: Palette, type_scale: Typography) -> str:
         row_button=px(26),
         field=px(30),
         field2=px(28),
+        large=px(38),
+        large2=px(36),
         segment=px(24),
         nav=px(34),
     )

@@ -10,11 +10,14 @@ from app.ui.theme.formulas import Formulas
 from app.ui.theme.lexers import Lexers
 from app.ui.theme.palette import DARK, LIGHT, Palette
 from app.ui.theme.stylesheet import stylesheet
+from app.ui.theme.system_text import system_text_scale
 from app.ui.theme.typography import TextStyle, Typography
 
 SMALLEST_SCALE = 0.9
 LARGEST_SCALE = 1.5
 _COMPACT = 0.75
+# The window is laid out for up to this, whatever system and setting come to.
+_LARGEST_TEXT = 2.0
 
 
 def system_is_dark() -> bool:
@@ -31,7 +34,7 @@ class Theme(QObject):
     """What every widget asks for colours and fonts.
 
     Args:
-        scale: Font size, 0.9 to 1.5.
+        scale: Font size, 0.9 to 1.5, of what the system's own size of text comes to.
         dark: True or False fixes the theme; None follows the system.
         family: Text family; empty takes the system's.
         code_family: Code family; empty takes the system's.
@@ -51,7 +54,9 @@ class Theme(QObject):
         self._fixed = dark
         self._families = (family, code_family)
         self.compact = False
-        self.type = Typography(scale, family, code_family)
+        self._scale = scale
+        self._system_scale = system_text_scale()
+        self.type = self._typography()
         self.formulas = Formulas(self)
         self.lexers = Lexers(self)
         self.palette: Palette = DARK if (system_is_dark() if dark is None else dark) else LIGHT
@@ -73,9 +78,13 @@ class Theme(QObject):
     def set_scale(self, scale: float) -> None:
         """Change the font size; values outside 90 to 150 % are cut."""
         scale = min(LARGEST_SCALE, max(SMALLEST_SCALE, scale))
-        if scale != self.type.scale:
-            self.type = Typography(scale, *self._families)
+        if scale != self._scale:
+            self._scale = scale
+            self.type = self._typography()
             self.apply()
+
+    def _typography(self) -> Typography:
+        return Typography(min(_LARGEST_TEXT, self._scale * self._system_scale), *self._families)
 
     def spaced(self, room_px: float) -> float:
         """The height of a row, or the room between two things, at the density in use."""

@@ -54,6 +54,7 @@ class CodeText(SelectableText, QTextEdit):
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # code is, in every language
         self.document().setDocumentMargin(0)
         self.viewport().setAutoFillBackground(False)
         self.setAccessibleName(tr("Code"))
@@ -135,7 +136,7 @@ class CodeBlock(QFrame):
         self._copy.clicked.connect(self._copy_code)
         self._show_copied(False)
         row = QHBoxLayout(self._head)
-        row.setContentsMargins(12, 0, 4, 0)
+        row.setContentsMargins(12, 0, 2, 0)
         row.addWidget(label)
         row.addStretch()
         row.addWidget(self._copy)

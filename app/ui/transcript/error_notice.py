@@ -109,6 +109,7 @@ class ErrorNotice(QFrame):
         if widest > room - inset:  # even one below the other
             inset = 0
             self._name_remedy(with_icon=widest <= room)
+            self._shorten_remedy(room)
         self._buttons.setContentsMargins(inset, 12, 0, 0)
         direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._buttons.setDirection(direction)
@@ -129,6 +130,13 @@ class ErrorNotice(QFrame):
         # Qt leaves too little between an icon and its words.
         self.remedy_button.setText((" " if icon else "") + tr(self._remedy.value))
         self.remedy_button.setIcon(themed_icon(self.theme, icon, "onacc") if icon else QIcon())
+
+    def _shorten_remedy(self, room: int) -> None:
+        """Where its words are too long for the line they end with dots; a screen reader gets them in full."""
+        button, words = self.remedy_button, self.remedy_button.text()
+        beside = button.sizeHint().width() - button.fontMetrics().horizontalAdvance(words)
+        button.setText(button.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room - beside))
+        button.setToolTip("" if button.text() == words else words)
 
     def _shown_buttons(self, every: bool = False) -> list[QPushButton]:
         buttons = [self.remedy_button, self.retry_button, self.details_button]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from math import ceil
 
-from PySide6.QtCore import QRect, QSize, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import (
     QFont,
     QFontMetricsF,
@@ -27,6 +27,7 @@ from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.drafted_text import Stretch, rendered_stretches
 from app.ui.transcript.formula_text import place_formulas, set_markdown
+from app.ui.transcript.ornaments import make_room, mark_code, paint_ornaments
 from app.ui.transcript.selectable import Selectable, SelectableText
 from app.ui.transcript.text_marks import TextMarks
 
@@ -178,7 +179,10 @@ class ProseBlock(FittedBrowser):
         self._render()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the text and the caret."""
+        """Paint what stands behind the text, the text and the caret."""
+        painter = QPainter(self.viewport())
+        paint_ornaments(painter, self.document(), self.theme, QRectF(event.rect()))
+        painter.end()
         super().paintEvent(event)
         if self._quote:
             painter = QPainter(self.viewport())
@@ -242,6 +246,7 @@ def style_markdown(
         _style_fragments(cursor, block, theme, style)
         previous = block
         block = block.next()
+    make_room(document)
     cursor.endEditBlock()
     document.setIndentWidth(theme.type.px(_ITEM_INDENT_PX))
 
@@ -287,7 +292,7 @@ def _style_fragments(cursor: QTextCursor, block: QTextBlock, theme: Theme, headi
             if heading is not None:
                 code.setPixelSize(theme.font(heading).pixelSize() - 1)
             change.setFont(code)
-            change.setBackground(theme.color("hover"))
+            mark_code(change)
         elif kind.fontWeight() > QFont.Weight.Medium:
             change.setFontWeight(QFont.Weight.DemiBold)
         if change != kind:

@@ -24,7 +24,7 @@ class Figure:
         before: Words before the value.
         value: The value, which stands out.
         after: Words after it.
-        widest: A value as wide as any that is likely, so that live figures do not jitter.
+        widest: A value as wide as any that is likely, so that live figures do not jitter; empty where it only grows.
         help: One sentence for a figure that needs it, else empty.
     """
 
@@ -118,14 +118,14 @@ def live_figures(statistics: ReplyStatistics) -> tuple[Figure, ...]:
     if statistics.time_to_first_token_ms is not None:
         first = figures.duration(statistics.time_to_first_token_ms)
         found.append(Figure(tr("first token"), first, "", first))
-    found.append(Figure("", figures.whole(statistics.tokens), tr("tokens"), "000"))
+    found.append(Figure("", figures.whole(statistics.tokens), tr("tokens"), ""))
     if statistics.acceptance_rate is not None:
         found.append(Figure("", figures.percent(statistics.acceptance_rate), tr("accepted"), "00 %"))
     if statistics.mean_acceptance_length is not None:
         tau = figures.ratio(statistics.mean_acceptance_length)
         found.append(Figure("", tau, tr("tokens/step"), "0.0"))
     if statistics.resident_bytes:
-        found.append(Figure("RAM", figures.size(statistics.resident_bytes), "", "000 MB"))
+        found.append(Figure("RAM", figures.size(statistics.resident_bytes), "", ""))
     if statistics.mode:
         found.append(Figure("", mode_title(statistics.mode), "", ""))
     return tuple(found)

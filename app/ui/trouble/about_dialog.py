@@ -4,23 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, Slot
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
-    QDialog,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
-    QPushButton,
     QVBoxLayout,
     QWidget,
 )
 
 from app.diagnostics.installation import version_of
 from app.diagnostics.licences import components
-from app.ui.theme.icons import app_icon, themed_icon
+from app.ui.theme.icons import app_icon
+from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
+from app.ui.trouble.details_foot import DetailsFoot
 from app.words import tr
 
 if TYPE_CHECKING:
@@ -32,7 +31,7 @@ _SIDE_PX = 20
 _ICON_PX = 48
 
 
-class AboutDialog(QDialog):
+class AboutDialog(RingedDialog):
     """Version, installation and licences, to be read and copied.
 
     Args:
@@ -41,7 +40,7 @@ class AboutDialog(QDialog):
     """
 
     def __init__(self, theme: Theme, diagnostics: Diagnostics, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self._theme = theme
         self.setWindowTitle(tr("About Tenon"))
         self.setProperty("kind", "dialog")
@@ -51,7 +50,9 @@ class AboutDialog(QDialog):
         version = version_of("tenon")
         name = QLabel(tr("Tenon {version}", version=version) if version else "Tenon", self)
         name.setProperty("kind", "title")
-        told = QLabel(tr("Runs language models on this computer. Nothing you write leaves it."), self)
+        self._told = told = QLabel(
+            tr("Runs language models on this computer. Nothing you write leaves it."), self
+        )
         told.setProperty("kind", "sub")
         told.setWordWrap(True)
         words = QVBoxLayout()
@@ -84,9 +85,15 @@ class AboutDialog(QDialog):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(body, 1)
-        column.addWidget(self._make_foot())
-        self.close_button.setFocus()
+        self.foot = DetailsFoot(theme, self.installation.toPlainText, self)
+        column.addWidget(self.foot)
+        self.foot.close_button.setFocus()
         self.resize(self.sizeHint())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The sentence wraps, and the texts below it leave it the room."""
+        super().resizeEvent(event)
+        self._told.setMinimumHeight(self._told.heightForWidth(self._told.width()))
 
     def sizeHint(self) -> QSize:
         """As the texts need, where the window has room for it."""
@@ -101,27 +108,3 @@ class AboutDialog(QDialog):
         text.setTabChangesFocus(True)
         text.setAccessibleName(name)
         return text
-
-    def _make_foot(self) -> QFrame:
-        foot = QFrame(self)
-        foot.setProperty("kind", "dialog-foot")
-        self.copy_button = QPushButton(" " + tr("Copy details"), foot)
-        self.copy_button.setIcon(themed_icon(self._theme, "copy"))
-        self.copy_button.setIconSize(QSize(16, 16))
-        self.copy_button.setAutoDefault(False)
-        self.copy_button.clicked.connect(self._copy)
-        self.close_button = QPushButton(tr("Close"), foot)
-        self.close_button.setProperty("kind", "primary")
-        self.close_button.setDefault(True)
-        self.close_button.clicked.connect(self.close)
-        line = QHBoxLayout(foot)
-        line.setContentsMargins(_SIDE_PX, 10, _SIDE_PX, 10)
-        line.addWidget(self.copy_button)
-        line.addStretch(1)
-        line.addWidget(self.close_button)
-        return foot
-
-    @Slot()
-    def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self.installation.toPlainText())
-        self.copy_button.setText(" " + tr("Copied"))

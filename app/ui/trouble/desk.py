@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QGuiApplication
 
+from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.troubles import BAD_END, Remedy, remedy_of, smaller_context, title_of
+from app.ui import figures
 from app.ui.chat_page import ChatPage
 from app.ui.commands import Commands, Section
+from app.ui.shown_folder import show_folder
 from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
-from app.ui.trouble.folders import show_folder
 from app.words import tr
 from engine.messages import ErrorReport
 
@@ -51,11 +53,14 @@ class TroubleDesk(QObject):
         self._page = page
         self._toast = toast
         self._commands = commands
+        self._of_engine = ""  # the sentence of the trouble that a loaded model ends
         self._uncaught = 0
         self._open = False
         workspace.trouble.connect(self.tell)
         workspace.upkeep.remark.connect(self._remark)
-        page.trouble_met.connect(self.tell)
+        workspace.trouble_over.connect(self._over)
+        workspace.engine_changed.connect(self._engine_changed)
+        page.trouble_met.connect(self._tell_of_engine)
         page.transcript.trouble_requested.connect(self._mend_reply)
         about = Section.HELP
         commands.add("log-folder", tr("Open log folder"), self._open_logs, about, icon="folder-open")
@@ -77,6 +82,23 @@ class TroubleDesk(QObject):
             title=tr(title_of(report)),
             on_details=lambda: self.show_details(report),
         )
+
+    @Slot(object)
+    def _tell_of_engine(self, report: ErrorReport) -> None:
+        self._of_engine = report.message
+        self.tell(report)
+
+    @Slot(object)
+    def _engine_changed(self, state: EngineState) -> None:
+        if state.phase is EnginePhase.READY and self._of_engine:
+            self._over(self._of_engine)
+            self._of_engine = ""
+
+    @Slot(str)
+    def _over(self, sentence: str) -> None:
+        """What is mended is not told of any longer."""
+        if self._toast.text == sentence:
+            self._toast.dismiss()
 
     @Slot(object)
     def tell_uncaught(self, report: ErrorReport) -> None:
@@ -124,7 +146,9 @@ class TroubleDesk(QObject):
             tokens = smaller_context(report.context)
             settings = self._workspace.settings
             settings.set_for_model(settings.model, "context", tokens)
-            self._toast.say(tr("This model's context has {tokens} tokens from now on.", tokens=f"{tokens:,}"))
+            self._toast.say(
+                tr("This model's context has {tokens} tokens from now on.", tokens=figures.whole(tokens))
+            )
         elif remedy is Remedy.NO_DRAFT:
             self._workspace.drafts.choose("")
 

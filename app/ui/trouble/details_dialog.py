@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, Slot
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import (
-    QDialog,
     QFrame,
     QHBoxLayout,
     QLabel,
     QPlainTextEdit,
-    QPushButton,
     QSizePolicy,
     QToolButton,
     QVBoxLayout,
@@ -20,10 +17,11 @@ from PySide6.QtWidgets import (
 )
 
 from app.chat.troubles import title_of
-from app.ui.theme.icons import themed_icon
+from app.ui.shown_folder import show_folder
+from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.trouble.folders import show_folder
+from app.ui.trouble.details_foot import DetailsFoot
 from app.ui.trouble.shortage_bar import ShortageBar
 from app.words import tr
 from engine.messages import ErrorReport
@@ -35,10 +33,9 @@ _WIDTH_PX = 592
 _SIDE_PX = 20
 _MOST_LINES = 12
 _LEAST_TEXT_PX = 72
-_COPIED_MS = 1_600
 
 
-class DetailsDialog(QDialog):
+class DetailsDialog(RingedDialog):
     """Title, sentence, who held the memory where it is about that, and technical details without chat text.
 
     Args:
@@ -50,7 +47,7 @@ class DetailsDialog(QDialog):
     def __init__(
         self, theme: Theme, report: ErrorReport, diagnostics: Diagnostics, parent: QWidget | None = None
     ) -> None:
-        super().__init__(parent)
+        super().__init__(theme, parent)
         self._theme = theme
         self._report = report
         self._diagnostics = diagnostics
@@ -79,8 +76,9 @@ class DetailsDialog(QDialog):
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(body, 1)
-        column.addWidget(self._make_foot())
-        self.close_button.setFocus()
+        self.foot = self._make_foot()
+        column.addWidget(self.foot)
+        self.foot.close_button.setFocus()
         self.resize(self.sizeHint())
 
     def sizeHint(self) -> QSize:
@@ -124,41 +122,15 @@ class DetailsDialog(QDialog):
         column.addWidget(self.text, 1)
         return card
 
-    def _make_foot(self) -> QFrame:
-        foot = QFrame(self)
-        foot.setProperty("kind", "dialog-foot")
-        self.copy_button = QPushButton(" " + tr("Copy details"), foot)
-        self.copy_button.setIcon(themed_icon(self._theme, "copy"))
-        self.copy_button.setIconSize(QSize(16, 16))
-        self.copy_button.setAutoDefault(False)
-        self.copy_button.clicked.connect(self._copy)
+    def _make_foot(self) -> DetailsFoot:
+        foot = DetailsFoot(self._theme, lambda: self._diagnostics.whole(self._report), self)
         self.folder_button = QToolButton(foot)
         self.folder_button.setProperty("kind", "quiet")
         self.folder_button.setText(tr("Open log folder"))
         self.folder_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.folder_button.clicked.connect(self._open_folder)
-        self.close_button = QPushButton(tr("Close"), foot)
-        self.close_button.setProperty("kind", "primary")
-        self.close_button.setDefault(True)
-        self.close_button.clicked.connect(self.close)
-        line = QHBoxLayout(foot)
-        line.setContentsMargins(_SIDE_PX, 10, _SIDE_PX, 10)
-        line.setSpacing(8)
-        line.addWidget(self.copy_button)
-        line.addWidget(self.folder_button)
-        line.addStretch(1)
-        line.addWidget(self.close_button)
+        foot.add(self.folder_button)
         return foot
-
-    @Slot()
-    def _copy(self) -> None:
-        QGuiApplication.clipboard().setText(self._diagnostics.whole(self._report))
-        self.copy_button.setText(" " + tr("Copied"))
-        QTimer.singleShot(_COPIED_MS, self, self._name_copy_again)
-
-    @Slot()
-    def _name_copy_again(self) -> None:
-        self.copy_button.setText(" " + tr("Copy details"))
 
     @Slot()
     def _open_folder(self) -> None:

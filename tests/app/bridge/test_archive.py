@@ -48,7 +48,7 @@ def test_all_conversations_go_out_and_come_in_with_their_alternatives(desk: Desk
 
     other = desk.open(folder=desk.folder / "other")
     there = desk.answer(other, "there already\nsay 1")
-    assert imported(desk, other, path) == (2, "2 conversations were imported.")
+    assert imported(desk, other, path) == (2, "2 chats were imported.")
     assert imported(desk, other, path)[0] == 2  # again: copies beside them
     titles = [conversation.title for conversation in other.conversations()]
     assert sorted(titles) == ["first", "first", "second", "second", "there already"]

@@ -6,6 +6,8 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from urllib.request import getproxies
 
 import keyring
 import pytest
@@ -109,7 +111,7 @@ def test_a_token_goes_into_the_keyring_and_never_into_the_settings(
 
 def test_mirror_and_proxy_are_in_the_environment_while_they_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "https://found.example.org")
-    for name in ("HTTPS_PROXY", "HTTP_PROXY"):
+    for name in ("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"):
         monkeypatch.setenv(name, "x")  # so that they are put back
         monkeypatch.delenv(name)
     settings = Settings()
@@ -117,13 +119,34 @@ def test_mirror_and_proxy_are_in_the_environment_while_they_are_set(monkeypatch:
     assert os.environ["HF_ENDPOINT"] == "https://found.example.org"
     assert "HTTPS_PROXY" not in os.environ
     settings.hub_mirror, settings.proxy = "https://mirror.example.org", "http://proxy.example.org:3128"
-    network.apply()
+    assert network.apply()
+    assert not network.apply()  # nothing new
     assert os.environ["HF_ENDPOINT"] == "https://mirror.example.org"
+    assert getproxies()["https"] == "http://proxy.example.org:3128"
     assert os.environ["HTTPS_PROXY"] == os.environ["HTTP_PROXY"] == "http://proxy.example.org:3128"
     settings.hub_mirror = settings.proxy = ""
     network.apply()
     assert os.environ["HF_ENDPOINT"] == "https://found.example.org"
     assert "HTTPS_PROXY" not in os.environ
+
+
+def test_what_is_connected_connects_anew_after_another_mirror_was_applied(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "https://found.example.org")
+    workspace = desk.open(start=False)
+    calls: list[str] = []
+    downloads = workspace.model_store.downloads
+    downloads._queue = SimpleNamespace(  # type: ignore[assignment]
+        reconnect=lambda: calls.append("reconnect"), close=lambda wait_s: None
+    )
+    settings_desk = workspace.settings_desk()
+    settings_desk.apply_network()
+    assert calls == []
+    workspace.settings.hub_mirror = "https://mirror.example.org"
+    settings_desk.apply_network()
+    assert calls == ["reconnect"]
+    workspace.close()
 
 
 def test_no_backup_is_made_where_none_is_wanted(desk: Desk) -> None:

@@ -163,7 +163,7 @@ def test_notices_go_with_the_reply(desk: Desk) -> None:
     workspace = desk.open()
     chat = desk.answer(workspace, "trim")
     assert workspace.messages(chat)[-1].notices == (
-        "The oldest 4 messages were left out, because the conversation is longer than the model's context.",
+        "The oldest 4 messages were left out, because the chat is longer than the model's context.",
         "A notice.",
     )
 

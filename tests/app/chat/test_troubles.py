@@ -8,6 +8,7 @@ from app.chat.troubles import (
     BAD_END,
     CUT_OFF,
     INTERNAL,
+    NO_REPLY,
     TROUBLES,
     Remedy,
     remedy_of,
@@ -26,7 +27,7 @@ KINDS = {
 
 
 def test_every_error_has_a_title_and_a_remedy() -> None:
-    assert set(TROUBLES) == KINDS | {INTERNAL, CUT_OFF, BAD_END}
+    assert set(TROUBLES) == KINDS | {INTERNAL, CUT_OFF, NO_REPLY, BAD_END}
 
 
 def test_titles_are_short_labels_of_their_own() -> None:

@@ -50,17 +50,17 @@ def test_each_column_tells_how_far_it_is(workspace: FakeWorkspace, dialog: Compa
         "Waits for the other mode",
     )
     workspace.comparison.show(Trial("plain", text="One", token_ids=(1,)), Trial("lookup"), running=True)
-    assert (first.text.toPlainText(), first.figures.text()) == ("One", "Writing, 1 token(s)")
+    assert (first.text.toPlainText(), first.figures.text()) == ("One", "Writing, 1 token")
     workspace.comparison.show(PLAIN, Trial("lookup"), running=True)
     assert first.text.toPlainText() == PLAIN.text
-    assert first.figures.text() == "3 token(s)  ·  2.0 s  ·  7.5 tok/s  ·  ran Plain"
+    assert first.figures.text() == "3 tokens  ·  2.0 s  ·  7.5 tok/s  ·  ran Plain"
     assert second.figures.text() == "Loading and reading the prompt"
     assert dialog.verdict_text == ""
 
 
 def test_identical_replies_are_said_to_be_so(workspace: FakeWorkspace, dialog: ComparisonDialog) -> None:
     workspace.comparison.show(PLAIN, SAME)
-    assert dialog.verdict_text == "Identical, 3 token(s)."
+    assert dialog.verdict_text == "Identical, 3 tokens."
     assert "2.5 tokens/step" in dialog.columns[1].figures.text()
     assert [column.text.extraSelections() for column in dialog.columns] == [[], []]
     assert dialog.run_button.text() == "Compare"
@@ -68,7 +68,7 @@ def test_identical_replies_are_said_to_be_so(workspace: FakeWorkspace, dialog: C
 
 def test_the_first_difference_is_marked_in_both(workspace: FakeWorkspace, dialog: ComparisonDialog) -> None:
     workspace.comparison.show(PLAIN, OTHER)
-    assert dialog.verdict_text == "Different from token 3 on: the first 2 token(s) are the same."
+    assert dialog.verdict_text == "Different from token 3 on: the first 2 tokens are the same."
     for column, marked in zip(dialog.columns, ("three", "four"), strict=True):
         selections = column.text.extraSelections()
         cursor = selections[0].cursor  # type: ignore[attr-defined]
@@ -106,9 +106,9 @@ def test_it_can_be_copied_as_text(workspace: FakeWorkspace, dialog: ComparisonDi
     dialog.copy_button.click()
     assert QGuiApplication.clipboard().text() == (
         "Model: Tenon guide\n\nPrompt: What is two and two?\n\n"
-        "Plain: 3 token(s)  ·  2.0 s  ·  7.5 tok/s  ·  ran Plain\nOne two 😀 three\n\n"
-        "Lookup: 3 token(s)  ·  1.0 s  ·  15.0 tok/s  ·  2.5 tokens/step  ·  ran Lookup\nOne two 😀 three\n\n"
-        "Identical, 3 token(s).\n"
+        "Plain: 3 tokens  ·  2.0 s  ·  7.5 tok/s  ·  ran Plain\nOne two 😀 three\n\n"
+        "Lookup: 3 tokens  ·  1.0 s  ·  15.0 tok/s  ·  2.5 tokens/step  ·  ran Lookup\nOne two 😀 three\n\n"
+        "Identical, 3 tokens.\n"
     )
 
 
@@ -120,7 +120,7 @@ def test_a_message_s_menu_compares_on_its_prompt(window: MainWindow, workspace: 
         next(entry for entry in menu.actions() if entry.data() is Action.COMPARE).trigger()
         dialog = next(one for one in window.findChildren(ComparisonDialog) if one.isVisible())
         assert dialog.prompt.toPlainText() == "Second"
-        assert dialog.context.text() == "After the 2 message(s) before it in the chat."
+        assert dialog.context.text() == "After the 2 messages before it in the chat."
         dialog.run_button.click()
         assert len(workspace.comparison.asked[-1][3]) == 2  # type: ignore[arg-type]
         dialog.close()

@@ -69,7 +69,7 @@ def test_a_folder_folds_by_click_and_by_keys_and_stays_so(
     assert titles(window)[:2] == ["Work", "Today"]
     assert workspace.settings.folded_groups == ("folder/Work",)
     head = window.sidebar.model.index(0)
-    assert head.data(Qt.ItemDataRole.AccessibleTextRole) == "Work, folded, 1 chat(s)"
+    assert head.data(Qt.ItemDataRole.AccessibleTextRole) == "Work, folded, 1 chat"
     assert window.page.current == chats[1]
     view = window.sidebar.list
     view.setFocus(Qt.FocusReason.TabFocusReason)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import sys
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
@@ -112,16 +112,34 @@ def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -
     window.page.composer.set_text("typed")
     window.sidebar.new_button.setFocus()
     seen: list[str] = []
-    for _ in range(16):
+    for _ in range(17):
         widget = QApplication.focusWidget()
         assert widget is not None
         seen.append(widget.accessibleName())
         qtbot.keyClick(widget, Qt.Key.Key_Tab)
     wanted = ["New chat", "Search chats", "Chats", "Models", "This machine", "Settings",
-              "Show or hide the chats (Ctrl+B)", "Model: Tenon guide, fp32",
-              "Show or hide the inspector (F12)", "Menu", "Transcript", "Message", "Attach text files", "Mode: Auto",
-              "Send", "Copy reply"]  # fmt: skip
+              "Width of the chats: left and right change it", "Show or hide the chats (Ctrl+B)",
+              "Model: Tenon guide, fp32", "Show or hide the inspector (F12)", "Menu", "Transcript",
+              "Message", "Attach text files", "Mode: Auto", "Send", "Copy reply"]  # fmt: skip
     assert seen[: len(wanted)] == wanted
+
+
+def test_the_width_of_the_sidebar_is_dragged_and_kept(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    edge, sidebar = window.sidebar.edge, window.sidebar
+    qtbot.mousePress(edge, Qt.MouseButton.LeftButton, pos=QPoint(2, 50))
+    qtbot.mouseMove(edge, QPoint(42, 50))
+    qtbot.mouseRelease(edge, Qt.MouseButton.LeftButton, pos=QPoint(2, 50))
+    assert (sidebar.width(), workspace.settings.sidebar_width) == (296, 296)
+    assert window.places.geometry().left() == 296
+    edge.setFocus()
+    for _ in range(9):
+        qtbot.keyClick(edge, Qt.Key.Key_Left)
+    assert (sidebar.width(), workspace.settings.sidebar_width) == (200, 200)
+    again = MainWindow(Theme(dark=False), workspace)  # type: ignore[arg-type]
+    qtbot.addWidget(again)
+    assert again.sidebar.sizeHint().width() == 200
 
 
 def test_everything_to_press_has_a_name(window: MainWindow, workspace: FakeWorkspace) -> None:

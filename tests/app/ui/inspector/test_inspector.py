@@ -295,8 +295,13 @@ def test_everything_in_it_has_a_name(window: MainWindow, workspace: FakeWorkspac
         assert [w for w in panel.findChildren(QWidget) if w.accessibleName().startswith(words)]
 
 
-def test_the_keyboard_reaches_it_and_comes_back(qtbot: QtBot, window: MainWindow, panel: Inspector) -> None:
+def test_the_keyboard_reaches_it_and_comes_back(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int, panel: Inspector
+) -> None:
     settled(qtbot, window)
+    workspace.send(chat, "More")
+    play(workspace, workspace.reply(chat).id)
+    panel.update_now()
     panel.head.close_button.setFocus()
     seen = []
     for _ in range(4):

@@ -54,7 +54,7 @@ def test_it_asks_when_it_is_shown_and_shows_what_comes(workspace: FakeWorkspace,
     assert not page.measure.button.isEnabled()
     told(workspace)
     names = [card.accessibleName() for card in page.cards.cards]
-    assert names[0].startswith("Processor: Intel Core i7-12700H, 14 core(s)")
+    assert names[0].startswith("Processor: Intel Core i7-12700H, 14 cores")
     assert names[3] == "Disk: SSD, 64.0 GB free, Reads 3.1 GB/s"
     rows = page.plan.table.rows
     assert [row.mode for row in rows if not row.refusal] == ["dovetail", "lookup", "plain"]
@@ -163,7 +163,7 @@ def test_every_mode_is_measured(workspace: FakeWorkspace, page: MachinePage, qtb
     answer(workspace, plan())
     first = workspace.machine_talk.last(Generate)
     assert first.options.mode == "dovetail"
-    assert page.measure.progress == "0 of 3 mode(s) done"
+    assert page.measure.progress == "0 of 3 modes done"
     assert [bar.words for bar in page.measure.bars.bars] == ["measuring", "", ""]
     workspace.machine._rows = (
         MeasuredMode("plain", 5.0, 5.9),
@@ -181,7 +181,7 @@ def test_every_mode_is_measured(workspace: FakeWorkspace, page: MachinePage, qtb
     assert bars[2].words == "It could not."
     assert page.measure.result == "Dovetail is the fastest here 12.0 tok/s, 2.4 times plain."
     page.measure.set_state(plan(), Measuring(Stage.MODES, left_s=200.0, modes=("plain",)), (), None)
-    assert page.measure.progress == "0 of 1 mode(s) done 3 min left"
+    assert page.measure.progress == "0 of 1 mode done 3 min left"
 
 
 def test_a_reply_that_runs_is_not_disturbed(

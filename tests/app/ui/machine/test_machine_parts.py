@@ -14,7 +14,6 @@ from app.ui.machine.bars import Bar, Bars, Legend, tick_step
 from app.ui.machine.plan_table import PlanTable
 from app.ui.machine.words import (
     card_words,
-    left_words,
     measured_words,
     plan_notes,
     power_words,
@@ -127,7 +126,7 @@ def test_what_is_said_before_measuring() -> None:
 def test_cards_say_what_is_there() -> None:
     report = replace(machine(gpu=True), usable_cores=6, kernels="")
     processor, graphics, memory, _ = card_words(report)
-    assert processor.details[0] == "6 of 14 core(s) usable"
+    assert processor.details[0] == "6 of 14 cores usable"
     assert processor.details[-1] == "Slow: Tenon's kernels are not there"
     assert graphics.details[0] == "4.0 GB, 3.6 GB free"
     assert memory.details == ("10.0 GB free", "4.0 GB of swap", "Reads 41.0 GB/s")
@@ -136,17 +135,11 @@ def test_cards_say_what_is_there() -> None:
     unknown = replace(report, disks=(replace(report.disks[0], kind="unknown"),))
     assert card_words(unknown)[3].title == "64.0 GB free"
     assert card_words(replace(report, disks=()))[3].title == "Unknown"
-    assert card_words(replace(report, gpus=()))[1].title == "None"
+    assert card_words(replace(report, gpus=()))[1].title == "No graphics card"
 
 
 def test_figures_and_sentences() -> None:
     assert [speed_figure(value) for value in (14.23, 343.0, 0.424, 0.996)] == ["14.2", "343", "0.42", "1.0"]
-    assert [left_words(value) for value in (None, 0.2, 12.4, 300.0)] == [
-        "",
-        "1 s left",
-        "12 s left",
-        "5 min left",
-    ]
     assert result_words(()) == ("", "")
     plain = MeasuredMode("plain", 9.0)
     lookup = MeasuredMode("lookup", 8.0)

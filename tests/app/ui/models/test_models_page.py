@@ -196,7 +196,7 @@ def test_a_download_that_fails_is_tried_again(visit: Visit, weights: bytes, serv
     server.repos[REPO].files[FILE] = whole  # what it gives
     dialog.accept_button.click()
     toast = visit.window.toast
-    visit.wait(lambda: "arrived damaged twice" in toast.text)
+    visit.wait(lambda: "arrived damaged twice" in toast.text and NAME in page.downloads.rows)
     row = page.downloads.rows[NAME]
     visit.wait(lambda: row.hold.accessibleName() == f"Try {NAME} again")
     assert "arrived damaged twice" in row.words.text()

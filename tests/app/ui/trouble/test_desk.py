@@ -10,6 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.troubles import TROUBLES, Remedy
+from app.ui import figures
 from app.ui.main_window import MainWindow
 from app.ui.transcript.error_notice import ErrorNotice
 from app.ui.transcript.reply import ReplyView
@@ -71,7 +72,7 @@ def test_a_smaller_context_is_half_of_it_and_the_reply_is_tried_again(
     assert workspace.settings.of_model("guide").context == 4096
     assert workspace.settings.of_model("/models/other").context == 0
     assert ("retry", chat) in workspace.calls
-    assert "4,096 tokens" in window.toast.text
+    assert f"{figures.whole(4096)} tokens" in window.toast.text
 
 
 def test_trying_again_as_it_was_changes_nothing(window: MainWindow, workspace: FakeWorkspace) -> None:
@@ -189,14 +190,14 @@ def test_details_hold_everything_but_the_chat(
     assert "OutOfMemory: Other programs now use 8.4 GB" in shown
     assert "no room for the cache" in shown
     assert "GB RAM" in shown
-    dialog.copy_button.click()
+    dialog.foot.copy_button.click()
     copied = QGuiApplication.clipboard().text()
     assert copied.startswith("OutOfMemory")
     assert "the last line" in copied
     assert "Python 3" in copied
     for text in ("private", "And then?", "So far"):
         assert text not in shown + copied
-    assert dialog.copy_button.text().strip() == "Copied"
+    assert dialog.foot.copy_button.text().strip() == "Copied"
     qtbot.keyClick(dialog, Qt.Key.Key_Escape)
     assert details_of(window) == []
 
@@ -226,7 +227,7 @@ def test_about_names_versions_and_licences(window: MainWindow) -> None:
     assert lines[0] == "Tenon: Apache-2.0"
     assert any(line.startswith("PySide6_Essentials 6.") and "LGPL" in line for line in lines)
     assert all(line.rpartition(": ")[2] for line in lines)
-    dialog.copy_button.click()
+    dialog.foot.copy_button.click()
     assert QGuiApplication.clipboard().text() == dialog.installation.toPlainText()
     dialog.close()
 
@@ -250,3 +251,28 @@ def test_a_bad_end_is_told_and_its_details_are_offered(window: MainWindow) -> No
     (dialog,) = details_of(window)
     assert "Fatal Python error: Aborted" in dialog.text.toPlainText()
     dialog.close()
+
+
+def test_trouble_that_is_over_is_not_told_of_any_longer(
+    window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+) -> None:
+    full = ErrorReport("StorageError", "The disk is full.")
+    workspace.trouble.emit(full)
+    assert window.toast.isVisible()
+    workspace.set_engine(EngineState(EnginePhase.READY, "guide", "Tenon guide"))
+    assert window.toast.isVisible()
+    workspace.trouble_over.emit(full.message)
+    assert not window.toast.isVisible()
+    workspace.set_engine(
+        EngineState(EnginePhase.STOPPED, "guide", "Tenon guide", sentence=SHORT.message, trouble=SHORT)
+    )
+    qtbot.waitUntil(lambda: window.toast.isVisible() and window.toast.text == SHORT.message)
+    workspace.set_engine(EngineState(EnginePhase.READY, "guide", "Tenon guide"))
+    assert not window.toast.isVisible()
+
+
+def test_other_words_stay_when_trouble_is_over(window: MainWindow, workspace: FakeWorkspace) -> None:
+    workspace.trouble.emit(ErrorReport("StorageError", "The disk is full."))
+    window.toast.say("The chat is deleted.", "Undo")
+    workspace.trouble_over.emit("The disk is full.")
+    assert window.toast.isVisible()
