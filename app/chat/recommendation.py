@@ -38,6 +38,8 @@ def recommend(
 ) -> tuple[Recommendation, ...]:
     """Up to three models that fit in memory: the largest at reading speed, a swift one, and the fastest.
 
+    Where one model is all of these, the one next to it in speed comes along.
+
     Args:
         models: Of the catalogue.
         predictions: By reference; a model without one is not recommended.
@@ -68,4 +70,15 @@ def recommend(
     for model, strength in wanted:
         if model is not None:
             found.setdefault(model.reference, Recommendation(model, strength))
+    if len(found) == 1:  # a choice is better than none: the next in speed, larger or smaller
+        (only,) = found.values()
+        others = [model for model in useful if model is not only.model]
+        if others:
+            pair = sorted((only.model, max(others, key=speed)), key=lambda model: model.parameters or 0)
+            return (
+                Recommendation(pair[1], Strength.CAPABLE),
+                Recommendation(
+                    pair[0], Strength.FAST if speed(pair[0]) > speed(pair[1]) else Strength.BALANCED
+                ),
+            )
     return tuple(found.values())

@@ -38,6 +38,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.ui.placing import in_row
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -146,14 +147,21 @@ class _ChoiceDelegate(QStyledItemDelegate):
         if icon:
             color = self._theme.palette.sub if choice.icon else self._theme.palette.acc
             pixmap = tinted_pixmap(icon, color, _ICON_PX, painter.device().devicePixelRatioF())
-            painter.drawPixmap(left, half.center().y() - _ICON_PX // 2 + 1, pixmap)
+            at = QRect(left, half.center().y() - _ICON_PX // 2 + 1, _ICON_PX, _ICON_PX)
+            painter.drawPixmap(in_row(option, at).topLeft(), pixmap)
         font = self._theme.font(TextStyle.UI_MEDIUM)
         painter.setFont(font)
         painter.setPen(self._theme.color("mute" if choice.problem else "text"))
         flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         if choice.figure and not choice.problem:
-            painter.drawText(half, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, choice.figure)
-        painter.drawText(half, flags, QFontMetrics(font).elidedText(choice.title, _ELIDE, half.width()))
+            painter.drawText(
+                in_row(option, half),
+                Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
+                choice.figure,
+            )
+        painter.drawText(
+            in_row(option, half), flags, QFontMetrics(font).elidedText(choice.title, _ELIDE, half.width())
+        )
         if choice.second_line:
             font = self._theme.font(TextStyle.SMALL)
             painter.setFont(font)
@@ -162,7 +170,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
             text, metrics = choice.second_line, QFontMetrics(font)
             if not _wrapped(metrics, text, lower.width()):
                 text = metrics.elidedText(text, _ELIDE, lower.width())
-            painter.drawText(lower, flags | Qt.TextFlag.TextWordWrap, text)
+            painter.drawText(in_row(option, lower), flags | Qt.TextFlag.TextWordWrap, text)
         painter.restore()
 
 

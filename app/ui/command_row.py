@@ -9,6 +9,7 @@ from PySide6.QtGui import QFont, QFontMetrics, QIcon, QKeySequence, QPainter, QT
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
 from app.ui.commands import Command, Commands
+from app.ui.placing import in_row
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -54,24 +55,27 @@ class CommandRowDelegate(QStyledItemDelegate):
             painter.drawRoundedRect(QRectF(option.rect), 6, 6)
         box = option.rect.adjusted(_PADDING_PX, 0, -_PADDING_PX, 0)
         icon = QRect(box.left(), box.center().y() - _ICON_PX // 2 + 1, _ICON_PX, _ICON_PX)
+        place = in_row(option, icon)
         if action.isCheckable() and action.isChecked():
-            self._check(painter, icon)
+            self._check(painter, place)
         elif not action.icon().isNull():
             mode = QIcon.Mode.Normal if possible else QIcon.Mode.Disabled
-            action.icon().paint(painter, icon, Qt.AlignmentFlag.AlignCenter, mode)
+            action.icon().paint(painter, place, Qt.AlignmentFlag.AlignCenter, mode)
         quiet = "sub" if chosen else "mute"  # what can be read on the fill of the chosen row
         box.setLeft(icon.right() + _GAP_PX)
-        box.setRight(self._paint_keys(painter, box, action.shortcut(), quiet))
+        box.setRight(self._paint_keys(painter, option, box, action.shortcut(), quiet))
         role = quiet if not possible else "acct" if chosen else "text"
-        box.setLeft(self._paint_title(painter, box, action.text(), row.places, role) + _GAP_PX)
-        self._paint_section(painter, box, Commands.section_title(row.command.section), quiet)
+        box.setLeft(self._paint_title(painter, option, box, action.text(), row.places, role) + _GAP_PX)
+        self._paint_section(painter, option, box, Commands.section_title(row.command.section), quiet)
         painter.restore()
 
     def _check(self, painter: QPainter, icon: QRect) -> None:
         ratio = painter.device().devicePixelRatioF()
         painter.drawPixmap(icon.topLeft(), tinted_pixmap("check", self._theme.palette.acc, _ICON_PX, ratio))
 
-    def _paint_keys(self, painter: QPainter, box: QRect, keys: QKeySequence, role: str) -> int:
+    def _paint_keys(
+        self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, keys: QKeySequence, role: str
+    ) -> int:
         """Paint the shortcut at the right; return where the room before it ends."""
         text = keys.toString(QKeySequence.SequenceFormat.NativeText)
         if not text:
@@ -79,11 +83,19 @@ class CommandRowDelegate(QStyledItemDelegate):
         font = self._theme.font(TextStyle.SMALL)
         painter.setFont(font)
         painter.setPen(self._theme.color(role))
-        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.drawText(
+            in_row(option, box), Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text
+        )
         return box.right() - QFontMetrics(font).horizontalAdvance(text) - 2 * _GAP_PX
 
     def _paint_title(
-        self, painter: QPainter, box: QRect, title: str, places: tuple[int, ...], role: str
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        box: QRect,
+        title: str,
+        places: tuple[int, ...],
+        role: str,
     ) -> int:
         """Paint the title; return where it ends."""
         font = self._theme.font(TextStyle.UI)
@@ -102,14 +114,20 @@ class CommandRowDelegate(QStyledItemDelegate):
         line.setLineWidth(box.width() + 100)
         layout.endLayout()
         painter.setPen(self._theme.color(role))
-        layout.draw(painter, QPointF(box.left(), box.top() + (box.height() - line.height()) / 2))
-        return box.left() + round(line.naturalTextWidth())
+        width = round(line.naturalTextWidth())
+        left = in_row(option, QRect(box.left(), box.top(), width, box.height())).left()
+        layout.draw(painter, QPointF(left, box.top() + (box.height() - line.height()) / 2))
+        return box.left() + width
 
-    def _paint_section(self, painter: QPainter, box: QRect, section: str, role: str) -> None:
+    def _paint_section(
+        self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, section: str, role: str
+    ) -> None:
         """The section stands behind the title where there is room."""
         font = self._theme.font(TextStyle.SMALL)
         if QFontMetrics(font).horizontalAdvance(section) > box.width():
             return
         painter.setFont(font)
         painter.setPen(self._theme.color(role))
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, section)
+        painter.drawText(
+            in_row(option, box), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, section
+        )

@@ -64,9 +64,9 @@ def ratio(value: float) -> str:
 
 
 def gigabytes(size_bytes: int) -> str:
-    """5_300_000_000 -> "5.3", 24_000_000 -> "0.02", 4_900_000 -> "0.005", without the unit."""
+    """5_300_000_000 -> "5.3", 24_000_000 -> "0.02", 4_900_000 -> "0.005", 0 -> "0.0", without the unit."""
     value = size_bytes / 1e9
-    if value >= 0.095:
+    if value >= 0.095 or not size_bytes:
         return _three_figures(value)
     return QLocale().toString(value, "f", 2 if value >= 0.0095 else 3)
 

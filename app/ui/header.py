@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from app.chat.engine_state import EngineState
 from app.ui.model_button import ModelButton
+from app.ui.placing import place
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -104,22 +105,20 @@ class Header(QWidget):
     def _arrange(self) -> None:
         height = self.height() - 1
         middle = (height - _BUTTON_PX) // 2
-        self.sidebar_button.setGeometry(12, middle, _BUTTON_PX, _BUTTON_PX)
+        place(self.sidebar_button, 12, middle, _BUTTON_PX, _BUTTON_PX)
         left, right = 52, self.width() - 12
-        self.menu_button.setGeometry(right - _BUTTON_PX, middle, _BUTTON_PX, _BUTTON_PX)
+        place(self.menu_button, right - _BUTTON_PX, middle, _BUTTON_PX, _BUTTON_PX)
         if self._narrow:
-            self.new_button.setGeometry(right - 2 * _BUTTON_PX - 8, middle, _BUTTON_PX, _BUTTON_PX)
+            place(self.new_button, right - 2 * _BUTTON_PX - 8, middle, _BUTTON_PX, _BUTTON_PX)
             right -= 2 * _BUTTON_PX + 16
             line = self._theme.type.px(20)
             top = (height - line - self._theme.type.px(16)) // 2
             self._place_title(left, top, right - left, line)
             size = self.model_button.sizeHint()
-            self.model_button.setGeometry(
-                left - 2, top + line - 1, min(size.width(), right - left), size.height()
-            )
+            place(self.model_button, left - 2, top + line - 1, min(size.width(), right - left), size.height())
             return
         right -= _BUTTON_PX + 4
-        self.inspector_button.setGeometry(right - _BUTTON_PX, middle, _BUTTON_PX, _BUTTON_PX)
+        place(self.inspector_button, right - _BUTTON_PX, middle, _BUTTON_PX, _BUTTON_PX)
         right -= _BUTTON_PX + 8
         size = self.model_button.sizeHint()
         # Close to the middle of the column while the title has at least as much room as its first words.
@@ -129,7 +128,7 @@ class Header(QWidget):
         width = self.model_button.width_in(max(room, 180))
         model_left = (self.width() - width) // 2
         model_left = max(model_left, min(left + wanted + 16, right - width))
-        self.model_button.setGeometry(model_left, (height - size.height()) // 2, width, size.height())
+        place(self.model_button, model_left, (height - size.height()) // 2, width, size.height())
         self._place_title(left, 0, model_left - left - 16, height)
 
     def _place_title(self, left: int, top: int, width: int, height: int) -> None:
@@ -137,6 +136,6 @@ class Header(QWidget):
         side = min(_OPTIONS_PX, height)
         room = max(width - (side + 4 if own else 0), 0)
         self.title.setText(metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, room))
-        self.title.setGeometry(left, top, room, height)
+        place(self.title, left, top, room, height)
         beside = left + min(room, metrics.horizontalAdvance(self.title.text()) + 4)
-        self.options_button.setGeometry(beside, top + (height - side) // 2, side, side)
+        place(self.options_button, beside, top + (height - side) // 2, side, side)

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 
@@ -31,7 +32,8 @@ class ListBox(QComboBox):
         """Paint the field, then the arrow, which a style sheet could only take from a file of one colour."""
         super().paintEvent(event)
         chevron = tinted_pixmap("chevron-down", self._theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
-        QPainter(self).drawPixmap(self.width() - _ICON_PX - 9, (self.height() - _ICON_PX) // 2, chevron)
+        end, top = self.width() - _ICON_PX - 9, (self.height() - _ICON_PX) // 2
+        QPainter(self).drawPixmap(painted(self, end, top, _ICON_PX, _ICON_PX).topLeft(), chevron)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the page: a passing pointer changes nothing."""

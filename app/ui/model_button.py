@@ -10,6 +10,7 @@ from app.chat.choices import DraftChoice, ModelChoice
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
 from app.ui.choice_popup import Choice, ChoicePopup
+from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -163,11 +164,13 @@ class ModelButton(QAbstractButton):
         fill = "press" if pressed else "hover" if self.underMouse() else "side"
         painter.setBrush(self._theme.color(fill))
         painter.drawRoundedRect(QRectF(self.rect()), 8, 8)
-        self._paint_dot(painter, QPointF(12 + _DOT_PX / 2, self.height() / 2))
+        self._paint_dot(painter, painted(self, 12, 0, _DOT_PX, self.height()).center())
         right = self.width() - 12 - _ICON_PX
         self._paint_words(painter, 12 + _DOT_PX + 8, right - 8)
         chevron = tinted_pixmap("chevron-down", self._theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
-        painter.drawPixmap(right, (self.height() - _ICON_PX) // 2, chevron)
+        painter.drawPixmap(
+            painted(self, right, (self.height() - _ICON_PX) // 2, _ICON_PX, _ICON_PX).topLeft(), chevron
+        )
 
     def _fonts(self) -> tuple[TextStyle, TextStyle]:
         if self._compact:
@@ -195,12 +198,12 @@ class ModelButton(QAbstractButton):
         hovered = self._compact and self.underMouse()
         painter.setPen(self._theme.color("sub" if self._compact and not hovered else "text"))
         name = QFontMetrics(font).elidedText(self._state.model_name, Qt.TextElideMode.ElideMiddle, room)
-        painter.drawText(QRectF(left, 0, room + 1, self.height()), flags, name)
+        painter.drawText(painted(self, left, 0, room + 1, self.height()), flags, name)
         if detail_width > 0:
             font = self._theme.font(detail_style)
             painter.setFont(font)
             painter.setPen(self._theme.color("mute" if self._compact else "sub"))
-            box = QRectF(left + name_width + gap, 0, detail_width + 1, self.height())
+            box = painted(self, left + name_width + gap, 0, detail_width + 1, self.height())
             words = QFontMetrics(font).elidedText(
                 engine_words(self._state), Qt.TextElideMode.ElideRight, detail_width + 1
             )

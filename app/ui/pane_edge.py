@@ -28,7 +28,8 @@ class PaneEdge(QWidget):
     def __init__(self, theme: Theme, panel: QWidget, name: str, at_left: bool) -> None:
         super().__init__(panel)
         self._theme = theme
-        self._outward = -1 if at_left else 1  # the way along x that makes the panel wider
+        # The way along x that makes the panel wider; panels change sides where lines begin at the right.
+        self._outward = -1 if at_left != self.isRightToLeft() else 1
         self._panel = panel
         self._grip: float | None = None
         self.setCursor(Qt.CursorShape.SplitHCursor)

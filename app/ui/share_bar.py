@@ -6,6 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent
 from PySide6.QtWidgets import QProgressBar, QWidget
 
+from app.ui.placing import painted
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 
@@ -57,7 +58,7 @@ class ShareBar(QProgressBar):
         track.addRoundedRect(box, radius, radius)
         painter.setClipPath(track)
         painter.fillRect(box, self._theme.color("raised" if self._words else "press"))
-        filled = QRectF(0, 0, self.width() * self.value() / _STEPS, self.height())
+        filled = painted(self, 0, 0, self.width() * self.value() / _STEPS, self.height())
         painter.fillRect(filled, self._theme.color("accs" if self._words else self._role))
         if not self._words:
             return

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from app.ui.modal_scrim import paint_veil
 from app.ui.pane import Pane
+from app.ui.placing import place
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.theme import Theme
 from app.ui.transcript.message_column import NARROW_PX
@@ -164,7 +165,7 @@ class Shell(QWidget):
     def _arrange(self) -> None:
         left = self._place_sidebar()
         right = self._place_inspector(left)
-        self._page.setGeometry(left, 0, self.width() - left - right, self.height())
+        place(self._page, left, 0, self.width() - left - right, self.height())
         self._scrim.setGeometry(self.rect())
         self._scrim.setVisible(any(pane.narrow and pane.share > 0 for pane in (self._left, self._right)))
 
@@ -172,7 +173,7 @@ class Shell(QWidget):
         """Returns what it takes from the page, in px."""
         width = self._sidebar.sizeHint().width()
         shown = 0 if self._bare else round(width * self._left.share)
-        self._sidebar.setGeometry(shown - width, 0, width, self.height())
+        place(self._sidebar, shown - width, 0, width, self.height())
         self._show(self._sidebar, shown > 0)
         return 0 if self._left.narrow else shown
 
@@ -186,7 +187,7 @@ class Shell(QWidget):
         else:
             width = max(_INSPECTOR_PX[0], min(width, self.width() - left - _PAGE_PX))
         shown = round(width * self._right.share)
-        self._inspector.setGeometry(self.width() - shown, 0, width, self.height())
+        place(self._inspector, self.width() - shown, 0, width, self.height())
         self._show(self._inspector, shown > 0)
         if shown > 0 and self._right.narrow:
             self._inspector.raise_()

@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QSizePolicy, QWidget
 
+from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 
@@ -60,9 +61,10 @@ class TickBox(QCheckBox):
         """Paint the box, its tick, and the words."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(1.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
+        box = painted(self, 1.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
         paint_tick(painter, self._theme, box, self)
         painter.setPen(self._theme.color("text" if self.isEnabled() else "mute"))
-        room = self.rect().adjusted(BOX_PX + _GAP_PX, 0, 0, 0)
+        inset = BOX_PX + _GAP_PX
+        room = painted(self, inset, 0, self.width() - inset, self.height()).toRect()
         flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
         painter.drawText(room, flags.value | Qt.TextFlag.TextWordWrap.value, self.text())

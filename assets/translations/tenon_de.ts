@@ -375,12 +375,12 @@
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>Ask the guide</source>
-   <translation type="unfinished" />
+   <translation>Den Guide fragen</translation>
   </message>
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>Ask the guide anything, for example “how big a model can I run?”</source>
-   <translation type="unfinished" />
+   <translation>Den Guide auf Englisch fragen, zum Beispiel “how big a model can I run?”</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -500,7 +500,7 @@
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>Chat now</source>
-   <translation type="unfinished" />
+   <translation>Jetzt chatten</translation>
   </message>
   <message>
    <location filename="app/ui/chat_settings/dialog.py" />
@@ -515,7 +515,7 @@
   <message>
    <location filename="app/ui/welcome/hero.py" />
    <source>Chat with a language model that runs on this computer. What you write stays here.</source>
-   <translation type="unfinished" />
+   <translation>Mit einem Sprachmodell chatten, das auf diesem Computer läuft. Was hier geschrieben wird, bleibt hier.</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -525,7 +525,7 @@
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>Chat with the small guide now</source>
-   <translation type="unfinished" />
+   <translation>Jetzt mit dem kleinen Guide chatten</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -1336,7 +1336,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>Good models for it</source>
-   <translation type="unfinished" />
+   <translation>Gute Modelle dafür</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -1436,7 +1436,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>I have a model file</source>
-   <translation type="unfinished" />
+   <translation>Ich habe eine Modelldatei</translation>
   </message>
   <message numerus="yes">
    <location filename="app/ui/comparison/wording.py" />
@@ -1537,7 +1537,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>It could not be looked at. Everything else works all the same.</source>
-   <translation type="unfinished" />
+   <translation>Er ließ sich nicht ansehen. Alles andere geht trotzdem.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -1762,7 +1762,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>Looking at what it has. You need not wait.</source>
-   <translation type="unfinished" />
+   <translation>Es wird angesehen, was er hat. Warten ist nicht nötig.</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />
@@ -1857,7 +1857,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>Measuring its speed, {share}. You need not wait.</source>
-   <translation type="unfinished" />
+   <translation>Sein Tempo wird gemessen, {share}. Warten ist nicht nötig.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -2152,7 +2152,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>No account and no telemetry. Models come from Hugging Face.</source>
-   <translation type="unfinished" />
+   <translation>Kein Konto und keine Telemetrie. Modelle kommen von Hugging Face.</translation>
   </message>
   <message>
    <location filename="app/ui/command_palette.py" />
@@ -2197,7 +2197,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>None of the usual ones fits in its memory; the page Models has all of them.</source>
-   <translation type="unfinished" />
+   <translation>Keines der üblichen passt in seinen Speicher; auf der Seite Modelle stehen alle.</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_table.py" />
@@ -2547,7 +2547,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>Proxy or mirror</source>
-   <translation type="unfinished" />
+   <translation>Proxy oder Spiegelserver</translation>
   </message>
   <message>
    <location filename="app/ui/erase_dialog.py" />
@@ -2782,7 +2782,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>See all of them on the page Models.</source>
-   <translation type="unfinished" />
+   <translation>Alle auf der Seite Modelle ansehen.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2915,7 +2915,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>Skip</source>
-   <translation type="unfinished" />
+   <translation>Überspringen</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -2990,7 +2990,7 @@
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>Start talking now</source>
-   <translation type="unfinished" />
+   <translation>Jetzt loslegen</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/strip.py" />
@@ -3378,7 +3378,7 @@
   <message>
    <location filename="app/ui/announcements.py" />
    <source>The reply is finished.</source>
-   <translation type="unfinished" />
+   <translation>Die Antwort ist fertig.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3388,7 +3388,7 @@
   <message>
    <location filename="app/ui/announcements.py" />
    <source>The reply was cut off.</source>
-   <translation type="unfinished" />
+   <translation>Die Antwort wurde abgeschnitten.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3398,7 +3398,7 @@
   <message>
    <location filename="app/ui/announcements.py" />
    <source>The reply was stopped.</source>
-   <translation type="unfinished" />
+   <translation>Die Antwort wurde angehalten.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -3428,7 +3428,7 @@
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>The small guide is built in and needs no download. It knows Tenon well and the world a little.</source>
-   <translation type="unfinished" />
+   <translation>Der kleine Guide ist eingebaut und braucht keinen Download. Er versteht nur Englisch, kennt Tenon gut und die Welt ein wenig.</translation>
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />
@@ -3468,7 +3468,7 @@
   <message>
    <location filename="app/chat/troubles.py" />
    <source>There is no reply</source>
-   <translation type="unfinished" />
+   <translation>Es gibt keine Antwort</translation>
   </message>
   <message>
    <location filename="app/storage/backup.py" />
@@ -3503,7 +3503,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>They come as soon as it is known what runs here.</source>
-   <translation type="unfinished" />
+   <translation>Sie kommen, sobald bekannt ist, was hier läuft.</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/thought.py" />
@@ -3523,7 +3523,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>This computer</source>
-   <translation type="unfinished" />
+   <translation>Dieser Computer</translation>
   </message>
   <message>
    <location filename="app/storage/conversation_store.py" />
@@ -3793,12 +3793,12 @@
   <message>
    <location filename="app/ui/welcome/first_run.py" />
    <source>Welcome page</source>
-   <translation type="unfinished" />
+   <translation>Willkommensseite</translation>
   </message>
   <message>
    <location filename="app/ui/welcome/hero.py" />
    <source>Welcome to Tenon</source>
-   <translation type="unfinished" />
+   <translation>Willkommen bei Tenon</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/dialog.py" />
@@ -3923,7 +3923,7 @@
   <message>
    <location filename="app/ui/models/card.py" />
    <source>With its small helper, {size}</source>
-   <translation type="unfinished" />
+   <translation>Mit seinem kleinen Helfer, {size}</translation>
   </message>
   <message>
    <location filename="app/ui/models/get_dialog.py" />
@@ -4637,7 +4637,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>{problem} The small guide works without the net.</source>
-   <translation type="unfinished" />
+   <translation>{problem} Der kleine Guide geht auch ohne Netz.</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />
@@ -4692,7 +4692,7 @@
   <message>
    <location filename="app/ui/models/wording.py" />
    <source>{speed} words/s</source>
-   <translation type="unfinished" />
+   <translation>{speed} Wörter/s</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -4722,7 +4722,7 @@
   <message>
    <location filename="app/ui/models/wording.py" />
    <source>{time} s/word</source>
-   <translation type="unfinished" />
+   <translation>{time} s/Wort</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/line_plot.py" />

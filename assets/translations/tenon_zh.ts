@@ -367,12 +367,12 @@
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>Ask the guide</source>
-   <translation type="unfinished" />
+   <translation>询问向导</translation>
   </message>
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>Ask the guide anything, for example “how big a model can I run?”</source>
-   <translation type="unfinished" />
+   <translation>用英语向向导提问，例如“how big a model can I run?”</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -492,7 +492,7 @@
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>Chat now</source>
-   <translation type="unfinished" />
+   <translation>立即对话</translation>
   </message>
   <message>
    <location filename="app/ui/chat_settings/dialog.py" />
@@ -507,7 +507,7 @@
   <message>
    <location filename="app/ui/welcome/hero.py" />
    <source>Chat with a language model that runs on this computer. What you write stays here.</source>
-   <translation type="unfinished" />
+   <translation>与在本机运行的语言模型对话。所写内容留在这里。</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -517,7 +517,7 @@
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>Chat with the small guide now</source>
-   <translation type="unfinished" />
+   <translation>立即与小向导对话</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -1326,7 +1326,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>Good models for it</source>
-   <translation type="unfinished" />
+   <translation>适合它的模型</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -1426,7 +1426,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>I have a model file</source>
-   <translation type="unfinished" />
+   <translation>我有模型文件</translation>
   </message>
   <message numerus="yes">
    <location filename="app/ui/comparison/wording.py" />
@@ -1525,7 +1525,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>It could not be looked at. Everything else works all the same.</source>
-   <translation type="unfinished" />
+   <translation>无法查看。其他一切照常可用。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -1750,7 +1750,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>Looking at what it has. You need not wait.</source>
-   <translation type="unfinished" />
+   <translation>正在查看其配置。不必等待。</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />
@@ -1845,7 +1845,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>Measuring its speed, {share}. You need not wait.</source>
-   <translation type="unfinished" />
+   <translation>正在测量速度，{share}。不必等待。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -2140,7 +2140,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>No account and no telemetry. Models come from Hugging Face.</source>
-   <translation type="unfinished" />
+   <translation>无需账号，没有遥测。模型来自 Hugging Face。</translation>
   </message>
   <message>
    <location filename="app/ui/command_palette.py" />
@@ -2185,7 +2185,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>None of the usual ones fits in its memory; the page Models has all of them.</source>
-   <translation type="unfinished" />
+   <translation>常用模型都放不进内存；“模型”页列出了全部。</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_table.py" />
@@ -2535,7 +2535,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>Proxy or mirror</source>
-   <translation type="unfinished" />
+   <translation>代理或镜像</translation>
   </message>
   <message>
    <location filename="app/ui/erase_dialog.py" />
@@ -2770,7 +2770,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>See all of them on the page Models.</source>
-   <translation type="unfinished" />
+   <translation>在“模型”页查看全部。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2902,7 +2902,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>Skip</source>
-   <translation type="unfinished" />
+   <translation>跳过</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -2977,7 +2977,7 @@
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>Start talking now</source>
-   <translation type="unfinished" />
+   <translation>立即开始</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/strip.py" />
@@ -3364,7 +3364,7 @@
   <message>
    <location filename="app/ui/announcements.py" />
    <source>The reply is finished.</source>
-   <translation type="unfinished" />
+   <translation>回复已完成。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3374,7 +3374,7 @@
   <message>
    <location filename="app/ui/announcements.py" />
    <source>The reply was cut off.</source>
-   <translation type="unfinished" />
+   <translation>回复被截断。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3384,7 +3384,7 @@
   <message>
    <location filename="app/ui/announcements.py" />
    <source>The reply was stopped.</source>
-   <translation type="unfinished" />
+   <translation>回复已停止。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -3414,7 +3414,7 @@
   <message>
    <location filename="app/ui/welcome/guide_panel.py" />
    <source>The small guide is built in and needs no download. It knows Tenon well and the world a little.</source>
-   <translation type="unfinished" />
+   <translation>小向导是内置的，无需下载。它只懂英语，熟悉 Tenon，对世界略知一二。</translation>
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />
@@ -3454,7 +3454,7 @@
   <message>
    <location filename="app/chat/troubles.py" />
    <source>There is no reply</source>
-   <translation type="unfinished" />
+   <translation>没有回复</translation>
   </message>
   <message>
    <location filename="app/storage/backup.py" />
@@ -3489,7 +3489,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>They come as soon as it is known what runs here.</source>
-   <translation type="unfinished" />
+   <translation>查明本机能运行什么后就会显示。</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/thought.py" />
@@ -3509,7 +3509,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>This computer</source>
-   <translation type="unfinished" />
+   <translation>本机</translation>
   </message>
   <message>
    <location filename="app/storage/conversation_store.py" />
@@ -3779,12 +3779,12 @@
   <message>
    <location filename="app/ui/welcome/first_run.py" />
    <source>Welcome page</source>
-   <translation type="unfinished" />
+   <translation>欢迎页</translation>
   </message>
   <message>
    <location filename="app/ui/welcome/hero.py" />
    <source>Welcome to Tenon</source>
-   <translation type="unfinished" />
+   <translation>欢迎使用 Tenon</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/dialog.py" />
@@ -3909,7 +3909,7 @@
   <message>
    <location filename="app/ui/models/card.py" />
    <source>With its small helper, {size}</source>
-   <translation type="unfinished" />
+   <translation>连同小助手，{size}</translation>
   </message>
   <message>
    <location filename="app/ui/models/get_dialog.py" />
@@ -4620,7 +4620,7 @@
   <message>
    <location filename="app/ui/welcome/page.py" />
    <source>{problem} The small guide works without the net.</source>
-   <translation type="unfinished" />
+   <translation>{problem} 小向导无需网络也可使用。</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />
@@ -4675,7 +4675,7 @@
   <message>
    <location filename="app/ui/models/wording.py" />
    <source>{speed} words/s</source>
-   <translation type="unfinished" />
+   <translation>{speed} 词/秒</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -4705,7 +4705,7 @@
   <message>
    <location filename="app/ui/models/wording.py" />
    <source>{time} s/word</source>
-   <translation type="unfinished" />
+   <translation>{time} 秒/词</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/line_plot.py" />

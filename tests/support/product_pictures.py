@@ -12,7 +12,7 @@ from unittest import mock
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QGuiApplication, QPainter, QPixmap
+from PySide6.QtGui import QPainter, QPixmap
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QWidget
 
@@ -43,6 +43,7 @@ from tests.support.screenshots import (
     take,
 )
 from tests.support.trouble_pictures import SHORT, failed
+from tests.support.welcome_pictures import report, stocked, welcome
 
 WIDE, NARROW, DENSE = QSize(1280, 820), QSize(520, 820), QSize(960, 700)
 _DENSE = "2"  # device pixels per pixel
@@ -229,6 +230,16 @@ def trouble(theme: Theme, folder: Path, name: str) -> None:
     window.close()
 
 
+def first_start(theme: Theme, folder: Path, name: str) -> None:
+    """What somebody sees who starts Tenon for the first time."""
+    workspace = stocked()
+    window, welcome_page = welcome(theme, workspace, WIDE)
+    report(workspace)
+    welcome_page.refresh()
+    take(window, folder, name)
+    window.close()
+
+
 def open_dialog(window: MainWindow) -> QDialog:
     """The dialog that is open."""
     return next(found for found in window.findChildren(QDialog) if found.isVisible())
@@ -255,16 +266,17 @@ def commands(theme: Theme, folder: Path, word: str) -> None:
 
 
 def models(theme: Theme, folder: Path, name: str) -> None:
-    """What suits this computer, with a download under way."""
+    """What suits this computer, with a download under way; and the end of the page."""
     shown_page = page(theme, WIDE)
     QTest.qWait(200)
     shown_page.refresh()
     window = shown_page.window()
     assert isinstance(window, MainWindow)
     take(window, folder, name)
-    bar = shown_page.area.verticalScrollBar()
-    bar.setValue(bar.maximum())
-    take(window, folder, f"{name}-more")
+    if name.endswith("light"):
+        bar = shown_page.area.verticalScrollBar()
+        bar.setValue(bar.maximum())
+        take(window, folder, f"{name}-more")
     window.close()
 
 
@@ -276,11 +288,9 @@ def measured(theme: Theme, folder: Path, name: str) -> None:
     window.close()
 
 
-def mirrored(theme: Theme, folder: Path, name: str) -> None:
-    """Arabic, in a window that runs from the right to the left."""
-    QGuiApplication.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+def arabic(theme: Theme, folder: Path, name: str) -> None:
+    """Text that runs from the right to the left."""
     chat(theme, folder, name, ("ملف CSV كبير", _ARABIC_QUESTION, _ARABIC))
-    QGuiApplication.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
 
 
 def main() -> int:
@@ -303,7 +313,8 @@ def main() -> int:
         ("compare-light", compared),
         ("chat-settings-light", chat_settings),
         ("trouble-light", trouble),
-        ("rtl-light", mirrored),
+        ("arabic-light", arabic),
+        ("welcome-light", first_start),
     )
     for name, scene in scenes:
         scene(theme, folder, name)

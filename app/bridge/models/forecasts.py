@@ -50,6 +50,7 @@ class Forecasts(QObject):
         self._waiting: list[ModelOutline] = []
         self._running: tuple[str, list[ModelOutline]] | None = None
         self._settled: tuple[object, ...] = ()  # what the person had settled when these were asked
+        self._outlining = 0  # models of the catalogue that are on their way to be asked about
         self._requests = 0
         self._looks = 0
         client.event_received.connect(self._receive)
@@ -80,7 +81,8 @@ class Forecasts(QObject):
                 continue
             if model.catalogued:
                 self._asked.add(model.reference)
-                self._lane.run(partial(_outlined, model), self._take, _nothing)
+                self._outlining += 1
+                self._lane.run(partial(_outlined, model), self._take_outlined, self._take_none)
             elif on_hub:
                 work = partial(self._asked_of_hub, model, self._looks)
                 self._hub_lane.run(work, self._take_of_hub, partial(self._refuse, model))
@@ -108,7 +110,7 @@ class Forecasts(QObject):
     @property
     def under_way(self) -> bool:
         """Whether answers are still to come, so that what is best may change."""
-        return self._running is not None or bool(self._waiting)
+        return self._running is not None or bool(self._waiting) or self._outlining > 0
 
     def close(self) -> None:
         """Ask nothing more. May be called twice."""
@@ -126,6 +128,14 @@ class Forecasts(QObject):
         finally:
             hub.close()
         return ModelOutline(model.reference, str(place)), outlined_bytes(place)
+
+    def _take_outlined(self, outline: ModelOutline) -> None:
+        self._outlining -= 1
+        self._take(outline)
+
+    def _take_none(self, error: TenonError) -> None:
+        """A model of the catalogue that cannot be outlined has no figures."""
+        self._outlining -= 1
 
     def _take(self, outline: ModelOutline) -> None:
         self._waiting.append(outline)
@@ -196,7 +206,3 @@ def _outlined(model: ListedModel) -> ModelOutline:
 
     draft = str(find_or_outline(model.drafts[0])) if model.drafts else None
     return ModelOutline(model.reference, str(find_or_outline(model.reference)), draft)
-
-
-def _nothing(error: TenonError) -> None:
-    """A model of the catalogue that cannot be outlined has no figures."""

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from app.chat.attachment import Attachment
 from app.ui.figures import size
+from app.ui.placing import place
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -89,7 +90,7 @@ class AttachmentRow(QWidget):
             width = min(chip.sizeHint().width(), self.width())
             if left and left + width > self.width():
                 left, top = 0, top + height + _GAP_PX
-            chip.setGeometry(left, top, width, height)
+            place(chip, left, top, width, height)
             left += width + _GAP_PX
         self.setFixedHeight(top + height if self._chips else 0)
 

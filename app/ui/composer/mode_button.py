@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.chat.choices import ModeChoice, mode_title
 from app.ui.choice_popup import Choice, ChoicePopup
+from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -79,14 +80,16 @@ class ModeButton(QAbstractButton):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
         ratio, top = self.devicePixelRatioF(), (self.height() - _ICON_PX) // 2
         palette = self._theme.palette
-        painter.drawPixmap(_SIDE_PX, top, tinted_pixmap("zap", palette.acc, _ICON_PX, ratio))
+        zap = tinted_pixmap("zap", palette.acc, _ICON_PX, ratio)
+        painter.drawPixmap(painted(self, _SIDE_PX, top, _ICON_PX, _ICON_PX).topLeft(), zap)
         chevron = tinted_pixmap("chevron-down", palette.sub, _ICON_PX, ratio)
-        painter.drawPixmap(self.width() - _SIDE_PX - _ICON_PX, top, chevron)
+        end = self.width() - _SIDE_PX - _ICON_PX
+        painter.drawPixmap(painted(self, end, top, _ICON_PX, _ICON_PX).topLeft(), chevron)
         font = self._theme.font(TextStyle.UI_MEDIUM)
         painter.setFont(font)
         painter.setPen(self._theme.color("text"))
         left = _SIDE_PX + _ICON_PX + 6
-        box = QRectF(left, 0, self.width() - left - _SIDE_PX - _ICON_PX - 2, self.height())
+        box = painted(self, left, 0, self.width() - left - _SIDE_PX - _ICON_PX - 2, self.height())
         words = QFontMetrics(font).elidedText(self.words, Qt.TextElideMode.ElideRight, int(box.width()))
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
 

@@ -6,6 +6,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
+from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -82,9 +83,10 @@ class SendButton(QAbstractButton):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.color("onacc"))
         left = (self.width() - _SQUARE_PX) / 2 if self._narrow else 12
-        painter.drawRoundedRect(QRectF(left, (self.height() - _SQUARE_PX) / 2, _SQUARE_PX, _SQUARE_PX), 2, 2)
+        square = painted(self, left, (self.height() - _SQUARE_PX) / 2, _SQUARE_PX, _SQUARE_PX)
+        painter.drawRoundedRect(square, 2, 2)
         if not self._narrow:
             painter.setFont(self._theme.font(TextStyle.UI_BOLD))
             painter.setPen(self._theme.color("onacc"))
-            word = QRectF(left + _SQUARE_PX + 7, 0, self.width(), self.height())
+            word = painted(self, left + _SQUARE_PX + 7, 0, self.width(), self.height())
             painter.drawText(word, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, tr("Stop"))

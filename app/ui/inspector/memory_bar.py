@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.ui import figures
 from app.ui.figures import gigabytes
+from app.ui.placing import mirrored
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import mark, tr
@@ -111,10 +112,10 @@ class MemoryBar(QWidget):
         track = QRectF(px(_LABEL_PX), top + (row - _BAR_PX) / 2, 0, _BAR_PX)
         track.setRight(self.width() - max(right, px(64)) - 10)
         clip = QPainterPath()
-        clip.addRoundedRect(track, 3, 3)
+        clip.addRoundedRect(mirrored(self, track), 3, 3)
         painter.save()
         painter.setClipPath(clip)
-        painter.fillRect(track, color("press"))
+        painter.fillRect(mirrored(self, track), color("press"))
         left = track.left()
         for share in place.shares:
             width = track.width() * share.size_bytes / max(1, place.total_bytes)
@@ -130,11 +131,12 @@ class MemoryBar(QWidget):
                 self._fill(painter, swatch, share.use)
                 painter.setPen(color("mute"))
                 box = QRectF(x + _SWATCH_PX + 4, top, self.width(), px(_LEGEND_PX))
-                painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, share_words(share))
+                painter.drawText(mirrored(self, box), Qt.AlignmentFlag.AlignVCenter, share_words(share))
             top += px(_LEGEND_PX)
         return top
 
     def _fill(self, painter: QPainter, box: QRectF, use: MemoryUse) -> None:
+        box = mirrored(self, box)
         painter.setPen(Qt.PenStyle.NoPen)
         if use == "others":
             painter.setBrushOrigin(QPointF(0, 0))

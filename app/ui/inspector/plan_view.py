@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.chat.plan_rows import PlanRow
 from app.ui import figures
+from app.ui.placing import mirrored, painted
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import mark, tr
@@ -118,14 +119,16 @@ class PlanView(QWidget):
         if row.measured is None:
             painter.setPen(QPen(self._theme.color(role), 1.2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(bar.adjusted(0.6, 0.6, -0.6, -0.6), 3, 3)
+            painter.drawRoundedRect(mirrored(self, bar.adjusted(0.6, 0.6, -0.6, -0.6)), 3, 3)
             return
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.color(role))
-        painter.drawRoundedRect(bar, 3, 3)
+        painter.drawRoundedRect(mirrored(self, bar), 3, 3)
         if row.predicted is not None:
             at = track.left() + track.width() * min(row.predicted / best, 1.0)
-            painter.fillRect(QRectF(at - 1, track.top() - 3, 2, track.height() + 6), self._theme.color("map"))
+            painter.fillRect(
+                painted(self, at - 1, track.top() - 3, 2, track.height() + 6), self._theme.color("map")
+            )
 
     def _describe(self) -> None:
         lines = [f"{row.title}: {_sentence(row)}" for row in self._rows]

@@ -7,6 +7,7 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.chat.reply_trace import Origin
+from app.ui.placing import painted
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -71,9 +72,9 @@ class TokenLegend(QWidget):
         height = self._line_px()
         for left, line, origin in self._places(self.width()):
             top = line * height + (height - _SWATCH_PX[1]) / 2
-            paint_token_ground(painter, self._theme, origin, QRectF(left, top, *_SWATCH_PX))
+            paint_token_ground(painter, self._theme, origin, painted(self, left, top, *_SWATCH_PX))
             painter.setPen(self._theme.color("mute"))
-            words = QRectF(left + _SWATCH_PX[0] + _GAP_PX, line * height, self.width(), height)
+            words = painted(self, left + _SWATCH_PX[0] + _GAP_PX, line * height, self.width(), height)
             painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, tr(origin.value))
 
     def _places(self, width: int) -> list[tuple[float, int, Origin]]:

@@ -7,6 +7,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QStyle, QStyleOptionButton, QWidget
 
 from app.ui.choice_popup import Choice, ChoicePopup
+from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -67,7 +68,7 @@ class PickButton(QPushButton):
         self.initStyleOption(option)
         option.text = ""
         self.style().drawControl(QStyle.ControlElement.CE_PushButton, option, painter, self)
-        room = self.rect().adjusted(_SIDE_PX, 0, -_SIDE_PX - 8 - _ICON_PX, 0)
+        room = painted(self, _SIDE_PX, 0, self.width() - 2 * _SIDE_PX - 8 - _ICON_PX, self.height()).toRect()
         font = self._theme.font(TextStyle.UI_MEDIUM)
         painter.setFont(font)
         painter.setPen(self._theme.color("text" if self.isEnabled() else "mute"))
@@ -75,7 +76,8 @@ class PickButton(QPushButton):
         painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
         palette = self._theme.palette
         chevron = tinted_pixmap("chevron-down", palette.sub, _ICON_PX, self.devicePixelRatioF())
-        painter.drawPixmap(self.width() - _SIDE_PX - _ICON_PX, (self.height() - _ICON_PX) // 2, chevron)
+        end, top = self.width() - _SIDE_PX - _ICON_PX, (self.height() - _ICON_PX) // 2
+        painter.drawPixmap(painted(self, end, top, _ICON_PX, _ICON_PX).topLeft(), chevron)
 
     def open_choices(self, rows: list[Choice]) -> None:
         """Show what there is to choose."""

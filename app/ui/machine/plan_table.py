@@ -13,6 +13,7 @@ from app.chat.mode_table import ModeRow
 from app.ui import figures
 from app.ui.figures import gigabytes
 from app.ui.machine.words import speed_figure
+from app.ui.placing import mirrored
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -223,7 +224,7 @@ class PlanTable(QWidget):
         for line in place.lines:
             painter.setFont(self._theme.font(line.style))
             painter.setPen(color("acct" if place.row.reason and line.role == "sub" else line.role))
-            painter.drawText(line.box, int(_WRAP), line.text)
+            painter.drawText(mirrored(self, QRectF(line.box)), int(_WRAP), line.text)
         if not place.row.refusal:
             head = place.lines[0].box.height() + place.lines[1].box.height() + 2 * _PAD_PX
             self._paint_cells(painter, place.box.top(), head, index)
@@ -235,13 +236,15 @@ class PlanTable(QWidget):
             box = QRectF(right - width, top, width, height)
             painter.setFont(self._theme.font(TextStyle.SMALL if index is None else column.style))
             painter.setPen(self._theme.color("mute" if index is None else column.role))
-            painter.drawText(box, _RIGHT, column.title if index is None else column.values[index])
+            painter.drawText(
+                mirrored(self, box), _RIGHT, column.title if index is None else column.values[index]
+            )
             right -= width + _GAP_PX
         if index is None and self._head_height() > 1:
             painter.setFont(self._theme.font(TextStyle.SMALL))
             painter.setPen(self._theme.color("mute"))
             box = QRectF(_SIDE_PX, top, max(right - _SIDE_PX, 0), height)
-            painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, tr("Mode"))
+            painter.drawText(mirrored(self, box), Qt.AlignmentFlag.AlignVCenter, tr("Mode"))
 
     def _describe(self) -> None:
         said = []

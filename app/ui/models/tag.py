@@ -8,6 +8,7 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
+from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -67,12 +68,13 @@ class Tag(QWidget):
         if self._icon:
             color = getattr(self._theme.palette, words)
             pixmap = tinted_pixmap(self._icon, color, _ICON_PX, self.devicePixelRatioF())
-            painter.drawPixmap(left, (self.height() - _ICON_PX) // 2, pixmap)
+            top = (self.height() - _ICON_PX) // 2
+            painter.drawPixmap(painted(self, left, top, _ICON_PX, _ICON_PX).topLeft(), pixmap)
             left += _ICON_PX + 4
         font = self._theme.font(TextStyle.SMALL_MEDIUM)
         painter.setFont(font)
         painter.setPen(self._theme.color(words))
         room = self.width() - left - _SIDE_PX + 2
         text = QFontMetrics(font).elidedText(self.text, Qt.TextElideMode.ElideRight, room)
-        box = QRectF(left, 0, room, self.height())
+        box = painted(self, left, 0, room, self.height())
         painter.drawText(box, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, text)

@@ -8,6 +8,7 @@ from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
 
+from app.ui.placing import place
 from app.ui.settings.row import NARROW_PX
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -33,7 +34,7 @@ class NoteRow(QWidget):
         pad = round(self._theme.spaced(12))
         inner = min(width - 2 * _SIDE_PX, self._theme.type.px(620))
         height = self.label.heightForWidth(inner)
-        self.label.setGeometry(_SIDE_PX, pad, inner, height)
+        place(self.label, _SIDE_PX, pad, inner, height, width)
         return height + 2 * pad
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -93,12 +94,12 @@ class ActionRow(QWidget):
         total = max(words_height + 2 * pad, side_height + 2 * pad, least)
         top = pad if narrow else (total - words_height) // 2
         for label, height in zip(labels, heights, strict=True):
-            label.setGeometry(_SIDE_PX, top, words_width, height)
+            place(label, _SIDE_PX, top, words_width, height, width)
             top += height + 1
         if narrow:
-            self.side.setGeometry(left, top + 8, side_width, side_height)
+            place(self.side, left, top + 8, side_width, side_height, width)
             return top + 8 + side_height + pad
-        self.side.setGeometry(left, (total - side_height) // 2, side_width, side_height)
+        place(self.side, left, (total - side_height) // 2, side_width, side_height, width)
         return total
 
     def fit_side(self, width: int) -> None:

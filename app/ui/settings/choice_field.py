@@ -11,6 +11,7 @@ from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.ui.choice_popup import Choice, ChoicePopup
+from app.ui.placing import painted
 from app.ui.settings.field import Field
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
@@ -54,11 +55,12 @@ class ChoiceButton(QAbstractButton):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), 8, 8)
         right = self.width() - _SIDE_PX - _ICON_PX
         chevron = tinted_pixmap("chevron-down", theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
-        painter.drawPixmap(right, (self.height() - _ICON_PX) // 2, chevron)
+        top = (self.height() - _ICON_PX) // 2
+        painter.drawPixmap(painted(self, right, top, _ICON_PX, _ICON_PX).topLeft(), chevron)
         font = theme.font(TextStyle.UI)
         painter.setFont(font)
         painter.setPen(theme.color("text" if self.isEnabled() else "mute"))
-        box = QRectF(_SIDE_PX, 0, right - _SIDE_PX - 4, self.height())
+        box = painted(self, _SIDE_PX, 0, right - _SIDE_PX - 4, self.height())
         words = QFontMetrics(font).elidedText(self.text(), Qt.TextElideMode.ElideRight, int(box.width()))
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
 

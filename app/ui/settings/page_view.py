@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from app.settings.pages import Action, Item, Note, Page, Row, Section
 from app.settings.search import matches
 from app.settings.settings import Settings
+from app.ui.placing import place
 from app.ui.settings.action_rows import ActionRow, NoteRow, TokenRow
 from app.ui.settings.fields import Fields
 from app.ui.settings.row import NARROW_PX, SettingRow
@@ -45,11 +46,11 @@ class SectionHead(QWidget):
         for label in (self.chosen, self.in_use):
             label.setVisible(wide)
         words_width = min(px(236), round(width * 0.33))
-        self.title.setGeometry(_SIDE_PX, 0, words_width if wide else width - 2 * _SIDE_PX, height)
-        self.chosen.setGeometry(_SIDE_PX + words_width + 16, 0, px(200), height)
+        place(self.title, _SIDE_PX, 0, words_width if wide else width - 2 * _SIDE_PX, height, width)
+        place(self.chosen, _SIDE_PX + words_width + 16, 0, px(200), height, width)
         in_use_width = px(108)
         self.in_use.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.in_use.setGeometry(width - 4 - 28 - 12 - in_use_width, 0, in_use_width, height)
+        place(self.in_use, width - 4 - 28 - 12 - in_use_width, 0, in_use_width, height, width)
         return height
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -120,7 +121,7 @@ class PageView(QWidget):
         top = 0
         if not self.title.isHidden():
             height = self._theme.type.px(_TITLE_PX)
-            self.title.setGeometry(_SIDE_PX, 0, width - 2 * _SIDE_PX, height)
+            place(self.title, _SIDE_PX, 0, width - 2 * _SIDE_PX, height, width)
             top += height
         for head, _, items in self._sections:
             for view in (head, *(view for _, view in items)):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QPoint, QRectF, QSignalBlocker, Qt
+from PySide6.QtCore import QPoint, QSignalBlocker, Qt
 from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QPlainTextEdit, QWidget
 
 from app.settings.control import Names, Words
 from app.ui.list_box import ListBox
+from app.ui.placing import painted
 from app.ui.settings.field import KEYBOARD_REASONS, Field
 from app.ui.theme.theme import Theme
 from app.ui.tick_box import BOX_PX, paint_tick
@@ -40,7 +41,7 @@ class SwitchBox(QCheckBox):
         """Paint the box and its tick, and the ring around."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = QRectF(_ROOM_PX + 0.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
+        box = painted(self, _ROOM_PX + 0.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
         paint_tick(painter, self._theme, box, self)
         if self.hasFocus() and self._by_keyboard:
             painter.setBrush(Qt.BrushStyle.NoBrush)

@@ -6,6 +6,7 @@ from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
+from app.ui.placing import place
 from app.ui.settings.field import Field
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -101,25 +102,25 @@ class SettingRow(QWidget):
         words_width = min(px(_WORDS_PX), round(width * 0.33))
         in_use_width = px(_IN_USE_PX)
         right = width - 4 - _BUTTON_PX
-        height = self._place_words(QRect(_SIDE_PX, pad, words_width, 0))
+        height = self._place_words(QRect(_SIDE_PX, pad, words_width, 0), width)
         if self.field.wide:
-            height = self._place_words(QRect(_SIDE_PX, pad, right - _SIDE_PX - _GAP_PX, 0))
+            height = self._place_words(QRect(_SIDE_PX, pad, right - _SIDE_PX - _GAP_PX, 0), width)
             field_height = self.field.wanted_height()
-            self.field.setGeometry(_SIDE_PX, pad + height + 8, right - _SIDE_PX - _GAP_PX, field_height)
+            place(self.field, _SIDE_PX, pad + height + 8, right - _SIDE_PX - _GAP_PX, field_height, width)
             self.in_use.hide()
-            self.reset_button.setGeometry(right, pad - 4, _BUTTON_PX, _BUTTON_PX)
+            place(self.reset_button, right, pad - 4, _BUTTON_PX, _BUTTON_PX, width)
             return height + field_height + 8 + 2 * pad
         left = _SIDE_PX + words_width + _GAP_PX
         field_height = self.field.wanted_height()
         field_width = min(px(_FIELD_PX), right - in_use_width - 2 * _GAP_PX - left)
         total = max(height + 2 * pad, field_height + 2 * pad, px(self._theme.spaced(_ROW_PX)))
-        self._place_words(QRect(_SIDE_PX, (total - height) // 2, words_width, 0))
-        self.field.setGeometry(left, (total - field_height) // 2, field_width, field_height)
+        self._place_words(QRect(_SIDE_PX, (total - height) // 2, words_width, 0), width)
+        place(self.field, left, (total - field_height) // 2, field_width, field_height, width)
         self.in_use.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        self.in_use.setGeometry(right - 12 - in_use_width, 0, in_use_width, total)
+        place(self.in_use, right - 12 - in_use_width, 0, in_use_width, total, width)
         self.in_use.show()
         self._write_in_use()
-        self.reset_button.setGeometry(right, (total - _BUTTON_PX) // 2, _BUTTON_PX, _BUTTON_PX)
+        place(self.reset_button, right, (total - _BUTTON_PX) // 2, _BUTTON_PX, _BUTTON_PX, width)
         return total
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -140,29 +141,29 @@ class SettingRow(QWidget):
 
     def _fit_narrow(self, width: int, pad: int) -> int:
         inner = width - _SIDE_PX - _BUTTON_PX - 8
-        height = self._place_words(QRect(_SIDE_PX, pad, inner, 0))
-        self.reset_button.setGeometry(width - _BUTTON_PX - 4, pad - 4, _BUTTON_PX, _BUTTON_PX)
+        height = self._place_words(QRect(_SIDE_PX, pad, inner, 0), width)
+        place(self.reset_button, width - _BUTTON_PX - 4, pad - 4, _BUTTON_PX, _BUTTON_PX, width)
         field_height = self.field.wanted_height()
         top = pad + height + 8
-        self.field.setGeometry(_SIDE_PX, top, width - 2 * _SIDE_PX, field_height)
+        place(self.field, _SIDE_PX, top, width - 2 * _SIDE_PX, field_height, width)
         top += field_height
         self.in_use.setVisible(not self.field.wide and bool(self._in_use_words))
         if not self.in_use.isHidden():
             line = self._theme.type.line_height(TextStyle.UI)
             self.in_use.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-            self.in_use.setGeometry(_SIDE_PX, top + 4, width - 2 * _SIDE_PX, line)
+            place(self.in_use, _SIDE_PX, top + 4, width - 2 * _SIDE_PX, line, width)
             top += line + 4
             self._write_in_use()
         return top + pad
 
-    def _place_words(self, box: QRect) -> int:
-        """Place title, help and note below one another; returns their height."""
+    def _place_words(self, box: QRect, width: int) -> int:
+        """Place title, help and note below one another in a row of a width; returns their height."""
         top = box.top()
         for label in (self.title, self.help, self.note):
             if label is self.note and not label.text():
                 continue
             height = label.heightForWidth(box.width())
-            label.setGeometry(box.left(), top, box.width(), height)
+            place(label, box.left(), top, box.width(), height, width)
             top += height + 1
         return top - 1 - box.top()
 

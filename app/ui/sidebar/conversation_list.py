@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPersistentModelIndex, QPoint, Qt, Signal, Slot
+from PySide6.QtCore import (
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    Qt,
+    Signal,
+    Slot,
+)
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFocusEvent,
     QKeyEvent,
     QMouseEvent,
 )
-from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QFrame, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QFrame, QMenu, QStyle, QWidget
 
 from app.ui.sidebar.conversation_delegate import ConversationDelegate
 from app.ui.sidebar.conversation_drag import ChatDrag
@@ -193,6 +202,10 @@ class ConversationList(ChatDrag):
                 self.blockSignals(blocked)
         super().focusInEvent(event)
 
+    def _menu_rect(self, index: QModelIndex) -> QRect:
+        row = self.visualRect(index)
+        return QStyle.visualRect(self.layoutDirection(), row, self._delegate.menu_rect(row))
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """The three dots do not choose a row; a head is folded or unfolded."""
         self._delegate.keyboard = False
@@ -200,7 +213,7 @@ class ConversationList(ChatDrag):
         index = self.indexAt(place)
         row = self.row_at(index)
         left = event.button() == Qt.MouseButton.LeftButton
-        if self._has_menu(row) and self._delegate.menu_rect(self.visualRect(index)).contains(place):
+        if self._has_menu(row) and self._menu_rect(index).contains(place):
             if left and row is not None:
                 self._menu_of(row).popup(self._below(index))
             return
@@ -266,7 +279,7 @@ class ConversationList(ChatDrag):
             self.viewport().update()
 
     def _below(self, index: QModelIndex) -> QPoint:
-        rect = self._delegate.menu_rect(self.visualRect(index))
+        rect = self._menu_rect(index)
         return self.viewport().mapToGlobal(rect.bottomLeft())
 
     @Slot(QModelIndex, QModelIndex)

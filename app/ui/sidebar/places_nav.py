@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app.ui.places import MACHINE, MODELS
+from app.ui.placing import place
 from app.ui.sidebar.key_words import key_words
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -65,7 +66,7 @@ class NavRow(QToolButton):
         size = self._hint.sizeHint()
         width = max(size.width(), size.height()) if self._hint.text() else 0  # one figure has a round badge
         top = (self.height() - size.height()) // 2
-        self._hint.setGeometry(self.width() - width - 8, top, width, size.height())
+        place(self._hint, self.width() - width - 8, top, width, size.height())
 
 
 class PlacesNav(QWidget):

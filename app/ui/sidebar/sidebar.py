@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidg
 from app.chat.conversation import MessageState
 from app.chat.search import SearchResults
 from app.ui.pane_edge import PaneEdge
+from app.ui.placing import place
 from app.ui.sidebar.conversation_list import ConversationList
 from app.ui.sidebar.conversation_model import ConversationModel
 from app.ui.sidebar.key_words import key_words
@@ -39,7 +40,7 @@ class KeyHint(QLabel):
         if event.type() == QEvent.Type.Resize and isinstance(event, QResizeEvent):
             size = self.sizeHint()
             host = event.size()
-            self.setGeometry(host.width() - size.width() - 12, 0, size.width(), host.height())
+            place(self, host.width() - size.width() - 12, 0, size.width(), host.height())
         return False
 
 
@@ -79,6 +80,8 @@ class Sidebar(QWidget):
             QAction(themed_icon(theme, "search"), tr("Search chats"), self.search),
             QLineEdit.ActionPosition.LeadingPosition,
         )
+        if self.isRightToLeft():  # words of the other direction would begin under the hint
+            self.search.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute)
         self._search_hint = KeyHint(key_words("Ctrl+K"), self.search)
         self.search.textChanged.connect(self._search_changed)
         self.search.installEventFilter(self)

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 from app.chat.attachment import Attachment
 from app.chat.conversation import Message
 from app.ui.figures import size
+from app.ui.placing import place
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.message_actions import Action, MessageActions
@@ -140,7 +141,7 @@ class OwnMessage(QWidget):
         top = _PADDING_Y_PX
         for label, name in zip(self._files, names, strict=True):
             label.setText(metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, inner))
-            label.setGeometry(_PADDING_X_PX, top, inner, metrics.height())
+            place(label, _PADDING_X_PX, top, inner, metrics.height(), inner + 2 * _PADDING_X_PX)
             top += metrics.height() + (0 if self._text.isHidden() else _FILE_GAP_PX)
         height = 0 if self._text.isHidden() else self._text.fit(inner)
         self._text.setGeometry(
@@ -148,14 +149,14 @@ class OwnMessage(QWidget):
         )
         outer = inner + 2 * _PADDING_X_PX
         bottom = top + height + _PADDING_Y_PX + 1
-        self._bubble.setGeometry(width - outer, 0, outer, bottom)
+        place(self._bubble, width - outer, 0, outer, bottom, width)
         row = self.buttons.natural_size()
         beside = width - outer - row.width() - _BESIDE_GAP_PX
         if beside >= 0:
             self.buttons.setGeometry(beside, bottom - row.height() - _BESIDE_UP_PX, row.width(), row.height())
             return bottom
         left = width - row.width() + _INSET_PX
-        self.buttons.setGeometry(left, bottom + _ROW_GAP_PX, row.width(), row.height())
+        place(self.buttons, left, bottom + _ROW_GAP_PX, row.width(), row.height(), width)
         return bottom + _ROW_GAP_PX + row.height()
 
     def enterEvent(self, event: QEnterEvent) -> None:

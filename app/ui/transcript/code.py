@@ -54,6 +54,7 @@ class CodeText(SelectableText, QTextEdit):
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # code is, in every language
         self.document().setDocumentMargin(0)
         self.viewport().setAutoFillBackground(False)
         self.setAccessibleName(tr("Code"))

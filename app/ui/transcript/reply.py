@@ -13,6 +13,7 @@ from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EngineState
 from app.chat.reply import can_continue, trouble_of
 from app.chat.troubles import Remedy
+from app.ui.placing import place
 from app.ui.theme.theme import Theme
 from app.ui.transcript.error_notice import ErrorNotice
 from app.ui.transcript.message_actions import Action, MessageActions
@@ -202,10 +203,10 @@ class ReplyView(QWidget):
     def _fit_strip(self, width: int, top: int) -> int:
         top += _STRIP_GAP_PX if top else 0
         height = self.strip.fit(width)
-        self.strip.setGeometry(0, top, width, height)
+        place(self.strip, 0, top, width, height, width)
         top += height
         row = self.buttons.natural_size()
-        self.buttons.setGeometry(-_INSET_PX, top, row.width(), row.height())
+        place(self.buttons, -_INSET_PX, top, row.width(), row.height(), width)
         return top + row.height()
 
     def _fit_footer(self, width: int, top: int) -> int:
@@ -213,7 +214,7 @@ class ReplyView(QWidget):
         if row.isEmpty() and not self.status_text:
             return top
         top += _FOOTER_GAP_PX
-        self.buttons.setGeometry(-_INSET_PX, top, row.width(), row.height())
+        place(self.buttons, -_INSET_PX, top, row.width(), row.height(), width)
         height = self.theme.type.px(_FOOTER_PX)
         beside = width - max(row.width() - _INSET_PX, 0) - 8
         if self.strip.natural_width() > beside and not row.isEmpty():
@@ -221,7 +222,7 @@ class ReplyView(QWidget):
         strip_width = min(self.strip.natural_width(), beside)
         strip_height = self.strip.fit(strip_width)
         left = width - strip_width if beside < width else 0
-        self.strip.setGeometry(left, top, strip_width, strip_height)
+        place(self.strip, left, top, strip_width, strip_height, width)
         return top + max(height, strip_height)
 
     @Slot()

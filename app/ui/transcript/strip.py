@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
+from app.ui.placing import mirrored, painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -101,8 +102,8 @@ class StatusStrip(QAbstractButton):
             chevron = tinted_pixmap(
                 "chevron-right", self._theme.palette.sub, _CHEVRON_PX, self.devicePixelRatioF()
             )
-            place = QPointF(self.width() - _CHEVRON_PX - 8, (self.height() - _CHEVRON_PX) / 2)
-            painter.drawPixmap(place, chevron)
+            end, middle = self.width() - _CHEVRON_PX - 8, (self.height() - _CHEVRON_PX) / 2
+            painter.drawPixmap(painted(self, end, middle, _CHEVRON_PX, _CHEVRON_PX).topLeft(), chevron)
         height = self._theme.type.px(_ROW_PX)
         top = 2.0 if self._status.live else 0.0
         self._paint_dot(painter, top + height / 2)
@@ -110,14 +111,15 @@ class StatusStrip(QAbstractButton):
             for number, (left, piece, needed) in enumerate(row):
                 if number:
                     rule = self._theme.color("line")
-                    painter.fillRect(QRectF(round(left - _GAP_PX), top + 7, 1, height - 14), rule)
+                    painter.fillRect(painted(self, round(left - _GAP_PX), top + 7, 1, height - 14), rule)
                 self._paint_piece(painter, piece, QRectF(left, top, needed, height))
             top += height
 
     def _paint_dot(self, painter: QPainter, middle: float) -> None:
         if not self._status.dot:
             return
-        center = QPointF((_PADDING_X_PX if self._status.live else 0) + _DOT_PX / 2, middle)
+        inset = _PADDING_X_PX if self._status.live else 0
+        center = painted(self, inset, middle - _DOT_PX / 2, _DOT_PX, _DOT_PX).center()
         if self._status.dot == "hollow":
             painter.setPen(QPen(self._theme.color("acc"), 1.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -132,7 +134,7 @@ class StatusStrip(QAbstractButton):
         if isinstance(piece, str):
             painter.setFont(self._theme.font(TextStyle.SMALL_MEDIUM))
             painter.setPen(self._theme.color("sub"))
-            painter.drawText(box, flags, piece)
+            painter.drawText(mirrored(self, box), flags, piece)
             return
         words, value = self._fonts()
         plain = QFontMetricsF(words)
@@ -140,21 +142,20 @@ class StatusStrip(QAbstractButton):
         painter.setPen(self._theme.color("sub"))
         left = box.left()
         if piece.before:
-            painter.drawText(box, flags, piece.before)
+            painter.drawText(mirrored(self, box), flags, piece.before)
             left += plain.horizontalAdvance(piece.before) + _SPACE_PX
         right = box.right()
         if piece.after:
             right -= plain.horizontalAdvance(piece.after)
-            painter.drawText(
-                QRectF(right, box.top(), box.right() - right + 1, box.height()), flags, piece.after
-            )
+            after = QRectF(right, box.top(), box.right() - right + 1, box.height())
+            painter.drawText(mirrored(self, after), flags, piece.after)
             right -= _SPACE_PX
         painter.setFont(value)
         painter.setPen(self._theme.color("text" if self._status.live else "sub"))
         inner = QRectF(left, box.top(), right - left + 1, box.height())
         if piece.after:  # the spare room of a changing figure stands before it, not between it and its word
             flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.drawText(inner, flags, piece.value)
+        painter.drawText(mirrored(self, inner), flags, piece.value)
 
     def _fonts(self) -> tuple[QFont, QFont]:
         return self._theme.font(TextStyle.SMALL), self._theme.font(TextStyle.SMALL_BOLD)

@@ -46,6 +46,7 @@ class TableCell:
         self.document.setDocumentMargin(0)
         self.document.setDefaultFont(font)
         option = QTextOption(alignment)
+        option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
         option.setWrapMode(QTextOption.WrapMode.WordWrap)
         self.document.setDefaultTextOption(option)
         formulas = set_markdown(self.document, markdown, NO_HTML_MARKDOWN)

@@ -8,6 +8,7 @@ from PySide6.QtCore import QRect, QSize, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
+from app.ui.placing import place
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.transcript.blocks import Block
@@ -78,11 +79,11 @@ class ThoughtBlock(QWidget):
     def fit(self, width: int) -> int:
         """Height at a width, in px."""
         size = self._button.sizeHint()
-        self._button.setGeometry(0, 0, size.width(), size.height())
+        place(self._button, 0, 0, size.width(), size.height(), width)
         if self._body is None or not self._button.isChecked():
             return size.height()
         height = self._body.fit(width - _INDENT_PX)
-        self._body.setGeometry(_INDENT_PX, size.height() + _GAP_PX, width - _INDENT_PX, height)
+        place(self._body, _INDENT_PX, size.height() + _GAP_PX, width - _INDENT_PX, height, width)
         return size.height() + _GAP_PX + height
 
     def restyle(self) -> None:

@@ -7,6 +7,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPaintEvent, QR
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.ui.figures import gigabytes
+from app.ui.placing import mirrored, painted
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -57,18 +58,21 @@ class ShortageBar(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(self._theme.font(TextStyle.UI_BOLD))
         painter.setPen(color("text"))
-        painter.drawText(QRectF(0, 0, px(_LABEL_PX), px(_ROW_PX)), Qt.AlignmentFlag.AlignVCenter, "RAM")
+        painter.drawText(
+            painted(self, 0, 0, px(_LABEL_PX), px(_ROW_PX)), Qt.AlignmentFlag.AlignVCenter, "RAM"
+        )
         track = QRectF(px(_LABEL_PX), (px(_ROW_PX) - _BAR_PX) / 2, 0, _BAR_PX)
         track.setRight(self.width())
         clip = QPainterPath()
-        clip.addRoundedRect(track, 4, 4)
+        clip.addRoundedRect(mirrored(self, track), 4, 4)
         painter.save()
         painter.setClipPath(clip)
         whole = sum(size for size, _, _ in self._parts) or 1
         left = track.left()
         for size, role, _ in self._parts:
             width = track.width() * size / whole
-            painter.fillRect(QRectF(left, track.top(), max(width - 2, 1), track.height()), color(role))
+            part = painted(self, left, track.top(), max(width - 2, 1), track.height())
+            painter.fillRect(part, color(role))
             left += width
         painter.restore()
         painter.setFont(self._theme.font(TextStyle.SMALL))
@@ -77,10 +81,10 @@ class ShortageBar(QWidget):
         for line in self._legend():
             for x, role, words in line:
                 swatch = QRectF(x, top + (px(_LEGEND_PX) - _SWATCH_PX) / 2, _SWATCH_PX, _SWATCH_PX)
-                painter.fillRect(swatch, color(role))
+                painter.fillRect(mirrored(self, swatch), color(role))
                 painter.setPen(color("sub"))
                 box = QRectF(x + _SWATCH_PX + 4, top, self.width(), px(_LEGEND_PX))
-                painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, words)
+                painter.drawText(mirrored(self, box), Qt.AlignmentFlag.AlignVCenter, words)
             top += px(_LEGEND_PX)
 
     def _legend(self) -> list[list[tuple[float, str, str]]]:

@@ -11,14 +11,14 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QWidget
 
 from app.ui import figures
+from app.ui.flow import Flow
 from app.ui.machine.cards import Cards
 from app.ui.machine.words import card_words
 from app.ui.models.card_grid import CardGrid
-from app.ui.models.flow import Flow
 from app.ui.models.getting import Getting
 from app.ui.models.model_shelf import ModelShelf
-from app.ui.models.section_head import SectionHead
 from app.ui.place_page import PlacePage
+from app.ui.section_head import SectionHead
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.welcome.first_look import FirstLook, Look
@@ -172,7 +172,8 @@ class WelcomePage(PlacePage):
     @property
     def _choosing(self) -> bool:
         """Whether a card has to change; else none does while another model may take its place under the pointer."""
-        return bool(self.getting.asked or self._store.downloads.entries)
+        asking = any(card.content is not None and card.content.asked for card in self.cards.cards.values())
+        return bool(asking or self.getting.asked or self._store.downloads.entries)
 
     def _models_words(self) -> str:
         known, found = self._store.forecasts.known.values(), bool(self.cards.cards)

@@ -43,6 +43,16 @@ def test_the_largest_at_reading_speed_a_swift_one_and_the_fastest() -> None:
     assert found == [("large", Strength.CAPABLE), ("middle", Strength.BALANCED), ("small", Strength.FAST)]
 
 
+def test_where_one_is_the_best_in_everything_there_is_another_one_to_choose() -> None:
+    models = [listed("small", 1.2), listed("middle", 1.7), listed("large", 4)]
+    known = {"small": runs(5.5), "middle": runs(5.9), "large": runs(2)}
+    found = [(one.model.reference, one.strength) for one in recommend(models, known)]
+    assert found == [("middle", Strength.CAPABLE), ("small", Strength.BALANCED)]
+    known = {"middle": runs(5.9), "large": runs(2)}
+    found = [(one.model.reference, one.strength) for one in recommend(models, known)]
+    assert found == [("large", Strength.CAPABLE), ("middle", Strength.FAST)]
+
+
 def test_one_model_is_recommended_once_and_a_weak_machine_gets_what_runs() -> None:
     models = [listed("tiny", 0.5), listed("small", 1.2)]
     assert [one.model.reference for one in recommend(models, {"small": runs(3), "tiny": runs(8)})] == [

@@ -27,11 +27,10 @@ def _focusable(surface: QWidget) -> list[QWidget]:
     for widget in surface.findChildren(QWidget):
         if not (widget.isVisible() and widget.isEnabled() and widget.window() is surface.window()):
             continue
-        grouped = (
-            isinstance(widget, QAbstractButton) and widget.group() is not None and widget.group().exclusive()
-        )
-        if grouped and not widget.isChecked():
-            continue
+        if isinstance(widget, QAbstractButton) and not widget.isChecked():
+            group = widget.group()
+            if group is not None and group.exclusive():
+                continue
         if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.focusProxy() is None:
             found.append(widget)
     return found

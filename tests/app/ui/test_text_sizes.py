@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QToolButton
 
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import LARGEST_SCALE, SMALLEST_SCALE, Theme
@@ -15,13 +15,12 @@ from tests.support.window_surfaces import SURFACES, opened
 _SETTLED_MS = 220  # panels have slid in
 
 
-def _cut(widget: QWidget) -> bool:
+def _cut(widget: QLabel | QAbstractButton) -> bool:
     """Whether less of its words is to be seen than there is; what ends with dots is short on purpose."""
     if isinstance(widget, QLabel):
         needed = widget.minimumSizeHint()
         high = widget.heightForWidth(widget.width()) if widget.wordWrap() else needed.height()
         return widget.width() < needed.width() or widget.height() < high
-    assert isinstance(widget, QAbstractButton)
     icons = Qt.ToolButtonStyle.ToolButtonIconOnly
     if isinstance(widget, QToolButton) and widget.toolButtonStyle() == icons and not widget.icon().isNull():
         return False
@@ -44,10 +43,12 @@ def test_no_word_is_cut(
     theme.set_scale(scale)
     with opened(name, window, workspace) as surface:
         QTest.qWait(_SETTLED_MS)
+        every: list[QLabel | QAbstractButton] = [
+            *surface.findChildren(QLabel), *surface.findChildren(QAbstractButton)
+        ]  # fmt: skip
         worded = [
             widget
-            for kind in (QLabel, QAbstractButton)
-            for widget in surface.findChildren(kind)
+            for widget in every
             # Some buttons paint themselves, and the one in a field is an icon whose words are its name.
             if widget.isVisible() and widget.text() and not isinstance(widget.parent(), QLineEdit)
             if widget.window() is surface.window() and type(widget).__module__.startswith("PySide6")

@@ -131,6 +131,7 @@ def test_the_apps_icon_has_a_drawing_for_small_sizes(theme: Theme) -> None:
         (figures.time_left(300.0), "5 min left"),
         (figures.time_left(9000.0), "2.5 h left"),
         (figures.gigabytes(128_000_000_000), "128"),
+        (figures.gigabytes(0), "0.0"),
         (figures.percent(0.784), "78 %"),
         (figures.size(5_300_000_000), "5.3 GB"),
         (figures.size(412_000_000), "412 MB"),
