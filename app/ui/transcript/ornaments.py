@@ -139,7 +139,8 @@ def _paint_bullet(painter: QPainter, block: QTextBlock, place: QPointF, theme: T
     words = line.naturalTextRect()
     x = words.left() - gap if left_to_right else words.right() + gap
     if block.blockFormat().marker() != QTextBlockFormat.MarkerType.NoMarker:
-        _paint_task(painter, block, place + QPointF(x, middle), theme)
+        inwards = theme.type.px(2) if left_to_right else -theme.type.px(2)  # the edge would cut the box
+        _paint_task(painter, block, place + QPointF(x + inwards, middle), theme)
         return
     radius = theme.type.px(10) / 10 * _BULLET_RADIUS_PX
     painter.setPen(Qt.PenStyle.NoPen)

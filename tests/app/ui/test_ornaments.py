@@ -95,6 +95,7 @@ def test_tasks_have_boxes_and_the_done_ones_a_tick(qtbot: QtBot, theme: Theme) -
     bullet, task, done = (painted(prose(qtbot, theme, f"- {mark}one")) for mark in ("", "[ ] ", "[x] "))
 
     assert ink(task).width() > 1.5 * ink(bullet).width()
+    assert ink(task).left() >= 1
     assert ink(task).right() < theme.type.px(24)
     assert ink(done) == ink(task)
     assert done != task
