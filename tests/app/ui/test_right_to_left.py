@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
+from app.ui.pane_edge import PaneEdge
 from app.ui.placing import painted, place
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.reply import ReplyView
@@ -38,11 +39,11 @@ def box(widget: QWidget, window: QWidget) -> QRect:
 
 
 def overlaps(host: QWidget) -> list[tuple[str, str]]:
-    """Pairs of shown children that cover one another."""
+    """Pairs of shown children that cover one another; the edge to drag lies above all of them."""
     shown = [
         child
         for child in host.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
-        if child.isVisible()
+        if child.isVisible() and not isinstance(child, PaneEdge)
     ]
     return [
         (first.accessibleName() or str(first), second.accessibleName() or str(second))
