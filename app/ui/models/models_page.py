@@ -10,18 +10,18 @@ from PySide6.QtCore import QSize, Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QToolButton, QWidget
 
+from app.ui.flow import Flow
 from app.ui.models.card_grid import CardGrid
 from app.ui.models.download_list import DownloadList
 from app.ui.models.filter_button import FilterButton
-from app.ui.models.flow import Flow
 from app.ui.models.getting import Getting
 from app.ui.models.giving_up_dialog import WORTH_ASKING_BYTES, GivingUpDialog
 from app.ui.models.installed_list import InstalledList
 from app.ui.models.keeping import Keeping
 from app.ui.models.model_shelf import ModelShelf
 from app.ui.models.model_table import ModelTable
-from app.ui.models.section_head import SectionHead
 from app.ui.place_page import PlacePage
+from app.ui.section_head import SectionHead
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr

@@ -11,14 +11,14 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QWidget
 
 from app.ui import figures
+from app.ui.flow import Flow
 from app.ui.machine.cards import Cards
 from app.ui.machine.words import card_words
 from app.ui.models.card_grid import CardGrid
-from app.ui.models.flow import Flow
 from app.ui.models.getting import Getting
 from app.ui.models.model_shelf import ModelShelf
-from app.ui.models.section_head import SectionHead
 from app.ui.place_page import PlacePage
+from app.ui.section_head import SectionHead
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.welcome.first_look import FirstLook, Look

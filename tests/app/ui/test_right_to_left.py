@@ -43,7 +43,11 @@ def overlaps(host: QWidget) -> list[tuple[str, str]]:
     shown = [
         child
         for child in host.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
+<<<<<<< HEAD
         if child.isVisible() and not isinstance(child, PaneEdge)
+=======
+        if child.isVisible() and not isinstance(child, PaneEdge)  # it lies over what it moves
+>>>>>>> main
     ]
     return [
         (first.accessibleName() or str(first), second.accessibleName() or str(second))

@@ -253,7 +253,9 @@ def test_a_bad_end_is_told_and_its_details_are_offered(window: MainWindow) -> No
     dialog.close()
 
 
-def test_trouble_that_is_over_is_not_told_of_any_longer(window: MainWindow, workspace: FakeWorkspace) -> None:
+def test_trouble_that_is_over_is_not_told_of_any_longer(
+    window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+) -> None:
     full = ErrorReport("StorageError", "The disk is full.")
     workspace.trouble.emit(full)
     assert window.toast.isVisible()
@@ -262,10 +264,9 @@ def test_trouble_that_is_over_is_not_told_of_any_longer(window: MainWindow, work
     workspace.trouble_over.emit(full.message)
     assert not window.toast.isVisible()
     workspace.set_engine(
-        EngineState(EnginePhase.IDLE, "guide", "Tenon guide", sentence=SHORT.message, trouble=SHORT)
+        EngineState(EnginePhase.STOPPED, "guide", "Tenon guide", sentence=SHORT.message, trouble=SHORT)
     )
-    assert window.toast.text == SHORT.message
-    assert window.toast.isVisible()
+    qtbot.waitUntil(lambda: window.toast.isVisible() and window.toast.text == SHORT.message)
     workspace.set_engine(EngineState(EnginePhase.READY, "guide", "Tenon guide"))
     assert not window.toast.isVisible()
 

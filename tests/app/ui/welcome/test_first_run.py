@@ -255,7 +255,7 @@ def test_the_ways_to_files_and_to_the_network(start: Start, monkeypatch: pytest.
     assert dialog.row("hub_mirror").isVisible()
     dialog.reject()
     opened: list[str] = []
-    monkeypatch.setattr("app.ui.models.models_page.ModelsPage.add_file", lambda page: opened.append("file"))
+    monkeypatch.setattr("app.ui.models.keeping.Keeping.add_file", lambda keeping: opened.append("file"))
     start.page.file_button.click()
     assert opened == ["file"]
     assert start.window.places.current == MODELS
