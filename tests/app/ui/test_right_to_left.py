@@ -39,15 +39,11 @@ def box(widget: QWidget, window: QWidget) -> QRect:
 
 
 def overlaps(host: QWidget) -> list[tuple[str, str]]:
-    """Pairs of shown children that cover one another; the edge to drag lies above all of them."""
+    """Pairs of shown children that cover one another."""
     shown = [
         child
         for child in host.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
-<<<<<<< HEAD
-        if child.isVisible() and not isinstance(child, PaneEdge)
-=======
         if child.isVisible() and not isinstance(child, PaneEdge)  # it lies over what it moves
->>>>>>> main
     ]
     return [
         (first.accessibleName() or str(first), second.accessibleName() or str(second))
