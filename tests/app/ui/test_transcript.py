@@ -106,7 +106,7 @@ def _refuse_first(first: ProseBlock):  # type: ignore[no-untyped-def]
 
 def test_the_first_token_shows_at_once(qtbot: QtBot, theme: Theme) -> None:
     view = make_reply(qtbot, theme, "", MessageState.STREAMING)
-    qtbot.wait(40)
+    qtbot.wait(40 + int(3 * view.blocks._cost_ms))  # a slow machine rests longer between refreshes
     view.append_text("Now")
     widget = view.blocks.widgets[0]
     assert isinstance(widget, ProseBlock)
