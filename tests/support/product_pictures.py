@@ -12,7 +12,7 @@ from unittest import mock
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtGui import QPainter, QPixmap
+from PySide6.QtGui import QGuiApplication, QPainter, QPixmap
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QWidget
 
@@ -288,9 +288,11 @@ def measured(theme: Theme, folder: Path, name: str) -> None:
     window.close()
 
 
-def arabic(theme: Theme, folder: Path, name: str) -> None:
-    """Text that runs from the right to the left."""
+def mirrored(theme: Theme, folder: Path, name: str) -> None:
+    """Arabic, in a window that runs from the right to the left."""
+    QGuiApplication.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
     chat(theme, folder, name, ("ملف CSV كبير", _ARABIC_QUESTION, _ARABIC))
+    QGuiApplication.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
 
 
 def main() -> int:
@@ -313,7 +315,7 @@ def main() -> int:
         ("compare-light", compared),
         ("chat-settings-light", chat_settings),
         ("trouble-light", trouble),
-        ("arabic-light", arabic),
+        ("rtl-light", mirrored),
         ("welcome-light", first_start),
     )
     for name, scene in scenes:

@@ -16,6 +16,7 @@ from PySide6.QtGui import (
 from app.chat.formula import Formula, FormulaPlace, FormulaShape, find_formulas
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.ui.transcript.images import images_as_links
 
 OBJECT = "\ufffc"
 _KIND = QTextFormat.ObjectTypes.UserObject.value + 1
@@ -105,8 +106,11 @@ def set_markdown(
     """Put Markdown into a document; return the formulas in it, which `place_formulas` puts in their places."""
     marked, formulas = without_formulas(markdown)
     document.setMarkdown(marked, features)
+    if "![" in markdown:
+        images_as_links(document)
     if formulas and document.toPlainText().count(OBJECT) != len(formulas):
         document.setMarkdown(markdown, features)  # one stood where Markdown shows nothing, in an address
+        images_as_links(document)
         return []
     return formulas
 

@@ -53,6 +53,7 @@ class MessageColumn(QScrollArea):
         self._theme = theme
         self._follow = True
         self._arranging = False
+        self._jump = JumpButton(theme, self)  # first: the viewport is resized by what comes next
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -61,7 +62,6 @@ class MessageColumn(QScrollArea):
         self._views = MessageViews(theme, engine, alternatives, self._column, self)
         self._views.height_changed.connect(self._height_changed)
         self._span = MessageSpan(self._views)
-        self._jump = JumpButton(theme, self)
         self._jump.clicked.connect(self.jump_to_latest)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
         self._builder = QTimer(self, interval=0)

@@ -1,4 +1,4 @@
-"""What Qt cannot draw into rich text: round boxes behind inline code, and the bullets of lists.
+"""What Qt cannot draw into rich text: round boxes behind inline code, and the bullets and boxes of lists.
 
 Neither changes the text, so that copying, searching and selecting know nothing of them: room for a box is letter
 spacing of the characters at its sides, and a list whose bullets are painted here has no style of its own.
@@ -14,7 +14,9 @@ from PySide6.QtGui import (
     QFont,
     QFontMetricsF,
     QPainter,
+    QPen,
     QTextBlock,
+    QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
     QTextDocument,
@@ -31,6 +33,7 @@ _CODE_PAD_PX = 4
 _CODE_MARK = QTextFormat.Property.UserProperty.value + 20
 _BULLET_RADIUS_PX = 2.5
 _BULLET_GAP_PX = 18  # from a bullet's middle to its text
+_TASK_PX = 12
 _BULLETS = (
     QTextListFormat.Style.ListDisc,
     QTextListFormat.Style.ListCircle,
@@ -135,10 +138,25 @@ def _paint_bullet(painter: QPainter, block: QTextBlock, place: QPointF, theme: T
     gap = theme.type.px(_BULLET_GAP_PX)
     words = line.naturalTextRect()
     x = words.left() - gap if left_to_right else words.right() + gap
+    if block.blockFormat().marker() != QTextBlockFormat.MarkerType.NoMarker:
+        inwards = theme.type.px(2) if left_to_right else -theme.type.px(2)  # the edge would cut the box
+        _paint_task(painter, block, place + QPointF(x + inwards, middle), theme)
+        return
     radius = theme.type.px(10) / 10 * _BULLET_RADIUS_PX
     painter.setPen(Qt.PenStyle.NoPen)
     painter.setBrush(theme.color("sub"))
     painter.drawEllipse(place + QPointF(x, middle), radius, radius)
+
+
+def _paint_task(painter: QPainter, block: QTextBlock, middle: QPointF, theme: Theme) -> None:
+    """A box in the place of the bullet, with a tick where the task is done."""
+    half = theme.type.px(_TASK_PX) / 2
+    painter.setPen(QPen(theme.color("sub"), 1.4))
+    painter.setBrush(Qt.BrushStyle.NoBrush)
+    painter.drawRoundedRect(QRectF(middle.x() - half, middle.y() - half, 2 * half, 2 * half), 2, 2)
+    if block.blockFormat().marker() == QTextBlockFormat.MarkerType.Checked:
+        tick = [QPointF(-0.5, 0.05), QPointF(-0.1, 0.45), QPointF(0.55, -0.4)]
+        painter.drawPolyline([middle + point * half for point in tick])
 
 
 def _paint_code(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QTextBlock, QTextDocument, QTextList, QTextListFormat
+from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextDocument, QTextList, QTextListFormat
 
 from app.ui.transcript.blocks import Block, BlockKind, BlockSplitter, split_cells
 from app.ui.transcript.formula_text import set_markdown, with_formulas
 from app.ui.transcript.prose import NO_HTML_MARKDOWN
 
+_TASKS = {QTextBlockFormat.MarkerType.Unchecked: " [ ]", QTextBlockFormat.MarkerType.Checked: " [x]"}
 _BULLETS = (
     QTextListFormat.Style.ListDisc,
     QTextListFormat.Style.ListCircle,
@@ -55,4 +56,5 @@ def _line(block: QTextBlock) -> str:
         return text
     shape = items.format()
     mark = "-" if shape.style() in _BULLETS else items.itemText(block)
+    mark += _TASKS.get(block.blockFormat().marker(), "")
     return f"{'  ' * (shape.indent() - 1)}{mark} {text}"

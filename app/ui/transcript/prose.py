@@ -92,6 +92,9 @@ class FittedBrowser(SelectableText, QTextBrowser):
         """Anything: the transcript gives the size."""
         return QSize(0, 0)
 
+    def loadResource(self, type: int, name: QUrl | str) -> None:
+        """Nothing: what a model writes opens no files and asks no servers."""
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the transcript."""
         event.ignore()

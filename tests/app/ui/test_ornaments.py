@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.theme.theme import Theme
 from app.ui.transcript.ornaments import paint_ornaments
+from app.ui.transcript.plain_text import plain_text
 from app.ui.transcript.prose import ProseBlock
 
 
@@ -88,3 +89,17 @@ def test_copying_knows_nothing_of_ornaments(qtbot: QtBot, theme: Theme) -> None:
     block.copy()
 
     assert QGuiApplication.clipboard().text() == "use a b now\nand"
+
+
+def test_tasks_have_boxes_and_the_done_ones_a_tick(qtbot: QtBot, theme: Theme) -> None:
+    bullet, task, done = (painted(prose(qtbot, theme, f"- {mark}one")) for mark in ("", "[ ] ", "[x] "))
+
+    assert ink(task).width() > 1.5 * ink(bullet).width()
+    assert ink(task).left() >= 1
+    assert ink(task).right() < theme.type.px(24)
+    assert ink(done) == ink(task)
+    assert done != task
+
+
+def test_a_copied_task_says_whether_it_is_done() -> None:
+    assert plain_text("- [ ] open\n- [x] done").strip() == "- [ ] open\n- [x] done"
