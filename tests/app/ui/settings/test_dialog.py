@@ -75,7 +75,7 @@ def test_every_setting_can_be_changed_and_changes_nothing_before_apply(
     for name, value in wanted.items():
         assert dialog.row(name).field.value() == dialog.pending.applied_value(name)
         change(dialog.row(name), value)
-    assert workspace.settings.stored() == {"settings_level": "advanced"}
+    assert workspace.settings.stored() == {"first_run_done": True, "settings_level": "advanced"}
     assert f"{len(wanted)}." in dialog.foot.words.text()
     dialog.foot.apply_button.click()
     for name, value in wanted.items():
@@ -85,7 +85,7 @@ def test_every_setting_can_be_changed_and_changes_nothing_before_apply(
         assert dialog.row(name).reset_button.isVisibleTo(dialog.row(name)), name
         dialog.row(name).reset_button.click()
     dialog.foot.apply_button.click()
-    assert workspace.settings.stored() == {"settings_level": "advanced"}
+    assert workspace.settings.stored() == {"first_run_done": True, "settings_level": "advanced"}
 
 
 def test_a_changed_row_is_marked_and_can_be_undone(dialog: SettingsDialog) -> None:

@@ -183,7 +183,11 @@ def test_everything_is_reset_once_it_is_applied(opened: SettingsDialog, workspac
     button.click()
     assert settings.threads == 3
     opened.foot.apply_button.click()
-    assert settings.stored() == {"settings_level": "advanced", "window_geometry": "abc"}
+    assert settings.stored() == {
+        "first_run_done": True,
+        "settings_level": "advanced",
+        "window_geometry": "abc",
+    }
 
 
 def test_a_token_is_kept_told_of_and_forgotten(
