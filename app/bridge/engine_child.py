@@ -10,7 +10,6 @@ from pathlib import Path
 from app.bridge.child_process import belong_to_window
 from app.diagnostics.crash_record import watch_hard_crashes
 from app.diagnostics.log_files import ENGINE, log_uncaught, start_log
-from engine.gpu_addon.activation import activate
 
 _log = logging.getLogger(__name__)
 
@@ -28,6 +27,8 @@ def run(connection: Connection, serve: str, log_folder: Path | None) -> None:
         log_uncaught()
         watch_hard_crashes(log_folder, ENGINE)
     belong_to_window()
+    from engine.gpu_addon.activation import activate  # the window imports this file, and never needs that one
+
     problem = activate()
     if problem is not None:
         _log.warning(problem)

@@ -7,7 +7,6 @@ import queue
 import threading
 from collections.abc import Callable
 
-from engine.gpu_addon.activation import activate
 from engine.messages import Command, Event
 
 _log = logging.getLogger(__name__)
@@ -42,6 +41,8 @@ class EngineThread:
 
     def _run(self) -> None:
         try:
+            from engine.gpu_addon.activation import activate
+
             problem = activate()
             if problem is not None:
                 _log.warning(problem)

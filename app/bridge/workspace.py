@@ -16,6 +16,7 @@ from app.bridge.garbage import GarbageInWindowThread
 from app.bridge.gpu_addon import GpuAddon
 from app.bridge.inspection import Inspection
 from app.bridge.journal import Journal
+from app.bridge.lexer_maker import LexerMaker
 from app.bridge.machine import Machine
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.models.store import ModelStore
@@ -60,6 +61,7 @@ class Workspace(Conversations):
         gpu_addon: GPU support: whether it is here, and fetching it.
         model_store: Models on this computer, on their way, and to be had.
         typesetter: Typesets formulas.
+        lexer_maker: Makes what code is coloured with.
         comparison: Two modes on one prompt.
         open_chat: The chat that is shown: its model and its options.
         upkeep: What goes on beside the chats.
@@ -127,6 +129,7 @@ class Workspace(Conversations):
         self.gpu_addon = GpuAddon(self)
         self._inspection: Inspection | None = None
         self.typesetter = Typesetter(self)
+        self.lexer_maker = LexerMaker(self)
         self._desk: SettingsDesk | None = None
         self._keep_conversations()
         self.comparison = Comparison(

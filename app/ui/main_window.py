@@ -25,11 +25,9 @@ from app.ui.erasing import Erasing
 from app.ui.find_in_chat import FindInChat
 from app.ui.inspector.dock import InspectorDock
 from app.ui.last_place import LastPlace
-from app.ui.machine.page import MachinePage
 from app.ui.message_commands import MessageCommands
 from app.ui.modal_scrim import ModalScrim
 from app.ui.models.model_news import ModelNews
-from app.ui.models.models_page import ModelsPage
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MACHINE, MODELS, Places
 from app.ui.settings.opening import SettingsOpening
@@ -134,8 +132,20 @@ class MainWindow(QMainWindow):
 
     def _register_places(self) -> None:
         """Say how the pages beside the chat are made."""
-        self.places.register(MODELS, lambda: ModelsPage(self._theme, self._workspace))
-        self.places.register(MACHINE, lambda: MachinePage(self._theme, self._workspace))
+        self.places.register(MODELS, self._models_page)
+        self.places.register(MACHINE, self._machine_page)
+
+    # Both are imported when they are shown first, so that the window is there sooner.
+
+    def _models_page(self) -> PlacePage:
+        from app.ui.models.models_page import ModelsPage
+
+        return ModelsPage(self._theme, self._workspace)
+
+    def _machine_page(self) -> PlacePage:
+        from app.ui.machine.page import MachinePage
+
+        return MachinePage(self._theme, self._workspace)
 
     def _connect(self) -> None:
         workspace, sidebar, page = self._workspace, self.sidebar, self.page

@@ -39,6 +39,7 @@ from engine.errors import TenonError
 from engine.messages import Cancel, Command, ErrorReport, Event, ModelReport
 from tests.support.fake_settings_desk import FakeSettingsDesk
 from tests.support.fake_shelf import FakeShelf
+from tests.support.instant_lexer_maker import InstantLexerMaker
 from tests.support.instant_typesetter import InstantTypesetter
 
 DAY_S = 86_400.0
@@ -208,6 +209,7 @@ class FakeWorkspace(FakeShelf):
         self.drafts = FakeDrafts(self.settings)
         self.drafts.refused.connect(self.notice)
         self.typesetter = InstantTypesetter(self)
+        self.lexer_maker = InstantLexerMaker(self)
         self.desk = FakeSettingsDesk(self.settings, self)
         self.talk = FakeEngineTalk(self)
         talk: Any = FakeEngineTalk(self)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Slot
 
 from app.ui.commands import Commands, Section
-from app.ui.models.models_page import ModelsPage
 from app.ui.places import CHAT, MODELS, Places
 from app.ui.sidebar.places_nav import PlacesNav
 from app.ui.toast import Toast
@@ -16,6 +15,7 @@ from app.words import tr
 
 if TYPE_CHECKING:
     from app.bridge.models.store import ModelStore
+    from app.ui.models.models_page import ModelsPage
 
 
 class ModelNews(QObject):
@@ -58,6 +58,8 @@ class ModelNews(QObject):
 
     def _page(self) -> ModelsPage:
         """The page, in view."""
+        from app.ui.models.models_page import ModelsPage  # with the first of these commands
+
         self._places.go(MODELS)
         page = self._places.page(MODELS)
         assert isinstance(page, ModelsPage)

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from app.ui.settings.desk_actions import DeskActions
-from app.ui.settings.dialog import SettingsDialog
 from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.theme import Theme
 
 if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
+    from app.ui.settings.dialog import SettingsDialog
 
 
 class SettingsOpening(QObject):
@@ -35,6 +34,10 @@ class SettingsOpening(QObject):
         if self.dialog is not None:
             self.dialog.activateWindow()
             return
+        # Imported when it is opened, so that the window is there sooner.
+        from app.ui.settings.desk_actions import DeskActions
+        from app.ui.settings.dialog import SettingsDialog
+
         self.dialog = SettingsDialog(self._theme, self._workspace, self._window)
         actions = DeskActions(self.dialog, self._workspace.settings_desk())
         actions.erase_wanted.connect(self._leave_to_erase)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QStyle, QStyleFactory, QToolTip
 
 from app.ui.theme.formulas import Formulas
+from app.ui.theme.lexers import Lexers
 from app.ui.theme.palette import DARK, LIGHT, Palette
 from app.ui.theme.stylesheet import stylesheet
 from app.ui.theme.system_text import system_text_scale
@@ -40,6 +41,7 @@ class Theme(QObject):
 
     Attributes:
         formulas: Formulas as pictures, in these colours and sizes.
+        lexers: What parts code into its words, so that they can be coloured.
         compact: Whether rows and messages stand closer together.
     """
 
@@ -56,6 +58,7 @@ class Theme(QObject):
         self._system_scale = system_text_scale()
         self.type = self._typography()
         self.formulas = Formulas(self)
+        self.lexers = Lexers(self)
         self.palette: Palette = DARK if (system_is_dark() if dark is None else dark) else LIGHT
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
 

@@ -13,6 +13,7 @@ from app.chat.conversation import Message
 from app.chat.engine_state import EngineState
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.ui.transcript.ground import Ground
 from app.ui.transcript.jump_button import JumpButton
 from app.ui.transcript.message_span import MessageSpan
 from app.ui.transcript.message_views import MessageView, MessageViews
@@ -52,16 +53,15 @@ class MessageColumn(QScrollArea):
         self._theme = theme
         self._follow = True
         self._arranging = False
+        self._jump = JumpButton(theme, self)  # first: the viewport is resized by what comes next
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._column = QWidget()
-        self._column.setProperty("kind", "column")
+        self._column = Ground(theme)
         self.setWidget(self._column)
         self._views = MessageViews(theme, engine, alternatives, self._column, self)
         self._views.height_changed.connect(self._height_changed)
         self._span = MessageSpan(self._views)
-        self._jump = JumpButton(theme, self)
         self._jump.clicked.connect(self.jump_to_latest)
         self.verticalScrollBar().valueChanged.connect(self._scrolled)
         self._builder = QTimer(self, interval=0)

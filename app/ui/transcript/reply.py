@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QRect, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication
@@ -58,6 +59,7 @@ class ReplyView(QWidget):
         self._caret_lit = True
         self._notices: list[QLabel] = []
         self._fitted: tuple[int, int] | None = None
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # growing leaves what is painted as it is
         self.setAccessibleName(tr("Reply"))
         self.blocks = ReplyBlocks(theme, self)
         self.blocks.set_text(message.content)
@@ -104,7 +106,10 @@ class ReplyView(QWidget):
 
     def set_message(self, message: Message) -> None:
         """The reply's state, figures, notices or whole text changed."""
-        self.message = message
+        before, self.message = self.message, message
+        if message.state.unfinished and _without_figures(before) == _without_figures(message):
+            self._show_strip()  # several times a second, and nothing else has to be looked at
+            return
         # While it is written the text comes by `append_text`; the whole of it is taken once, at the end.
         if message.content != self.text and not message.state.unfinished:
             self.blocks.set_text(message.content)
@@ -241,7 +246,7 @@ class ReplyView(QWidget):
         trouble = trouble_of(self.message)
         self._show_error(trouble)
         self._show_actions(told=trouble is not None)
-        self._show_strip()
+        self.strip.set_status(reply_status(self.message, self._engine, self._prefill))
         self._show_caret()
         self._changed()
 
@@ -317,3 +322,8 @@ class ReplyView(QWidget):
     @Slot()
     def _show_details(self) -> None:
         self._mend(Remedy.DETAILS)
+
+
+def _without_figures(message: Message) -> Message:
+    """A reply less its figures, and less its text, which comes by itself while it is written."""
+    return replace(message, content="", drafted=(), statistics=None)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from time import perf_counter
 
-from PySide6.QtCore import QRect, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QRect, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from app.ui.theme.theme import Theme
@@ -44,6 +44,7 @@ class ReplyBlocks(QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.theme = theme
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # growing leaves what is painted as it is
         self.widgets: list[BlockWidget] = []
         self._splitter = BlockSplitter()
         self._text = ""
@@ -53,6 +54,7 @@ class ReplyBlocks(QWidget):
         self._caret: bool | None = None
         self._fitted: tuple[int, int] | None = None
         self._fitted_width: int | None = None
+        self._bottoms: list[int] = []  # lower edges of the blocks that stand where they belong, in px
         self._refreshed_at = 0.0
         self._cost_ms = 0.0
         self._drafted = False
@@ -124,7 +126,7 @@ class ReplyBlocks(QWidget):
         self._guessed_at = len(self._text)
         self._unconfirmed.set_text(text)
         self._unconfirmed.show()
-        self._forget_height()
+        self._tell_height()
 
     @property
     def unconfirmed(self) -> str:
@@ -135,7 +137,7 @@ class ReplyBlocks(QWidget):
     def _drop_unconfirmed(self) -> None:
         if self._unconfirmed is not None and not self._unconfirmed.isHidden():
             self._unconfirmed.hide()
-            self._forget_height()
+            self._tell_height()
 
     def set_drafted(self, stretches: Sequence[Stretch]) -> None:
         """Mark the parts of a finished text that came from accepted drafts; none takes the marks away."""
@@ -146,7 +148,7 @@ class ReplyBlocks(QWidget):
         for widget, part in zip(self.widgets, parts, strict=True):
             if not isinstance(widget, RuleBlock):
                 widget.set_drafted(part)
-        self._forget_height()
+        self._forget_heights()
 
     @property
     def found(self) -> int:
@@ -178,19 +180,22 @@ class ReplyBlocks(QWidget):
         for widget in self.widgets:
             widget.restyle()
         self._fitted = None
+        self._bottoms.clear()
         self._least_height = 0
 
     def fit(self, width: int) -> int:
         """Place the blocks at a width and return the height, in px."""
         if self._fitted is not None and self._fitted[0] == width:
             return self._fitted[1]
-        top, before = 0, None
-        for block, widget in zip(self._blocks, self.widgets, strict=True):
-            top += gap_px(before, block.kind)
-            height = widget.fit(width)
-            widget.setGeometry(0, top, width, height)
+        if self._fitted_width != width:
+            self._bottoms.clear()
+        top = self._bottoms[-1] if self._bottoms else 0
+        for at in range(len(self._bottoms), len(self.widgets)):
+            top += gap_px(self._blocks[at - 1].kind if at else None, self._blocks[at].kind)
+            height = self.widgets[at].fit(width)
+            self.widgets[at].setGeometry(0, top, width, height)
             top += height
-            before = block.kind
+            self._bottoms.append(top)
         if self._unconfirmed is not None and not self._complete:
             if self._fitted_width not in (None, width):
                 self._least_height = 0
@@ -229,9 +234,10 @@ class ReplyBlocks(QWidget):
             _discard(widget)
         del self.widgets[first + len(blocks) :]
         del self._blocks[first + len(blocks) :]
+        del self._bottoms[first:]
         self._frozen = len(self._splitter.frozen)
         self._show_caret()
-        self._forget_height()
+        self._tell_height()
         self._refreshed_at = perf_counter()
         self._cost_ms = (self._refreshed_at - begun) * 1000
 
@@ -250,7 +256,7 @@ class ReplyBlocks(QWidget):
         if isinstance(widget, (ProseBlock, ThoughtBlock)):
             widget.link_activated.connect(self.link_activated)
         if isinstance(widget, (ProseBlock, ThoughtBlock, TableBlock, FormulaBlock)):
-            widget.height_changed.connect(self._forget_height)
+            widget.height_changed.connect(self._forget_heights)
         if self._pattern is not None and isinstance(widget, SearchedWidget):
             widget.search(self._pattern)
         if self._complete:
@@ -264,7 +270,12 @@ class ReplyBlocks(QWidget):
                 widget.set_caret(widget is self.widgets[-1] and bool(self._caret))
 
     @Slot()
-    def _forget_height(self) -> None:
+    def _forget_heights(self) -> None:
+        """A block is of another height, and all below it stand elsewhere."""
+        self._bottoms.clear()
+        self._tell_height()
+
+    def _tell_height(self) -> None:
         self._fitted = None
         self.height_changed.emit()
 

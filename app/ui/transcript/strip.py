@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractButton, QWidget
 from app.ui.placing import mirrored, painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.typography import TextStyle, Typography
 from app.ui.transcript.reply_status import Figure, ReplyStatus
 from app.words import tr
 
@@ -21,6 +21,7 @@ _GAP_PX = 13
 _DOT_PX = 8
 _SPACE_PX = 4
 _CHEVRON_PX = 16
+_DIGIT = re.compile(r"\d")
 
 
 class StatusStrip(QAbstractButton):
@@ -35,6 +36,9 @@ class StatusStrip(QAbstractButton):
         self._status = status
         self._reserved: dict[int, float] = {}
         self._rows: list[list[tuple[float, Figure | str, float]]] = []
+        self._fitted: tuple[int, Typography] | None = None
+        self._type = theme.type
+        self._words, self._value, self._widest_digit = self._measured()
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleDescription(tr("Opens the inspector"))
         self._describe()
@@ -50,6 +54,7 @@ class StatusStrip(QAbstractButton):
             return False
         before = self._status
         self._status = status
+        self._fitted = None
         self._describe()
         self.update()
         if before.live != status.live or len(before.figures) != len(status.figures):
@@ -59,6 +64,15 @@ class StatusStrip(QAbstractButton):
 
     def fit(self, width: int) -> int:
         """Lay the figures out in rows and return the height in px."""
+        if self._fitted != (width, self._theme.type):
+            if self._type is not self._theme.type:
+                self._type = self._theme.type
+                self._words, self._value, self._widest_digit = self._measured()
+            self._lay_out(width)
+            self._fitted = (width, self._type)
+        return self._theme.type.px(_ROW_PX) * len(self._rows) + (4 if self._status.live else 0)
+
+    def _lay_out(self, width: int) -> None:
         padding = _PADDING_X_PX if self._status.live else 0
         left = float(padding)
         width -= _CHEVRON_PX if self._status.live else 0
@@ -78,8 +92,6 @@ class StatusStrip(QAbstractButton):
                 left = float(padding)
             self._rows[-1].append((left, piece, needed))
             left += needed + 2 * _GAP_PX
-        rows = self._theme.type.px(_ROW_PX) * len(self._rows)
-        return rows + (4 if self._status.live else 0)
 
     def places(self) -> list[tuple[float, float]]:
         """Left edge and width of each figure as laid out, in px."""
@@ -137,7 +149,7 @@ class StatusStrip(QAbstractButton):
             painter.drawText(mirrored(self, box), flags, piece)
             return
         words, value = self._fonts()
-        plain = QFontMetricsF(words)
+        plain = self._words
         painter.setFont(words)
         painter.setPen(self._theme.color("sub"))
         left = box.left()
@@ -157,17 +169,21 @@ class StatusStrip(QAbstractButton):
             flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
         painter.drawText(mirrored(self, inner), flags, piece.value)
 
+    def _measured(self) -> tuple[QFontMetricsF, QFontMetricsF, str]:
+        """Metrics of words and of values, and the widest digit: found once, for they are used at every update."""
+        words, value = (QFontMetricsF(font) for font in self._fonts())
+        return words, value, max("0123456789", key=value.horizontalAdvance)
+
     def _fonts(self) -> tuple[QFont, QFont]:
         return self._theme.font(TextStyle.SMALL), self._theme.font(TextStyle.SMALL_BOLD)
 
     def _piece_width(self, index: int, piece: Figure | str) -> float:
-        words, value = self._fonts()
         if isinstance(piece, str):
             return QFontMetricsF(self._theme.font(TextStyle.SMALL_MEDIUM)).horizontalAdvance(piece)
-        plain, strong = QFontMetricsF(words), QFontMetricsF(value)
+        plain, strong = self._words, self._value
         needed = strong.horizontalAdvance(piece.value)
         if self._status.live:
-            texts = [_in_widest_digits(text, strong) for text in (piece.value, piece.widest) if text]
+            texts = [_DIGIT.sub(self._widest_digit, text) for text in (piece.value, piece.widest) if text]
             needed = max(needed, *(strong.horizontalAdvance(text) for text in texts))
             needed = max(needed, self._reserved.get(index, 0.0))
             self._reserved[index] = needed
@@ -187,8 +203,3 @@ class StatusStrip(QAbstractButton):
             tr("Status: {words}", words=self._status.text) if self._status.text else tr("Status")
         )
         self.setToolTip(self._status.explanation if self._status.figures else "")
-
-
-def _in_widest_digits(text: str, metrics: QFontMetricsF) -> str:
-    widest = max("0123456789", key=metrics.horizontalAdvance)
-    return re.sub(r"\d", widest, text)

@@ -19,6 +19,7 @@ from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.table import TableBlock
 from app.ui.transcript.thought import ThoughtBlock
 from tests.support.fake_workspace import READY, FakeWorkspace, statistics
+from tests.support.instant_lexer_maker import InstantLexerMaker
 
 ANSWER = """Two **bold** words and `code`.
 
@@ -121,6 +122,7 @@ def test_html_is_shown_as_text(qtbot: QtBot, theme: Theme) -> None:
 
 
 def test_code_is_coloured_labelled_and_copied(qtbot: QtBot, theme: Theme) -> None:
+    theme.lexers.use(InstantLexerMaker(theme))
     view = make_reply(qtbot, theme, ANSWER)
     code = next(widget for widget in view.blocks.widgets if isinstance(widget, CodeBlock))
     roles = {theme.palette.keyword, theme.palette.string, theme.palette.comment, theme.palette.call}
