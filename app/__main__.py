@@ -1,4 +1,6 @@
-"""The `tenon` command: no arguments open the window, anything else goes to the command line front end.
+"""The `tenon` command: a window, the self-test, or the command line front end.
+
+No arguments, or files, open the window; `--self-test` tries it out; anything else is a command.
 
 Import-light on purpose: the engine's process is spawned, and spawning imports this module again.
 """
@@ -6,21 +8,21 @@ Import-light on purpose: the engine's process is spawned, and spawning imports t
 from __future__ import annotations
 
 import multiprocessing
+import os
 import sys
 from collections.abc import Sequence
 
-_FALLBACK_VERSION = "0.1.0"
+from app.version import version
 
 
-def version() -> str:
-    """Tenon's version, as installed."""
-    from importlib.metadata import PackageNotFoundError
-    from importlib.metadata import version as installed
-
-    try:
-        return installed("tenon")
-    except PackageNotFoundError:
-        return _FALLBACK_VERSION
+def are_files(arguments: Sequence[str]) -> bool:
+    """Whether these are things to open in the window: each is there and cannot be taken for a subcommand."""
+    separators = tuple(filter(None, (os.sep, os.altsep)))
+    return all(
+        os.path.exists(path)
+        and (path.lower().endswith((".gguf", ".json")) or any(mark in path for mark in separators))
+        for path in arguments
+    )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -30,7 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if arguments == ["--version"]:
         print(f"tenon {version()}")
         return 0
-    if arguments:
+    tested = arguments[:1] == ["--self-test"]
+    if arguments and not tested and not are_files(arguments):
         from engine.cli import main as command_line
 
         return command_line(arguments)
@@ -40,9 +43,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     if problem:
         print(f"tenon: {problem}", file=sys.stderr)
         return 2
+    if tested:
+        return _self_test(arguments[1:])
     from app.bootstrap import run
 
-    return run()
+    return run([os.path.abspath(path) for path in arguments])
+
+
+def _self_test(arguments: list[str]) -> int:
+    """`tenon --self-test [FILE]`: the report goes to standard output, where there is one, and into the file."""
+    from app.bootstrap import run_self_test
+
+    code, report = run_self_test()
+    if sys.stdout is not None:  # a program of Windows that opens no terminal has none
+        print(report)
+    if arguments:
+        with open(arguments[0], "w", encoding="utf-8") as file:
+            file.write(report + "\n")
+    return code
 
 
 if __name__ == "__main__":

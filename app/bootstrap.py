@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import tempfile
+from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
 
+from app.bridge.single_instance import SingleInstance, instance_name
+from app.bridge.uncaught import UncaughtErrors
+from app.bridge.update_check import UpdateCheck
 from app.bridge.workspace import Workspace
-from app.ui.language import SYSTEM, speak
+from app.diagnostics.log_files import log_folder
+from app.diagnostics.session_record import SessionRecord
+from app.settings.settings_file import chosen_language, config_folder
+from app.storage.location import data_folder
+from app.ui.language import speak
 from app.ui.main_window import MainWindow
+from app.ui.opened_files import OpenedFiles
+from app.ui.opener import Opener
 from app.ui.termination import TerminationSignals
+from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.theme import Theme
+from app.version import version
+
+FOLDER_VARIABLES = ("TENON_DATA_DIR", "TENON_CONFIG_DIR", "TENON_CACHE_DIR", "TENON_LOG_DIR")
 
 
 class FirstPaint(QObject):
@@ -37,20 +53,40 @@ class FirstPaint(QObject):
 
 
 class Application:
-    """Every object of the running app and how they depend on one another."""
+    """Every object of the running app and how they depend on one another.
 
-    def __init__(self, arguments: list[str]) -> None:
-        self.qt = QApplication(arguments)
-        self.qt.setApplicationName("Tenon")
-        self.qt.setDesktopFileName("tenon")
-        self.qt.setApplicationDisplayName("Tenon")
-        speak(self.qt, SYSTEM)
+    Args:
+        qt: Qt's own application.
+        instance: Tells of later starts.
+        record: How Tenon ended last time.
+        paths: Files to open; absolute.
+    """
+
+    def __init__(
+        self, qt: QApplication, instance: SingleInstance, record: SessionRecord, paths: Sequence[str]
+    ) -> None:
+        self.qt = qt
+        self._record = record
+        self._paths = list(paths)
+        self.errors = UncaughtErrors()
+        self.errors.install()
+        speak(self.qt, chosen_language(config_folder()))
         self.workspace = Workspace()
-        self.theme = Theme(scale=min(150, max(90, self.workspace.settings.font_scale)) / 100)
+        self.theme = Theme()
         self.theme.apply()
+        apply_appearance(self.theme, self.workspace.settings)
         self.window = MainWindow(self.theme, self.workspace)
+        self.window.first_run.begin()
+        self.opener = Opener(self.workspace, self.window)
+        self.errors.happened.connect(self.window.trouble.tell_uncaught)
+        instance.asked.connect(self.opener.open)
+        self.opened_files = OpenedFiles(self.qt)
+        self.opened_files.opened.connect(self.opener.open)
         self.first_paint = FirstPaint(self.window)
-        self.first_paint.happened.connect(self.workspace.start)
+        self.first_paint.happened.connect(self._begin)
+        self.updates = UpdateCheck(self.workspace.settings, version(), self.window)
+        self.updates.found.connect(self.workspace.notice)
+        self.first_paint.happened.connect(self.updates.begin)
         self.signals = TerminationSignals()
         self.signals.received.connect(self.window.close)
 
@@ -62,8 +98,65 @@ class Application:
         finally:
             self.workspace.close()
             self.signals.close()
+            self.errors.remove()
+
+    def _begin(self) -> None:
+        if self._record.ended_badly:
+            self.window.trouble.tell_bad_end(self._record.crash_trace)
+        self.workspace.start()  # what that has to tell of the chats matters more
+        self.window.last_place.open_inspector()
+        self.opener.take(self._paths)
 
 
-def run() -> int:
-    """Open the window; returns the exit code."""
-    return Application(sys.argv[:1]).run()
+def _qt() -> QApplication:
+    qt = QApplication(sys.argv[:1])
+    qt.setApplicationName("Tenon")
+    qt.setDesktopFileName("tenon")
+    qt.setApplicationDisplayName("Tenon")
+    return qt
+
+
+def run(paths: Sequence[str] = ()) -> int:
+    """Open the window, or have the one that is open take over; returns the exit code.
+
+    Args:
+        paths: Files to open there; absolute.
+    """
+    qt = _qt()
+    instance = SingleInstance(instance_name(data_folder()))
+    if not instance.claim(paths):
+        return 0
+    record = SessionRecord(log_folder())
+    try:
+        return Application(qt, instance, record, paths).run()
+    finally:
+        instance.close()
+        record.close()
+
+
+def run_self_test() -> tuple[int, str]:
+    """Open the window, let the guide answer one question and close it; the person's own data are not touched.
+
+    Returns:
+        The exit code, 0 when there was an answer, and the report.
+    """
+    from app.bridge.self_test import SelfTest
+
+    with tempfile.TemporaryDirectory(prefix="tenon-self-test-", ignore_cleanup_errors=True) as folder:
+        os.environ.update({name: os.path.join(folder, name) for name in FOLDER_VARIABLES})
+        qt = _qt()
+        instance = SingleInstance(
+            instance_name(data_folder())
+        )  # another one's windows are no business of this
+        record = SessionRecord(log_folder())
+        application = Application(qt, instance, record, ())
+        test = SelfTest(application.workspace, version(), parent=application.window)
+        test.asked.connect(application.window.shelf.open)
+        test.finished.connect(application.window.close, Qt.ConnectionType.QueuedConnection)
+        application.first_paint.happened.connect(test.begin)
+        try:
+            code = application.run()
+        finally:
+            instance.close()
+            record.close()
+        return (code if test.report.passed else 1), test.report.text()

@@ -14,7 +14,8 @@ from os import getpid
 import torch
 
 from engine.draft_check import DraftCheck
-from engine.errors import Cancelled, OutOfMemory, TenonError, WeightsUnreadable
+from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, TenonError, WeightsUnreadable
+from engine.hub.installed import cache_folder, models_folder
 from engine.loaded_draft import pacing, tree_shape
 from engine.loaded_model import LoadedModel
 from engine.messages import (
@@ -26,22 +27,36 @@ from engine.messages import (
     ErrorReport,
     Event,
     Failed,
+    FindPairs,
     Generate,
     Load,
     LoadOptions,
     LoadProgress,
+    MachineReported,
+    MakePlan,
+    MeasuringProgress,
     ModelLoaded,
     ModelUnloaded,
     Notice,
+    PairsFound,
+    PlanMade,
+    PredictModels,
+    ReportMachine,
     Shutdown,
     Unload,
 )
-from engine.planning.hardware import find_gpu
+from engine.planning.forecast import forecast
+from engine.planning.hardware import find_gpu, held_bytes, memory_shortage
+from engine.planning.hardware_report import measure_report, read_report
 from engine.planning.outlook import Outlook, look_ahead
 from engine.planning.planner import check_mode, settle
+from engine.planning.prediction import found_pairs, predictions
+from engine.planning.report_messages import machine_report
 from engine.reply import ReplyRun, check_request
 
 _PROGRESS_EVERY_S = 0.05
+_Request = Load | Generate | CheckDrafts | ReportMachine | MakePlan | PredictModels | FindPairs
+_REQUESTS = (Load, Generate, CheckDrafts, ReportMachine, MakePlan, PredictModels, FindPairs)
 
 
 class Engine:
@@ -63,6 +78,7 @@ class Engine:
         self._running = ""
         self._model: LoadedModel | None = None
         self._outlook: Outlook | None = None
+        self._bare_bytes = 0  # what the process held before the model came
         self._thread = threading.Thread(target=self._run, name="tenon-engine")
         self._thread.start()
 
@@ -93,16 +109,26 @@ class Engine:
                 return
             if isinstance(command, Unload):
                 self._unload()
-            elif isinstance(command, (Load, Generate, CheckDrafts)):
+            elif isinstance(command, _REQUESTS):
                 self._serve(command)
 
-    def _serve(self, command: Load | Generate | CheckDrafts) -> None:
+    def _serve(self, command: _Request) -> None:
         """Run a request to its end, whatever happens."""
         self._running = command.request_id
         try:
             self._check()
             if isinstance(command, CheckDrafts):
                 self._check_drafts(command)
+            elif isinstance(command, ReportMachine):
+                self._report_machine(command)
+            elif isinstance(command, MakePlan):
+                held = 0 if self._model is None else held_bytes() - self._bare_bytes
+                self._on_event(PlanMade(command.request_id, forecast(command.options, held)))
+            elif isinstance(command, PredictModels):
+                for prediction in predictions(command, self._check):
+                    self._on_event(prediction)
+            elif isinstance(command, FindPairs):
+                self._on_event(PairsFound(command.request_id, found_pairs(self._check)))
             elif isinstance(command, Load):
                 model, _ = self._load(command.request_id, command.options)
                 self._on_event(ModelLoaded(command.request_id, model.report))
@@ -113,9 +139,12 @@ class Engine:
                     self._on_event(ModelLoaded(command.request_id, model.report))
                 ReplyRun(model, command, self._outlook, load_ms, self._on_event, self._check).run()
         except TenonError as error:
-            self._fail(
-                command.request_id, type(error).__name__, error.message, error.details, error.exit_code
-            )
+            if isinstance(error, OutOfMemory):
+                self._fail_short(command, error)
+            else:
+                self._fail(
+                    command.request_id, type(error).__name__, error.message, error.details, error.exit_code
+                )
             if isinstance(error, WeightsUnreadable):
                 self._unload()  # the next request begins with a load, which finds or makes a file that is whole
         except torch.OutOfMemoryError as error:
@@ -123,12 +152,12 @@ class Engine:
                 "The GPU ran out of memory: give it less of the model with a smaller GPU memory budget, or close "
                 "other programs that use it."
             )
-            self._fail(command.request_id, OutOfMemory.__name__, message, _traceback(error))
-        except MemoryError:
+            self._fail(command.request_id, OutOfDeviceMemory.__name__, message, _traceback(error))
+        except MemoryError as error:
             message = (
                 "The machine ran out of memory: close other programs, or choose a smaller model or context."
             )
-            self._fail(command.request_id, OutOfMemory.__name__, message, traceback.format_exc())
+            self._fail_short(command, OutOfMemory(message, _traceback(error)))
         except Exception as error:
             # A bug must end the reply and not the engine; the traceback goes to the details, without chat text.
             message = (
@@ -149,6 +178,17 @@ class Engine:
             self._check()
             self._on_event(DraftChecked(command.request_id, draft, fits.problem(draft)))
 
+    def _report_machine(self, command: ReportMachine) -> None:
+        if not command.measure:
+            report = read_report(models_folder(), cache_folder())
+        else:
+
+            def progress(what: str, share: float) -> None:
+                self._on_event(MeasuringProgress(command.request_id, what, share))
+
+            report = measure_report(models_folder(), cache_folder(), progress, self._check, again=True)
+        self._on_event(MachineReported(command.request_id, machine_report(report)))
+
     def _load(self, request_id: str, options: LoadOptions) -> tuple[LoadedModel, float | None]:
         """The model that serves these options, and the time it took where it had to be loaded."""
         check_mode(options)
@@ -159,6 +199,7 @@ class Engine:
         # Two models may not fit at once, so the old one goes before the new one comes.
         self._unload()
         self._outlook = _outlook(options)
+        self._bare_bytes = held_bytes()
         last = 0.0
 
         def progress(done: int, total: int) -> None:
@@ -179,6 +220,18 @@ class Engine:
             self._model = None
             gc.collect()
             self._on_event(ModelUnloaded())
+
+    def _fail_short(self, command: _Request, error: OutOfMemory) -> None:
+        """The host's memory was short: say who holds it, and what context could be made smaller."""
+        asked = None
+        if isinstance(command, (Load, Generate, CheckDrafts, MakePlan)):
+            asked = command.options.context
+        context = asked or (0 if self._model is None else self._model.report.context)
+        memory = memory_shortage(error.short_bytes)
+        report = ErrorReport(
+            OutOfMemory.__name__, error.message, error.details, error.exit_code, context, memory
+        )
+        self._on_event(Failed(command.request_id, report))
 
     def _fail(self, request_id: str, kind: str, message: str, details: str, exit_code: int = 1) -> None:
         self._on_event(Failed(request_id, ErrorReport(kind, message, details, exit_code)))

@@ -18,6 +18,7 @@
     ├── StorageError               the conversations' database or its folder
     │   └── NewerDatabase          written by a later version of Tenon
     ├── OutOfMemory                refused before loading, with the numbers
+    ├── OutOfDeviceMemory          the same for the memory of a GPU
     ├── OutOfDisk                  no room for a file that Tenon has to write
     ├── WeightsUnreadable          the disk failed, or brought damaged weights, in the middle of a reply
     ├── HubError                   the hub, or the way to it
@@ -27,6 +28,7 @@
     │   ├── AccessDenied           gated or private, or the token is not good for it
     │   ├── DownloadFailed         what came is not what the hub's metadata promise
     │   └── TokenNotKept           the system has no keyring to keep an access token in
+    ├── AddonUnusable              GPU support that is not to be had for this machine, or does not work on it
     ├── EngineStopped              the engine's process ended by itself
     └── Cancelled                  control flow: the person pressed Stop; never shown
 
@@ -47,7 +49,7 @@ class TenonError(Exception):
         self.message = message
         self.details = details
 
-    def __reduce__(self) -> tuple[type[TenonError], tuple[str, str]]:
+    def __reduce__(self) -> tuple[type[TenonError], tuple[object, ...]]:
         """Survive the pipe between the engine's process and the window's."""
         return type(self), (self.message, self.details)
 
@@ -121,7 +123,25 @@ class NewerDatabase(StorageError):
 
 
 class OutOfMemory(TenonError):
-    """The weights and the cache do not fit in the memory that is free."""
+    """The weights and the cache do not fit in the memory that is free.
+
+    Args:
+        message: One sentence.
+        details: For a developer.
+        short_bytes: What is missing; 0 where that is not known.
+    """
+
+    def __init__(self, message: str, details: str = "", short_bytes: int = 0) -> None:
+        super().__init__(message, details)
+        self.short_bytes = short_bytes
+
+    def __reduce__(self) -> tuple[type[OutOfMemory], tuple[object, ...]]:
+        """With what is missing."""
+        return type(self), (self.message, self.details, self.short_bytes)
+
+
+class OutOfDeviceMemory(TenonError):
+    """The memory of a GPU ran out in the middle of a reply."""
 
 
 class OutOfDisk(TenonError):
@@ -158,6 +178,10 @@ class DownloadFailed(HubError):
 
 class TokenNotKept(HubError):
     """The system has no keyring to keep an access token in."""
+
+
+class AddonUnusable(TenonError):
+    """There is no GPU add-on for this machine, or the one that there is does not work on it."""
 
 
 class EngineStopped(TenonError):

@@ -233,6 +233,7 @@ def pacing(options: LoadOptions) -> Pacing:
         options.branching,
         options.adaptive_fallback,
         options.draft_ahead,
+        options.draft_beyond,
         options.draft_depth,
     )
 

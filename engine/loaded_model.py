@@ -198,6 +198,7 @@ class LoadedModel:
             branching=own.branching,
             adaptive_fallback=own.adaptive_fallback,
             draft_ahead=own.draft_ahead,
+            draft_beyond=own.draft_beyond,
         )
         part = _gpu_part(options)
         return (

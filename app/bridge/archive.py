@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 
@@ -13,9 +12,10 @@ from app.chat.conversation import Conversation
 from app.chat.exchange.json_file import to_json
 from app.chat.exchange.markdown_page import to_markdown
 from app.chat.exchange.reading import read_conversations
+from app.settings.settings import Settings
 from app.storage.conversation_store import ConversationStore
 from app.storage.text_file import read_import, write_export
-from engine.errors import StorageError, TenonError
+from app.words import tr
 
 # Not at once: the first message after a start must not wait for a copy of everything.
 _FIRST_BACKUP_MS = 5_000
@@ -29,20 +29,28 @@ class Archive(QObject):
         store: Used in the writer's thread alone.
         writer: Does the work.
         kept: Whether conversations outlive the program; else nothing is imported or backed up.
+        settings: Say whether there is a backup each day.
     """
 
     imported = Signal(object)  # list of Conversation: they are on the disk
     import_finished = Signal(int, str)  # how many, and a sentence
     export_finished = Signal(str, str)  # the file, and why there is none; empty when there is
+    erased = Signal()  # nothing is left on the disk
     problem = Signal(str)  # a sentence
 
     def __init__(
-        self, store: ConversationStore, writer: BackgroundWriter, kept: bool, parent: QObject | None = None
+        self,
+        store: ConversationStore,
+        writer: BackgroundWriter,
+        kept: bool,
+        settings: Settings,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._store = store
         self._writer = writer
         self._kept = kept
+        self._settings = settings
         self._tried_on: date | None = None
         self.backup_timer = QTimer(self)
         self.backup_timer.setInterval(_FIRST_BACKUP_MS)
@@ -61,13 +69,13 @@ class Archive(QObject):
             records = self._store.records(conversation_id)
             write_export(path, to_markdown(records) if markdown else to_json(records))
 
-        self._run(work, lambda sentence: self.export_finished.emit(str(path), sentence))
+        self._writer.attempt(work, lambda sentence: self.export_finished.emit(str(path), sentence))
 
     def import_file(self, path: Path) -> None:
         """Take in the conversations of a file, all of them or none; `import_finished` follows."""
         if not self._kept:
             self.import_finished.emit(
-                0, "Nothing of this session is saved, so nothing can be imported: make room for it first."
+                0, tr("Nothing of this session is saved, so nothing can be imported: make room for it first.")
             )
             return
         added: list[Conversation] = []
@@ -77,44 +85,34 @@ class Archive(QObject):
 
         def done(sentence: str) -> None:
             if sentence:
-                self.import_finished.emit(0, f"{path.name} was not imported. {sentence}")
+                self.import_finished.emit(
+                    0, tr("{name} was not imported. {reason}", name=path.name, reason=sentence)
+                )
                 return
             self.imported.emit(added)
-            conversations = "1 conversation was" if len(added) == 1 else f"{len(added):,} conversations were"
-            self.import_finished.emit(len(added), f"{conversations} imported.")
+            self.import_finished.emit(len(added), tr("%n chat(s) were imported.", len(added)))
 
-        self._run(work, done)
+        self._writer.attempt(work, done)
 
     def erase_everything(self) -> None:
-        """Erase all conversations, presets and backups from the disk."""
-        self._run(self._store.erase_everything, self._tell)
+        """Erase all conversations, presets and backups from the disk; `erased` or `problem` follows."""
+        self._writer.attempt(self._store.erase_everything, self._tell_erased)
 
     @Slot()
     def back_up(self) -> None:
         """Make the day's backup unless there is one; tried once a day."""
         self.backup_timer.setInterval(_BACKUP_MS)
         today = date.today()
-        if self._kept and self._tried_on != today:
+        if self._kept and self._settings.daily_backup and self._tried_on != today:
             self._tried_on = today
-            self._run(lambda: self._store.back_up(today), self._tell)
+            self._writer.attempt(lambda: self._store.back_up(today), self._tell)
+
+    def _tell_erased(self, sentence: str) -> None:
+        if sentence:
+            self.problem.emit(sentence)
+        else:
+            self.erased.emit()
 
     def _tell(self, sentence: str) -> None:
         if sentence:
             self.problem.emit(sentence)
-
-    def _run(self, work: Callable[[], None], then: Callable[[str], None]) -> None:
-        """Do something in the writer's thread, then tell its error's sentence here; empty where there was none."""
-        problems: list[str] = []
-
-        def guarded() -> None:
-            try:
-                work()
-            except StorageError:
-                raise
-            except TenonError as error:
-                problems.append(error.message)
-
-        def done(error: StorageError | None) -> None:
-            then(error.message if error is not None else "".join(problems))
-
-        self._writer.submit(guarded, done)

@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
-from engine.errors import StorageError
+from app.words import tr
+from engine.errors import StorageError, TenonError
 
 _log = logging.getLogger(__name__)
 
@@ -47,6 +48,28 @@ class BackgroundWriter(QObject):
             self._continuations[self._submitted] = then
         self._waiting.put((self._submitted, work))
 
+    def attempt(self, work: Work, then: Callable[[str], None]) -> None:
+        """Queue some work that may fail in a way that the person is told.
+
+        Args:
+            work: Called in the writer's thread; may raise any `TenonError`.
+            then: Called afterwards in this object's thread with the error's sentence, empty where there was none.
+        """
+        problems: list[str] = []
+
+        def guarded() -> None:
+            try:
+                work()
+            except StorageError:
+                raise
+            except TenonError as error:
+                problems.append(error.message)
+
+        def done(error: StorageError | None) -> None:
+            then(error.message if error is not None else "".join(problems))
+
+        self.submit(guarded, done)
+
     def close(self) -> None:
         """Do what is queued, then end the thread. May be called twice."""
         if not self._closed:
@@ -74,5 +97,5 @@ def _error_of(work: Work) -> StorageError | None:
         return error
     except Exception as error:  # a mistake in one piece of work must not end the thread that saves the others
         _log.exception("The background writer failed")
-        return StorageError("Something could not be saved: restart Tenon, please.", details=repr(error))
+        return StorageError(tr("Something could not be saved: restart Tenon, please."), details=repr(error))
     return None

@@ -9,10 +9,13 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.archive import Archive
 from app.bridge.background_writer import BackgroundWriter
+from app.bridge.engine_client import EngineClient
 from app.bridge.journal import Journal
 from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.open_chat import OpenChat
 from app.bridge.replies import Replies
 from app.bridge.shelf import Shelf
+from app.bridge.titles import Titles
 from app.bridge.turns import Turns
 from app.chat.attachment import Attachment
 from app.chat.conversation import Conversation, Message
@@ -42,7 +45,7 @@ class Conversations(QObject):
     message_added = Signal(object)  # Message
     import_finished = Signal(int, str)  # conversations that came in, and a sentence
     export_finished = Signal(str, str)  # the file, and a sentence where it could not be written
-    everything_erased = Signal()
+    everything_erased = Signal()  # on the disk, too
     notice = Signal(str)  # one sentence for the whole app
 
     settings: Settings
@@ -50,6 +53,7 @@ class Conversations(QObject):
     _library: Library
     _writer: BackgroundWriter
     _journal: Journal
+    _client: EngineClient
     _model: ModelInEngine
     _replies: Replies
 
@@ -66,10 +70,16 @@ class Conversations(QObject):
         self._shelf.changed.connect(self.conversations_changed)
         self._shelf.presets_changed.connect(self.presets_changed)
         kept = self._database.presence is not None
-        self._archive = Archive(self._database.writer, self._writer, kept, self)
+        self.open_chat = OpenChat(self.settings, self._library, self._shelf, self._model, self)
+        self.open_chat.said.connect(self.notice)
+        self.titles = Titles(
+            self._library, self._shelf, self.settings, self._client, self._replies, self._model, self
+        )
+        self._archive = Archive(self._database.writer, self._writer, kept, self.settings, self)
         self._archive.imported.connect(self._take_imported)
         self._archive.import_finished.connect(self.import_finished)
         self._archive.export_finished.connect(self.export_finished)
+        self._archive.erased.connect(self.everything_erased)
         self._archive.problem.connect(self.notice)
 
     def _stop_timers(self) -> None:
@@ -99,12 +109,8 @@ class Conversations(QObject):
         )
 
     def open_conversation(self, conversation_id: int | None) -> None:
-        """The window shows a conversation: choose the model that it used last, which its next message loads."""
-        conversation = None if conversation_id is None else self._library.conversation(conversation_id)
-        if conversation is not None and conversation.model:
-            path = Path(conversation.model)
-            if not path.is_absolute() or path.exists():
-                self._model.adopt(conversation.model)
+        """The window shows a conversation, None for a blank one: see `OpenChat.show`."""
+        self.open_chat.show(conversation_id)
 
     def messages(self, conversation_id: int) -> list[Message]:
         """The shown path of a conversation, oldest first, with the text that `reply_text_added` has announced."""
@@ -157,6 +163,10 @@ class Conversations(QObject):
         """Keep options under a name; one of that name is replaced."""
         return self._shelf.save_preset(name, options)
 
+    def rename_preset(self, name: str, new_name: str) -> None:
+        """Give a preset another name; one that has it already is replaced."""
+        self._shelf.rename_preset(name, new_name)
+
     def delete_preset(self, name: str) -> None:
         """Erase a preset; conversations that took it keep its options."""
         self._shelf.delete_preset(name)
@@ -181,13 +191,23 @@ class Conversations(QObject):
         """Take in a file of Tenon's or ChatGPT's conversations.json, whole or not at all. See `import_finished`."""
         self._archive.import_file(path)
 
-    def erase_everything(self) -> None:
-        """Erase every conversation, preset and backup, the system prompt and the list of models. No undo."""
+    def erase_everything(self, with_settings: bool = False) -> None:
+        """Erase every conversation, preset and backup, and what settings say of them. See `everything_erased`. No undo.
+
+        Args:
+            with_settings: Put all other settings back to their defaults too. Installed models stay in any case.
+        """
         self._shelf.clear()
         self._archive.erase_everything()
-        self.settings.system_prompt = ""
-        self.settings.recent_models = ()
-        self.everything_erased.emit()
+        # Words that the person wrote, and names of what is gone.
+        personal = ("system_prompt", "folded_groups", "new_chat_preset", "last_chat")
+        for name, setting in Settings.declared().items():
+            if with_settings or name in personal:
+                setattr(self.settings, name, setting.default)
+        for model in self.settings.by_model:
+            self.settings.forget_for_model(model, "system_prompt")
+        self.open_chat.show(None)
+        self._model.bring_in(reply_runs=self._replies.busy)
 
     # --- turns --------------------------------------------------------------------------------------------
 
@@ -204,7 +224,7 @@ class Conversations(QObject):
             conversation_id: None (or one that is gone) makes a new conversation.
             text: The prompt; may be blank beside attachments.
             attachments: Text files that go along.
-            options: Of a new conversation.
+            options: Of a new conversation; None for what was set for the blank one.
 
         Returns:
             The conversation's id.
@@ -213,6 +233,7 @@ class Conversations(QObject):
             EmptyPrompt: There is neither text nor a file.
             InvalidOption: There are too many files.
         """
+        options = options or self.open_chat.options_to_give()
         return self._turns.send(conversation_id, text, self.settings.model, attachments, options)
 
     def attach(self, path: Path) -> Attachment:

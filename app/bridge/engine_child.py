@@ -2,31 +2,35 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import threading
+import logging
 from importlib import import_module
-from multiprocessing import parent_process
 from multiprocessing.connection import Connection
+from pathlib import Path
+
+from app.bridge.child_process import belong_to_window
+from app.diagnostics.crash_record import watch_hard_crashes
+from app.diagnostics.log_files import ENGINE, log_uncaught, start_log
+
+_log = logging.getLogger(__name__)
 
 
-def run(connection: Connection, serve: str) -> None:
+def run(connection: Connection, serve: str, log_folder: Path | None) -> None:
     """Run an engine at the other end of a pipe.
 
     Args:
         connection: Commands come in, events go out.
         serve: ``module:function`` that does the work until the pipe ends.
+        log_folder: Where it writes its log, and the place of a crash; None for nowhere.
     """
-    # Ctrl+C in a terminal reaches the whole group; the window decides what becomes of the engine.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, name="tenon-parent-watch", daemon=True).start()
+    if log_folder is not None:
+        start_log(log_folder, ENGINE)
+        log_uncaught()
+        watch_hard_crashes(log_folder, ENGINE)
+    belong_to_window()
+    from engine.gpu_addon.activation import activate  # the window imports this file, and never needs that one
+
+    problem = activate()
+    if problem is not None:
+        _log.warning(problem)
     module, _, function = serve.partition(":")
     getattr(import_module(module), function)(connection)
-
-
-def _end_with_parent() -> None:
-    """A window that was killed must not leave an engine and its gigabytes behind, whatever that is doing."""
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)

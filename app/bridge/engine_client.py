@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
+from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.bridge.engine_process import EngineProcess
 from app.bridge.engine_thread import EngineThread
-from engine.messages import Cancel, Command, EngineReady, Event, Failed, Finished
+from app.words import tr
+from engine.messages import Cancel, Command, EngineReady, Event, Failed, Finished, MachineReported
+
+_log = logging.getLogger(__name__)
 
 SERVE = "engine.process:serve"
 
@@ -20,30 +25,38 @@ class EngineClient(QObject):
     Args:
         serve: ``module:function`` that the child process runs.
         in_process: Host it in this process; None asks the environment variable TENON_ENGINE (``thread``).
+        log_folder: Where a child process writes its log; None for nowhere.
 
     Attributes:
         cancel_timeout_ms: How long an engine may take to stop a request before it is killed.
+        ran_out_of_memory: Whether the last engine that ended most likely did so for want of memory.
     """
 
     event_received = Signal(object)  # Event
     stopped = Signal(str)  # the engine ended: a sentence, empty when it was killed because it did not stop
 
     _event = Signal(int, object)
-    _exit = Signal(int, str)
+    _exit = Signal(int, object, str)
 
     def __init__(
-        self, serve: str = SERVE, in_process: bool | None = None, parent: QObject | None = None
+        self,
+        serve: str = SERVE,
+        in_process: bool | None = None,
+        parent: QObject | None = None,
+        log_folder: Path | None = None,
     ) -> None:
         super().__init__(parent)
         self._serve = serve
+        self._log_folder = log_folder
         self._in_process = os.environ.get("TENON_ENGINE") == "thread" if in_process is None else in_process
         self._host: EngineProcess | EngineThread | None = None
         self._start_number = 0  # tells news of this engine from news of one before
         self.cancel_timeout_ms = 2000
+        self.ran_out_of_memory = False
         self._closed = False
         self._ready = False
         self._cancelled = ""
-        self._killed_on_purpose = False
+        self._last_words: str | None = None  # what an engine that is killed has to say
         self._cancel_timer = QTimer(self)
         self._cancel_timer.setSingleShot(True)
         self._cancel_timer.timeout.connect(self._give_up_waiting)
@@ -67,23 +80,27 @@ class EngineClient(QObject):
             return
         self._start_number += 1
         self._ready = False
-        self._killed_on_purpose = False
+        self._last_words = None
         number = self._start_number
 
         def on_event(event: Event) -> None:
             self._event.emit(number, event)
 
         def on_exit(code: int | None) -> None:
-            self._exit.emit(number, _exit_sentence(code))
+            self._exit.emit(number, code, _exit_sentence(code))
 
         if self._in_process:
             self._host = EngineThread(on_event, on_exit)
             return
         try:
-            self._host = EngineProcess(self._serve, on_event, on_exit)
+            self._host = EngineProcess(self._serve, on_event, on_exit, self._log_folder)
         except OSError as error:
             self._exit.emit(
-                number, f"The engine could not be started ({error.strerror}): close other programs."
+                number,
+                None,
+                tr(
+                    "The engine could not be started ({reason}): close other programs.", reason=error.strerror
+                ),
             )
 
     def send(self, command: Command) -> None:
@@ -97,6 +114,12 @@ class EngineClient(QObject):
         self._cancelled = request_id
         if self._ready:  # else it is importing its libraries, and a new one would have to do the same again
             self._cancel_timer.start(self.cancel_timeout_ms)
+
+    def kill(self, sentence: str) -> None:
+        """End an engine that does not answer, and let `stopped` say this."""
+        if isinstance(self._host, EngineProcess):
+            self._last_words = sentence
+            self._host.kill()
 
     def close(self) -> None:
         """End the engine, its process and its threads. May be called twice."""
@@ -113,36 +136,47 @@ class EngineClient(QObject):
             return
         if isinstance(event, EngineReady):
             self._ready = True
+            _log.info("Engine %s takes commands as process %d", event.version, event.process_id)
             if self._cancelled:
                 self._cancel_timer.start(self.cancel_timeout_ms)
-        if isinstance(event, (Finished, Failed)) and event.request_id == self._cancelled:
+        ends = (Finished, Failed, MachineReported)
+        if isinstance(event, ends) and event.request_id == self._cancelled:
             self._cancelled = ""
             self._cancel_timer.stop()
+        if isinstance(event, Failed) and event.error.kind != "Cancelled":
+            _log.warning("%s: %s\n%s", event.error.kind, event.error.message, event.error.details)
         self.event_received.emit(event)
 
-    @Slot(int, str)
-    def _notice_exit(self, number: int, sentence: str) -> None:
+    @Slot(int, object, str)
+    def _notice_exit(self, number: int, code: int | None, sentence: str) -> None:
         if number != self._start_number:
             return
+        _log.warning(
+            "%s", sentence if self._last_words is None else self._last_words or "Ended: it did not stop"
+        )
+        self.ran_out_of_memory = self._last_words is None and _is_kill(code)
         self._host = None
         self._cancelled = ""
         self._cancel_timer.stop()
-        self.stopped.emit("" if self._killed_on_purpose else sentence)
+        self.stopped.emit(sentence if self._last_words is None else self._last_words)
 
     @Slot()
     def _give_up_waiting(self) -> None:
-        if isinstance(self._host, EngineProcess):
-            self._killed_on_purpose = True
-            self._host.kill()
+        self.kill("")
+
+
+def _is_kill(code: int | None) -> bool:
+    """Whether the system ended it, which it does where memory runs out."""
+    return code is not None and code < 0 and -code == getattr(signal, "SIGKILL", None)
 
 
 def _exit_sentence(code: int | None) -> str:
-    how = f"exit code {code}"
+    how = tr("exit code {code}", code=code)
     if code is not None and code < 0:
-        how = f"signal {-code}"
-        if -code == getattr(signal, "SIGKILL", None):
-            how += ", most likely because memory ran out"
-    return (
-        f"The engine stopped unexpectedly ({how}). "
-        "Your chats are safe; it starts again with your next message."
+        how = tr("signal {number}", number=-code)
+        if _is_kill(code):
+            how = tr("signal {number}, most likely because memory ran out", number=-code)
+    return tr(
+        "The engine stopped unexpectedly ({how}). Your chats are safe; it starts again with your next message.",
+        how=how,
     )

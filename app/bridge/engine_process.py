@@ -7,6 +7,7 @@ import queue
 import threading
 from collections.abc import Callable
 from multiprocessing import get_context
+from pathlib import Path
 
 from app.bridge import engine_child
 from engine.messages import Command, Event, Shutdown
@@ -26,13 +27,18 @@ class EngineProcess:
         serve: ``module:function`` to run there.
         on_event: Called with each event, from the reading thread.
         on_exit: Called last, once, with the exit code (negative: a signal), from the reading thread.
+        log_folder: Where the child writes its log; None for nowhere.
 
     Raises:
         OSError: The system has no room for another process.
     """
 
     def __init__(
-        self, serve: str, on_event: Callable[[Event], None], on_exit: Callable[[int | None], None]
+        self,
+        serve: str,
+        on_event: Callable[[Event], None],
+        on_exit: Callable[[int | None], None],
+        log_folder: Path | None = None,
     ) -> None:
         self._on_event = on_event
         self._on_exit = on_exit
@@ -41,7 +47,7 @@ class EngineProcess:
         self._connection, theirs = context.Pipe(duplex=True)
         # daemon: ended with this process, should nobody have closed it.
         self._process = context.Process(
-            target=engine_child.run, args=(theirs, serve), name="tenon-engine", daemon=True
+            target=engine_child.run, args=(theirs, serve, log_folder), name="tenon-engine", daemon=True
         )
         self._process.start()
         theirs.close()  # or the pipe would not end with the child

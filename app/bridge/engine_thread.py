@@ -41,6 +41,11 @@ class EngineThread:
 
     def _run(self) -> None:
         try:
+            from engine.gpu_addon.activation import activate
+
+            problem = activate()
+            if problem is not None:
+                _log.warning(problem)
             from engine.engine import Engine  # imports torch: seconds, which the window must not wait for
 
             engine = Engine(self._on_event)

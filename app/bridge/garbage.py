@@ -6,6 +6,8 @@ import gc
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
+from engine.weights.freed_memory import give_back_memory
+
 _INTERVAL_MS = 500
 _FULL_EVERY = 120  # rounds; a full collection takes tens of milliseconds
 
@@ -42,5 +44,6 @@ class GarbageInWindowThread(QObject):
         self._rounds += 1
         if self._rounds % _FULL_EVERY == 0:
             gc.collect()
+            give_back_memory()  # replies of all lengths leave gaps; it takes milliseconds
         elif gc.get_count()[0] > gc.get_threshold()[0]:
             gc.collect(1)  # all that is young: a millisecond or so

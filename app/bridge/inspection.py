@@ -9,13 +9,23 @@ from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.plans import Plans
 from app.bridge.replies import Replies
 from app.chat.choices import ModeChoice
 from app.chat.gauges import Gauges
-from app.chat.plan_rows import PlanRow, plan_rows
+from app.chat.plan_rows import PlanRow, plan_rows, predicted_speeds
 from app.chat.reply_queue import reply_of
 from app.chat.reply_trace import ReplyTrace
-from engine.messages import Event, Finished, MemoryPlace, ModelReport, PlanChosen, StatisticsUpdated, Timings
+from engine.messages import (
+    Event,
+    Finished,
+    MemoryPlace,
+    ModelLoaded,
+    ModelReport,
+    PlanChosen,
+    StatisticsUpdated,
+    Timings,
+)
 
 # How many replies can be looked at afterwards.
 _REPLIES_KEPT = 8
@@ -30,6 +40,7 @@ class Inspection(QObject):
         client: The engine.
         replies: Told whether their rounds are wanted.
         model: What is in memory.
+        plans: What is predicted; asked for when it begins to listen, and when another model is in memory.
         modes: Asked for every mode, with the reason where it cannot run.
 
     Attributes:
@@ -45,6 +56,7 @@ class Inspection(QObject):
         client: EngineClient,
         replies: Replies,
         model: ModelInEngine,
+        plans: Plans,
         modes: Callable[[], list[ModeChoice]],
         parent: QObject | None = None,
     ) -> None:
@@ -52,6 +64,7 @@ class Inspection(QObject):
         self._client = client
         self._replies = replies
         self._model = model
+        self._plans = plans
         self._modes = modes
         self._traces: dict[int, ReplyTrace] = {}
         self._measured: dict[str, float] = {}
@@ -65,12 +78,15 @@ class Inspection(QObject):
         if not self.running:
             self.running = self._replies.round_texts = True
             self._client.event_received.connect(self._receive)
+            self._plans.answered.connect(self.changed)
+            self._plans.ask_for_chosen()
 
     def stop(self) -> None:
         """Listen no longer; what was gathered stays."""
         if self.running:
             self.running = self._replies.round_texts = False
             self._client.event_received.disconnect(self._receive)
+            self._plans.answered.disconnect(self.changed)
 
     def trace(self, reply_id: int | None) -> ReplyTrace | None:
         """How a reply was made; None where it was made while nobody looked, or too long ago."""
@@ -83,10 +99,18 @@ class Inspection(QObject):
     def plan(self) -> list[PlanRow]:
         """Every mode, with what is known of its speed or why it cannot run."""
         self._forget_other_model()
-        return plan_rows(self._modes(), {}, self._measured)
+        return plan_rows(self._modes(), predicted_speeds(self._plans.chosen), self._measured)
+
+    @property
+    def assumed(self) -> bool:
+        """Whether what is predicted comes from assumed speeds, because this machine was never measured."""
+        plan = self._plans.chosen
+        return plan is not None and not plan.measured
 
     @Slot(object)
     def _receive(self, event: Event) -> None:
+        if isinstance(event, ModelLoaded):
+            self._plans.ask_for_chosen()
         reply_id = reply_of(getattr(event, "request_id", ""))
         if reply_id is None:
             return

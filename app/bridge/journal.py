@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 from app.bridge.background_writer import BackgroundWriter
 from app.chat.conversation_options import Preset
 from app.chat.library import Library
+from app.chat.troubles import report_of
 from app.storage.conversation_store import ConversationStore
 from engine.errors import StorageError
 
@@ -26,7 +27,8 @@ class Journal(QObject):
         writer: Runs the writes; closed together with this object.
     """
 
-    problem = Signal(str)  # a sentence, once until a write succeeds again
+    trouble = Signal(object)  # ErrorReport, once until a write succeeds again
+    trouble_over = Signal(str)  # its sentence, once a write has succeeded again
 
     def __init__(
         self,
@@ -129,6 +131,8 @@ class Journal(QObject):
 
     def _settle(self, error: StorageError | None) -> None:
         sentence = error.message if error is not None else ""
-        if sentence and sentence != self._last_problem:
-            self.problem.emit(sentence)
+        if error is not None and sentence != self._last_problem:
+            self.trouble.emit(report_of(error))
+        if error is None and self._last_problem:
+            self.trouble_over.emit(self._last_problem)
         self._last_problem = sentence

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal, Slot
@@ -11,6 +12,7 @@ from app.chat.choices import draft_name, model_name
 from app.chat.engine_options import load_options, same_in_memory
 from app.chat.engine_state import EnginePhase, EngineState
 from app.settings.settings import Settings
+from app.words import mark, tr
 from engine.messages import (
     Cancel,
     EngineReady,
@@ -22,9 +24,11 @@ from engine.messages import (
     ModelLoaded,
     ModelReport,
     ModelUnloaded,
+    Unload,
 )
 
-_LATER = "Loads when the running reply is complete."
+_LATER = mark("Loads when the running reply is complete.")
+_MEASURED_FIRST = mark("Loads when this machine is measured.")
 
 
 class ModelInEngine(QObject):
@@ -42,17 +46,26 @@ class ModelInEngine(QObject):
         self._asked: dict[str, LoadOptions] = {}  # by request
         self._in_memory: LoadOptions | None = None
         self._load_wanted = False
+        self._measuring = False
+        self._resting = False  # whether `rest` waits for the engine
         self.context = 0
         self.report: ModelReport | None = None
+        self.running_mode = ""  # of the last reply of the model in memory
         self.state = self._named(EngineState(EnginePhase.STARTING, "", ""), load_options(settings))
         self._state_in_memory = self.state
         client.event_received.connect(self._receive)
         client.stopped.connect(self._engine_stopped)
 
+    @property
+    def options(self) -> LoadOptions | None:
+        """What the model in memory was loaded with."""
+        return self._in_memory
+
     def ensure_engine(self) -> None:
         """Start the engine unless it runs."""
         if not self._client.running:
-            self._show(replace(self.state, phase=EnginePhase.STARTING, fraction=None, sentence=""))
+            starting = replace(self.state, phase=EnginePhase.STARTING, fraction=None, sentence="")
+            self._show(replace(starting, trouble=None, resting=False))
             self._client.start()
 
     def bring_in(self, reply_runs: bool) -> None:
@@ -66,7 +79,8 @@ class ModelInEngine(QObject):
             self._load_wanted = True
             if reply_runs:
                 idle = replace(self.state, phase=EnginePhase.IDLE)
-                self._show(replace(self._named(idle, options), sentence=_LATER))
+                sentence = tr(_MEASURED_FIRST if self._measuring else _LATER)
+                self._show(replace(self._named(idle, options), sentence=sentence))
             else:
                 self.load_if_chosen()
 
@@ -105,31 +119,55 @@ class ModelInEngine(QObject):
         self._expect(options)
         self._client.send(Load(self._load_id, options))
 
+    def holds_any(self, refs: Collection[str]) -> bool:
+        """Whether one of these is in the engine's memory, as the model or as its draft."""
+        return self._in_memory is not None and (
+            self._in_memory.model in refs or (self._in_memory.draft or "") in refs
+        )
+
+    def rest(self) -> None:
+        """Take the model out of memory until the next message, and say so."""
+        self._resting = True
+        self._client.send(Unload())
+
     def cancel_load(self) -> None:
         """Give up the load in the background: a reply behind it was stopped, or another model chosen."""
         if self._load_id:
             self._client.send(Cancel(self._load_id))
 
-    def options_for(self, reply_request_id: str, ref: str) -> LoadOptions:
+    def set_measuring(self, measuring: bool) -> None:
+        """Say that the engine is busy with measuring, or no longer."""
+        self._measuring = measuring
+        self._show(self.state)
+
+    def options_for(self, reply_request_id: str, ref: str, mode: str | None = None) -> LoadOptions:
         """The options of a reply that is about to be sent.
 
         Args:
             reply_request_id: Its request.
             ref: The model that it was asked of. Where another one was chosen since, that is loaded afterwards.
+            mode: Another mode than that of the settings.
         """
         self._reply_id = reply_request_id
-        options = self._options(reply_request_id, ref)
+        options = self._options(reply_request_id, ref, mode)
         if ref != self._settings.model:
             self._load_wanted = True
         elif not self._holds(options):
             self._expect(options)
         return options
 
-    def _options(self, request_id: str, ref: str) -> LoadOptions:
+    def in_memory(self, mode: str | None = None) -> LoadOptions | None:
+        """The options of a request that the model in memory serves as it is; None where something would be loaded."""
+        options = load_options(self._settings)
+        options = options if mode is None else replace(options, mode=mode)
+        return options if self._holds(options) else None
+
+    def _options(self, request_id: str, ref: str, mode: str | None = None) -> LoadOptions:
         self._asked = {
             known: self._asked[known] for known in (self._load_id, self._reply_id) if known in self._asked
         }
-        self._asked[request_id] = load_options(self._settings, ref)
+        options = load_options(self._settings, ref)
+        self._asked[request_id] = options if mode is None else replace(options, mode=mode)
         return self._asked[request_id]
 
     def _holds(self, options: LoadOptions) -> bool:
@@ -145,7 +183,9 @@ class ModelInEngine(QObject):
             self._in_memory = asked
             self._state_in_memory = self._named(self.state, asked).after(event)
             self.context = event.report.context
-            self.report = event.report
+            self.report, self.running_mode = event.report, ""
+        if isinstance(event, Finished) and event.reply.mode:
+            self.running_mode = event.reply.mode
         chosen = not request_id or (asked is not None and asked.model == self.state.model_ref)
         state = self.state.after(event) if chosen else self.state
         if isinstance(event, EngineReady) and (self._load_id or self._reply_id):
@@ -154,11 +194,14 @@ class ModelInEngine(QObject):
             self._load_id = ""
         if isinstance(event, ModelUnloaded):
             self._in_memory = self.report = None
+            resting, self._resting = self._resting, False
+            state = replace(state, resting=resting and state.phase is EnginePhase.IDLE)
         self._show(state)
 
     @Slot(str)
     def _engine_stopped(self, sentence: str) -> None:
         self._load_id = self._reply_id = ""
+        self._resting = False
         self._in_memory = self.report = None
         self._show(self.state.stopped(sentence))
 
@@ -172,6 +215,7 @@ class ModelInEngine(QObject):
         self._show(state if state.phase is EnginePhase.STARTING else state.loading())
 
     def _show(self, state: EngineState) -> None:
+        state = replace(state, measuring=self._measuring)
         if state != self.state:
             self.state = state
             self.changed.emit(state)

@@ -12,18 +12,20 @@ from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.token_coalescer import TokenCoalescer
 from app.chat.conversation import Message, MessageState
 from app.chat.conversation_options import ConversationOptions
+from app.chat.engine_options import reply_options
 from app.chat.history import history_for
 from app.chat.library import Library
 from app.chat.reply import reply_after
 from app.chat.reply_queue import ReplyQueue, Ticket
 from app.settings.settings import Settings
+from engine.errors import EngineStopped
 from engine.messages import (
+    ErrorReport,
     Event,
     Failed,
     Finished,
     Generate,
     PrefillProgress,
-    SamplingOptions,
     TextDrafted,
     TokensAdded,
 )
@@ -46,6 +48,9 @@ class Replies(QObject):
     reply_text_added = Signal(int, int, str)
     unconfirmed_changed = Signal(int, int, str)
     prefill_progress = Signal(int, int, float)
+    asked = Signal()  # a reply is wanted: what only waits for a quiet moment gives way
+    completed = Signal(int)  # conversation id: its reply came to its end, and no other waits
+    waits = Signal()  # a reply was added while all of them are held
 
     def __init__(
         self,
@@ -87,16 +92,31 @@ class Replies(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether the engine works on a reply, or on ending one."""
-        return self._queue.running is not None
+        """Whether the engine works on a reply, or on ending one, or is kept free of them."""
+        return self._queue.running is not None or self._queue.held
+
+    def hold(self) -> None:
+        """Start no reply before `release`: the engine is to do something else undisturbed."""
+        self._queue.held = True
+
+    def release(self) -> None:
+        """Let the replies that waited start."""
+        self._queue.held = False
+        if self._queue.waiting:
+            self._queue.resume()
+            self._model.ensure_engine()
+            self._start_next()
 
     def add(self, ticket: Ticket) -> None:
         """Queue a reply, and start the engine if it is gone."""
+        self.asked.emit()
         self._not_stored.add(ticket.reply_id)
         self._queue.add(ticket)
         self._queue.resume()
         self._model.ensure_engine()
         self._start_next()
+        if self._queue.held:
+            self.waits.emit()
 
     def stored(self, reply_id: int) -> None:
         """The prompt of a reply is on the disk."""
@@ -142,7 +162,7 @@ class Replies(QObject):
     def _start_next(self) -> None:
         ticket = self._queue.start_next()
         if ticket is None:
-            if self._queue.running is None:
+            if not self.busy:
                 self._model.load_if_chosen()
             return
         self._sent = ""
@@ -157,17 +177,16 @@ class Replies(QObject):
         self._kept_characters = messages[-1].kept_characters
         conversation = self._library.conversation(ticket.conversation_id)
         own = conversation.options if conversation is not None else ConversationOptions()
-        settings = self._settings
-        system_prompt = settings.system_prompt if own.system_prompt is None else own.system_prompt
-        max_tokens = settings.max_tokens if own.max_tokens is None else own.max_tokens
+        model = messages[-1].model or self._settings.model
+        options = reply_options(self._settings, model, own)
         request = Generate(
             request_id=self._sent,
-            options=self._model.options_for(self._sent, messages[-1].model or settings.model),
-            messages=history_for(ticket.reply_id, messages, system_prompt),
-            max_tokens=max_tokens or None,
-            sampling=own.sampling_over(SamplingOptions(temperature=settings.temperature)),
-            verify=settings.verify,
-            show_unconfirmed=settings.unconfirmed_shown,
+            options=self._model.options_for(self._sent, model, own.mode),
+            messages=history_for(ticket.reply_id, messages, options.system_prompt),
+            max_tokens=options.max_tokens,
+            sampling=options.sampling,
+            verify=options.verify,
+            show_unconfirmed=self._settings.unconfirmed_shown,
             offer_topics=messages[-1].kept_characters == 0,
             round_texts=self.round_texts,
         )
@@ -179,6 +198,8 @@ class Replies(QObject):
         self._sent = ""
         if self._queue.finish(ticket.reply_id):
             self._start_next()
+            if not self.busy:
+                self.completed.emit(ticket.conversation_id)
 
     # --- from the engine to the message -------------------------------------------------------------------
 
@@ -234,7 +255,9 @@ class Replies(QObject):
         self._save_timer.stop()
         self._sent = ""
         if reply is not None and reply.state.unfinished:
-            self._change(replace(reply, state=MessageState.INTERRUPTED, error=sentence))
+            context = self._model.context if self._client.ran_out_of_memory else 0
+            trouble = ErrorReport(EngineStopped.__name__, sentence, context=context) if sentence else None
+            self._change(replace(reply, state=MessageState.INTERRUPTED, error=sentence, trouble=trouble))
         self._queue.halt()
         if not sentence:  # killed because it did not stop: the others need not wait for the next message
             self._queue.resume()

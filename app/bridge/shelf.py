@@ -81,6 +81,10 @@ class Shelf(QObject):
         """Change what a conversation sets for itself, from its next reply on."""
         self._change(conversation_id, options=options)
 
+    def set_model(self, conversation_id: int, ref: str) -> None:
+        """Give a conversation another model, from its next reply on."""
+        self._change(conversation_id, model=ref)
+
     def presets(self) -> list[Preset]:
         """All presets, by name."""
         return sorted(self._presets.values(), key=lambda preset: preset.name.casefold())
@@ -92,6 +96,16 @@ class Shelf(QObject):
         self._journal.save_preset(preset)
         self.presets_changed.emit()
         return preset
+
+    def rename_preset(self, name: str, new_name: str) -> None:
+        """Give a preset another name; one that has it already is replaced, a blank name changes nothing."""
+        preset = self._presets.get(name)
+        if (
+            preset is not None
+            and new_name.strip()
+            and self.save_preset(new_name, preset.options).name != name
+        ):
+            self.delete_preset(name)
 
     def delete_preset(self, name: str) -> None:
         """Erase a preset; conversations that took it keep its options."""

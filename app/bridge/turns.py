@@ -18,6 +18,7 @@ from app.chat.prompt_text import whole_characters
 from app.chat.reply import can_continue
 from app.chat.reply_queue import Ticket
 from app.chat.title import title_of
+from app.words import tr
 from engine.errors import EmptyPrompt
 from engine.messages import Role
 
@@ -67,7 +68,7 @@ class Turns(QObject):
         """Store a prompt behind the shown path, then start or queue its reply; see `Workspace.send`."""
         text = whole_characters(text)
         if not text.strip() and not attachments:
-            raise EmptyPrompt("Write a message first.")
+            raise EmptyPrompt(tr("Write a message first."))
         check_number(attachments)
         conversation = self._library.conversation(conversation_id) if conversation_id is not None else None
         if conversation is None or self._library.is_hidden(conversation.id):
@@ -109,7 +110,7 @@ class Turns(QObject):
             return
         before = self._library.path_to(conversation_id, reply_id)[:-1]
         if not before or before[-1].role != "user":
-            raise EmptyPrompt("The message that this reply answers was deleted: write a new one.")
+            raise EmptyPrompt(tr("The message that this reply answers was deleted: write a new one."))
         new = self._add(conversation_id, "assistant", "", reply.parent_id, model=model)
         self._queue(new, (new.id,))
         self.conversation_replaced.emit(conversation_id)
@@ -121,7 +122,7 @@ class Turns(QObject):
             return
         text = whole_characters(text)
         if not text.strip() and not message.attachments:
-            raise EmptyPrompt("Write a message first.")
+            raise EmptyPrompt(tr("Write a message first."))
         prompt = self._add(conversation_id, "user", text, message.parent_id, message.attachments)
         reply = self._add(conversation_id, "assistant", "", prompt.id, model=model)
         self._queue(reply, (prompt.id, reply.id))
@@ -150,6 +151,7 @@ class Turns(QObject):
             kept_characters=len(content),
             state=MessageState.QUEUED,
             error="",
+            trouble=None,
             model=model,
         )
         self._library.put_message(reply)

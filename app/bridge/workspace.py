@@ -2,27 +2,44 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.background_writer import BackgroundWriter
+from app.bridge.comparison import Comparison
 from app.bridge.conversations import Conversations
 from app.bridge.drafts import Drafts
 from app.bridge.engine_client import EngineClient
 from app.bridge.garbage import GarbageInWindowThread
+from app.bridge.gpu_addon import GpuAddon
 from app.bridge.inspection import Inspection
 from app.bridge.journal import Journal
+from app.bridge.lexer_maker import LexerMaker
+from app.bridge.machine import Machine
 from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.models.store import ModelStore
+from app.bridge.network import Network
+from app.bridge.plans import Plans
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
+from app.bridge.settings_desk import SettingsDesk
+from app.bridge.typesetter import Typesetter
+from app.bridge.upkeep import Upkeep
 from app.chat.choices import GUIDE_REF, ModeChoice, ModelChoice, mode_choices, model_choices
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
+from app.chat.plan_rows import with_plan
+from app.chat.troubles import report_of
+from app.diagnostics.log_files import log_folder
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
 from app.storage.location import data_folder as usual_data_folder
+from app.storage.measured_modes import MeasuredModes
+from app.words import tr
 from engine.errors import StorageError
+from engine.messages import ErrorReport
 
 
 class Workspace(Conversations):
@@ -39,6 +56,15 @@ class Workspace(Conversations):
     Attributes:
         settings: Assigning to one of them saves it.
         drafts: The drafts of the chosen model.
+        plans: What the engine predicts of every mode.
+        machine: What this machine has, and measuring it.
+        gpu_addon: GPU support: whether it is here, and fetching it.
+        model_store: Models on this computer, on their way, and to be had.
+        typesetter: Typesets formulas.
+        lexer_maker: Makes what code is coloured with.
+        comparison: Two modes on one prompt.
+        open_chat: The chat that is shown: its model and its options.
+        upkeep: What goes on beside the chats.
     """
 
     message_changed = Signal(object)  # Message: state, statistics, notices, error; its content too
@@ -47,6 +73,8 @@ class Workspace(Conversations):
     unconfirmed_changed = Signal(int, int, str)  # conversation id, message id, text
     prefill_progress = Signal(int, int, float)  # conversation id, message id, fraction
     engine_changed = Signal(object)  # EngineState
+    trouble = Signal(object)  # ErrorReport, beside any reply
+    trouble_over = Signal(str)  # the sentence of one that is mended by itself
 
     def __init__(
         self,
@@ -58,16 +86,20 @@ class Workspace(Conversations):
         super().__init__(parent)
         self._garbage = GarbageInWindowThread(self)
         self._notices: list[str] = []
+        self._troubles: list[ErrorReport] = []
         self._writer = BackgroundWriter(self)
         self._saved = SavedSettings(config_folder or usual_config_folder(), self._writer, self)
         self._saved.problem.connect(self.notice)
         self.settings = self._saved.settings
         self._notices += self._saved.problems
-        self._database = self._opened(data_folder or usual_data_folder())
+        self._network = Network(self.settings)
+        self._data_folder = data_folder or usual_data_folder()
+        self._database = self._opened(self._data_folder)
         self._library = Library(self._database.reader.conversations(), self._read_messages)
         self._journal = Journal(self._database.writer, self._library, self._writer, self)
-        self._journal.problem.connect(self.notice)
-        self._client = client or EngineClient(parent=self)
+        self._journal.trouble.connect(self.trouble)
+        self._journal.trouble_over.connect(self.trouble_over)
+        self._client = client or EngineClient(parent=self, log_folder=log_folder())
         self._model = ModelInEngine(self.settings, self._client, self)
         self._model.changed.connect(self.engine_changed)
         self.drafts = Drafts(self.settings, self._client, self)
@@ -78,8 +110,32 @@ class Workspace(Conversations):
         self._replies.reply_text_added.connect(self.reply_text_added)
         self._replies.unconfirmed_changed.connect(self.unconfirmed_changed)
         self._replies.prefill_progress.connect(self.prefill_progress)
+        self.plans = Plans(self.settings, self._client, self)
+        kept = MeasuredModes(self._data_folder, self._writer.submit)
+        self.machine = Machine(
+            self.settings, self._client, self._replies, self._model, self.plans, kept, self
+        )
+        self.model_store = ModelStore(self.settings, self._client, self._model, self)
+        self.model_store.model_wanted.connect(self.choose_model)
+        self.model_store.settings_changed.connect(self.settings_applied)
+        self.upkeep = Upkeep(
+            self._data_folder,
+            self.settings,
+            self._client,
+            self._model,
+            self._replies,
+            self,
+        )
+        self.gpu_addon = GpuAddon(self)
         self._inspection: Inspection | None = None
+        self.typesetter = Typesetter(self)
+        self.lexer_maker = LexerMaker(self)
+        self._desk: SettingsDesk | None = None
         self._keep_conversations()
+        self.comparison = Comparison(
+            self._library, self.settings, self._client, self._replies, self._model, self
+        )
+        self.comparison.began.connect(self.titles.give_way)
         self._closed = False
 
     @Slot()
@@ -87,9 +143,13 @@ class Workspace(Conversations):
         """Start the engine and tell what opening the files brought up. Called once the window is shown."""
         for sentence in self._notices:
             self.notice.emit(sentence)
+        for report in self._troubles:
+            self.trouble.emit(report)
         self._notices.clear()
+        self._troubles.clear()
         self._archive.backup_timer.start()
         self._model.load_in_background()
+        self.model_store.start()
 
     # --- engine -------------------------------------------------------------------------------------------
 
@@ -98,14 +158,16 @@ class Workspace(Conversations):
         return self._model.state
 
     def models(self) -> list[ModelChoice]:
-        """The bundled guide and the folders used lately."""
-        return model_choices(self.settings.recent_models)
+        """The bundled guide, the installed models and the folders used lately."""
+        return model_choices(self.settings.recent_models, self.model_store.installed.entries)
 
+    @Slot(str)
     def choose_model(self, ref: str) -> None:
-        """Use ``guide`` or a folder from the next message on, and load it in the background."""
+        """Use ``guide`` or a folder from the next message on, in new chats too, and load it in the background."""
         if ref != GUIDE_REF:
             self.settings.remember_model(ref)
         self.settings.model = ref
+        self.open_chat.take_model(ref)
         self.settings_applied()
 
     @Slot()
@@ -114,26 +176,43 @@ class Workspace(Conversations):
         self._model.bring_in(reply_runs=self._replies.busy)
 
     def mode(self) -> str:
-        """The chosen mode's name."""
-        return self.settings.mode
+        """The name of the mode of the chat that is shown: its own, or that of the settings."""
+        return self.open_chat.options().mode or self.settings.of_model(self.settings.model).mode
 
     def choose_mode(self, mode: str) -> None:
-        """Use a mode from the next message on.
+        """Use a mode from the next message on; in the chat that is shown alone, where that has a mode of its own.
 
         Raises:
             InvalidOption: There is no such mode.
         """
-        self.settings.mode = mode
+        options = self.open_chat.options()
+        if options.mode is None:
+            self.settings.choose_for(self.settings.model, "mode", mode)
+        else:
+            self.open_chat.set_options(replace(options, mode=mode))
 
     def modes(self) -> list[ModeChoice]:
         """The modes, each with the reason where it cannot be chosen."""
-        return mode_choices(self.drafts.in_use, self._model.state.gpu, self.settings.vram_budget_bytes)
+        budget = self.settings.of_model(self.settings.model).vram_budget_bytes
+        choices = mode_choices(self.drafts.in_use, self._model.state.gpu, budget)
+        return with_plan(choices, self.plans.chosen)
 
     def inspection(self) -> Inspection:
         """What the inspector shows; made when it is opened first."""
         if self._inspection is None:
-            self._inspection = Inspection(self._client, self._replies, self._model, self.modes, self)
+            self._inspection = Inspection(
+                self._client, self._replies, self._model, self.plans, self.modes, self
+            )
         return self._inspection
+
+    def settings_desk(self) -> SettingsDesk:
+        """What the dialog of settings needs; made when it is opened first."""
+        if self._desk is None:
+            self._desk = SettingsDesk(
+                self.settings, self._model, self._writer, self._network, self._data_folder, self
+            )
+            self._desk.network_changed.connect(self.model_store.downloads.reconnect)
+        return self._desk
 
     def close(self) -> None:
         """Save everything, end the engine and join every thread. May be called twice."""
@@ -141,9 +220,13 @@ class Workspace(Conversations):
             return
         self._closed = True
         self._replies.close()
+        self.model_store.close()
+        self.typesetter.close()
         self._saved.close()
         self._client.close()  # the writer works meanwhile
+        self.gpu_addon.close()
         self._stop_timers()
+        self.upkeep.close()
         self._journal.close()
         self._database.reader.close()
         if self._database.presence is not None:
@@ -156,7 +239,8 @@ class Workspace(Conversations):
         try:
             database = open_database(folder)
         except StorageError as error:
-            self._notices.append(f"{error.message} Nothing of this session is saved.")
+            sentence = tr("{problem} Nothing of this session is saved.", problem=error.message)
+            self._troubles.append(replace(report_of(error), message=sentence))
             return open_in_memory(folder)
         self._notices += database.notices
         return database

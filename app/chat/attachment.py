@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 
+from app.words import tr
 from engine.errors import InvalidOption
 
 MAX_BYTES = 1 << 20  # a file: about 300,000 tokens of English, more than most contexts hold
@@ -44,14 +45,16 @@ def attachment_of(name: str, content: bytes) -> Attachment:
     """
     name = " ".join("".join(c if c.isprintable() else " " for c in PurePath(name).name).split()) or "file"
     if not content:
-        raise InvalidOption(f"{name} is empty: attach a file with text in it.")
+        raise InvalidOption(tr("{name} is empty: attach a file with text in it.", name=name))
     check_size(name, len(content))
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         if b"\0" in content[:4096]:
             raise InvalidOption(_binary(name)) from error
-        raise InvalidOption(f"{name} is not UTF-8 text: save it as UTF-8, then attach it again.") from error
+        raise InvalidOption(
+            tr("{name} is not UTF-8 text: save it as UTF-8, then attach it again.", name=name)
+        ) from error
     if any(character < " " and character not in _TEXT_CONTROLS for character in set(text)):
         raise InvalidOption(_binary(name))
     return Attachment(name, len(content), text.replace("\r\n", "\n").replace("\r", "\n"))
@@ -65,8 +68,12 @@ def check_size(name: str, size_bytes: int) -> None:
     """
     if size_bytes > MAX_BYTES:
         raise InvalidOption(
-            f"{name} has {size_bytes / (1 << 20):.1f} MiB, but an attachment holds "
-            f"{MAX_BYTES >> 20} MiB at most: attach the part that matters."
+            tr(
+                "{name} has {size} MiB, but an attachment holds {most} MiB at most: attach the part that matters.",
+                name=name,
+                size=f"{size_bytes / (1 << 20):.1f}",
+                most=MAX_BYTES >> 20,
+            )
         )
 
 
@@ -77,7 +84,9 @@ def check_number(attachments: Sequence[Attachment]) -> None:
         InvalidOption: with the limit.
     """
     if len(attachments) > MAX_FILES:
-        raise InvalidOption(f"A message holds {MAX_FILES} files at most: send the others with the next one.")
+        raise InvalidOption(
+            tr("A message holds {most} files at most: send the others with the next one.", most=MAX_FILES)
+        )
 
 
 def with_attachments(text: str, attachments: Sequence[Attachment]) -> str:
@@ -99,4 +108,4 @@ def _block(attachment: Attachment) -> str:
 
 
 def _binary(name: str) -> str:
-    return f"{name} is not a text file: only plain text can be attached."
+    return tr("{name} is not a text file: only plain text can be attached.", name=name)

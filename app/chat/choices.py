@@ -7,6 +7,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from app.chat.model_entries import InstalledEntry
+from app.words import mark, tr
+
 GUIDE_REF = "guide"
 
 
@@ -18,11 +21,13 @@ class ModelChoice:
         ref: ``guide`` or a folder; what `LoadOptions.model` takes.
         name: What to show.
         detail: A second, smaller line.
+        problem: Why it cannot be chosen, empty where it can.
     """
 
     ref: str
     name: str
     detail: str
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -64,37 +69,47 @@ class ModeChoice:
 
 
 MODES = (
-    ModeChoice("auto", "Auto", "Takes the fastest mode for this model and this computer."),
-    ModeChoice("plain", "Plain", "Generates one token after the other."),
-    ModeChoice("lookup", "Lookup", "Guesses the next tokens from the text so far, checks several at once."),
+    ModeChoice("auto", mark("Auto"), mark("Takes the fastest mode for this model and this computer.")),
+    ModeChoice("plain", mark("Plain"), mark("Generates one token after the other.")),
+    ModeChoice(
+        "lookup",
+        mark("Lookup"),
+        mark("Guesses the next tokens from the text so far, checks several at once."),
+    ),
     ModeChoice(
         "dovetail",
         "Dovetail",
-        "A small draft model guesses a tree of tokens, the model checks it at once.",
+        mark("A small draft model guesses a tree of tokens, the model checks it at once."),
         needs="draft",
     ),
     ModeChoice(
-        "offload", "Partial offload", "As many layers as fit run on the GPU, the rest in memory.", needs="gpu"
+        "offload",
+        mark("Partial offload"),
+        mark("As many layers as fit run on the GPU, the rest in memory."),
+        needs="gpu",
     ),
     ModeChoice(
-        "layer-offload", "Layer offload", "Each layer is copied to the GPU when its turn comes.", needs="gpu"
+        "layer-offload",
+        mark("Layer offload"),
+        mark("Each layer is copied to the GPU when its turn comes."),
+        needs="gpu",
     ),
     ModeChoice(
         "llmcad",
         "LLMCad",
-        "For models larger than memory: a draft writes, the model is read from the disk to check.",
+        mark("For models larger than memory: a draft writes, the model is read from the disk to check."),
         needs="draft",
     ),
 )
 
-_NO_DRAFT = "Needs a draft: choose one in the menu of models."
-_NO_GPU = "Needs a GPU, and there is none that Tenon can use here."
-_GPU_LEFT_ALONE = "Needs a GPU, and the GPU memory budget of 0 leaves it alone."
+_NO_DRAFT = mark("Needs a draft: choose one in the menu of models.")
+_NO_GPU = mark("Needs a GPU, and there is none that Tenon can use here.")
+_GPU_LEFT_ALONE = mark("Needs a GPU, and the GPU memory budget of 0 leaves it alone.")
 
 
 def mode_title(name: str) -> str:
     """What to show for a mode's name."""
-    return next((mode.title for mode in MODES if mode.name == name), name.capitalize())
+    return next((tr(mode.title) for mode in MODES if mode.name == name), name.capitalize())
 
 
 def mode_choices(draft: str, gpu: str | None, vram_budget_bytes: int | None) -> list[ModeChoice]:
@@ -109,15 +124,16 @@ def mode_choices(draft: str, gpu: str | None, vram_budget_bytes: int | None) -> 
 
 
 def _with_reason(mode: ModeChoice, draft: str, gpu: str | None, vram_budget_bytes: int | None) -> ModeChoice:
+    said = replace(mode, title=tr(mode.title), help=tr(mode.help))
+    if mode.needs == "draft" and draft:
+        return replace(said, help=tr("{what} Draft: {draft}", what=said.help, draft=draft))
     if mode.needs == "draft":
-        return (
-            replace(mode, help=f"{mode.help} Draft: {draft}") if draft else replace(mode, problem=_NO_DRAFT)
-        )
+        return replace(said, problem=tr(_NO_DRAFT))
     if mode.needs == "gpu" and gpu == "":
-        return replace(mode, problem=_NO_GPU)
+        return replace(said, problem=tr(_NO_GPU))
     if mode.needs == "gpu" and vram_budget_bytes == 0:
-        return replace(mode, problem=_GPU_LEFT_ALONE)
-    return mode
+        return replace(said, problem=tr(_GPU_LEFT_ALONE))
+    return said
 
 
 def model_name(ref: str) -> str:
@@ -127,10 +143,13 @@ def model_name(ref: str) -> str:
     return Path(ref).name or ref
 
 
-def model_choices(recent_refs: Sequence[str]) -> list[ModelChoice]:
-    """The bundled guide, then the folders and GGUF files used lately; one that is gone says so."""
-    choices = [ModelChoice(GUIDE_REF, model_name(GUIDE_REF), "Built in: answers questions about Tenon")]
-    choices += [ModelChoice(ref, model_name(ref), _place(ref)) for ref in recent_refs]
+def model_choices(recent_refs: Sequence[str], installed: Sequence[InstalledEntry] = ()) -> list[ModelChoice]:
+    """The bundled guide, the installed models, then folders and GGUF files used lately; one that is gone says so."""
+    choices = [ModelChoice(GUIDE_REF, model_name(GUIDE_REF), tr("Built in: answers questions about Tenon"))]
+    usable = [entry for entry in installed if entry.kind == "target" and not entry.bundled]
+    choices += [ModelChoice(entry.ref, entry.name, tr("Installed"), entry.problem) for entry in usable]
+    known = {choice.ref for choice in choices}
+    choices += [ModelChoice(ref, model_name(ref), _place(ref)) for ref in recent_refs if ref not in known]
     return choices
 
 
@@ -151,14 +170,18 @@ def draft_choices(
         usual: What modes that need a draft take when none is chosen; empty where there is nothing to take.
         problems: What is wrong with a draft, by its reference, as far as that is known.
     """
-    detail = f"Modes that need a draft take {usual}" if usual else "Modes that need a draft cannot run"
-    choices = [DraftChoice("", "None", detail, chosen=chosen == "")]
+    detail = (
+        tr("Modes that need a draft cannot run")
+        if not usual
+        else tr("Modes that need a draft take {draft}", draft=usual)
+    )
+    choices = [DraftChoice("", tr("None"), detail, chosen=chosen == "")]
     for ref in refs:
-        where = "Built in" if ref in bundled else _place(ref)
+        where = tr("Built in") if ref in bundled else _place(ref)
         choices.append(DraftChoice(ref, draft_name(ref), where, ref == chosen, problems.get(ref, "")))
     return choices
 
 
 def _place(ref: str) -> str:
     folder = Path(ref)
-    return str(folder.parent) if folder.exists() else f"Not found: {folder}"
+    return str(folder.parent) if folder.exists() else tr("Not found: {place}", place=folder)

@@ -11,7 +11,7 @@ from typing import Any
 from app.chat.attachment import Attachment
 from app.chat.conversation_options import ConversationOptions
 from app.chat.reply_details import ReplyDetails
-from engine.messages import Role
+from engine.messages import ErrorReport, Role
 
 
 class MessageState(str, Enum):
@@ -99,6 +99,7 @@ class Message:
         attachments: Text files that the model reads before the content.
         kept_characters: Of a reply that is being continued, how much of the content was there before; not kept on
             the disk.
+        trouble: What went wrong, with details; not kept on the disk.
     """
 
     id: int
@@ -117,6 +118,7 @@ class Message:
     details: ReplyDetails | None = None
     attachments: tuple[Attachment, ...] = ()
     kept_characters: int = 0
+    trouble: ErrorReport | None = None
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import math
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
+from app.chat.choices import MODES
 from engine.messages import SamplingOptions
 
 
@@ -18,11 +19,18 @@ class ConversationOptions:
         system_prompt: What the model is told first; blank tells it nothing.
         max_tokens: Longest reply in tokens; 0 is until the context is full.
         sampling: How tokens are drawn; a None in it takes the setting, and the model's own where there is none.
+        mode: How replies are generated, by its ``--mode`` name.
     """
 
     system_prompt: str | None = None
     max_tokens: int | None = None
     sampling: SamplingOptions = field(default_factory=SamplingOptions)
+    mode: str | None = None
+
+    @property
+    def empty(self) -> bool:
+        """Whether everything is as the settings say."""
+        return self == ConversationOptions()
 
     def sampling_over(self, settings: SamplingOptions) -> SamplingOptions:
         """How tokens are drawn: what is set here, and the settings for the rest."""
@@ -53,10 +61,12 @@ class ConversationOptions:
         numbers = {name.name: _number(given.get(name.name), name.name) for name in fields(SamplingOptions)}
         system_prompt = values.get("system_prompt")
         most = _number(values.get("max_tokens"), "top_k")
+        mode = values.get("mode")
         return cls(
             system_prompt if isinstance(system_prompt, str) else None,
             None if most is None else int(most),
             SamplingOptions(**numbers),  # type: ignore[arg-type]
+            mode if mode in _MODE_NAMES else None,
         )
 
 
@@ -69,6 +79,7 @@ class Preset:
 
 
 _WHOLE = ("top_k", "seed")
+_MODE_NAMES = tuple(mode.name for mode in MODES)
 
 
 def _number(value: Any, name: str) -> float | int | None:

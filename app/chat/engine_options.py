@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, fields, replace
 
 from app.chat.choices import MODES
+from app.chat.conversation_options import ConversationOptions
 from app.settings.settings import Settings
-from engine.messages import LoadOptions
+from engine.messages import LoadOptions, SamplingOptions
 
 
 def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
-    """Which model to run and how, as the settings are now.
+    """Which model to run and how, as the settings are now for this model.
 
     Args:
         settings: The settings.
         ref: Another model than the chosen one; its own draft goes along.
     """
     model = settings.model if ref is None else ref
+    settings = settings.of_model(model)
     return LoadOptions(
         model=model,
         draft=settings.draft_of(model) or None,
@@ -34,6 +36,50 @@ def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
         branching=settings.branching,
         adaptive_fallback=settings.adaptive_fallback,
         draft_ahead=settings.draft_ahead,
+        draft_beyond=settings.draft_beyond,
+    )
+
+
+def planned(options: LoadOptions) -> LoadOptions:
+    """What a plan depends on: options that differ in nothing else have the same plan."""
+    return LoadOptions(
+        model=options.model,
+        draft=options.draft,
+        weights=options.weights,
+        context=options.context,
+        ram_budget_bytes=options.ram_budget_bytes,
+        vram_budget_bytes=options.vram_budget_bytes,
+        gpu_layers=options.gpu_layers,
+    )
+
+
+@dataclass(frozen=True)
+class ReplyOptions:
+    """How one reply is made by a model that is loaded; see `Generate`."""
+
+    system_prompt: str
+    max_tokens: int | None
+    sampling: SamplingOptions
+    verify: str
+
+
+def reply_options(settings: Settings, ref: str, own: ConversationOptions) -> ReplyOptions:
+    """What a conversation sets for itself, then what the model has of its own, then what holds for all.
+
+    Args:
+        settings: The settings.
+        ref: The model that replies.
+        own: The conversation's.
+    """
+    settings = settings.of_model(ref)
+    sampling = SamplingOptions(
+        **{field.name: getattr(settings, field.name) for field in fields(SamplingOptions)}
+    )
+    return ReplyOptions(
+        system_prompt=settings.system_prompt if own.system_prompt is None else own.system_prompt,
+        max_tokens=(settings.max_tokens if own.max_tokens is None else own.max_tokens) or None,
+        sampling=own.sampling_over(sampling),
+        verify=settings.verify,
     )
 
 

@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from engine.messages import EngineReady, Event, Failed, Finished, LoadProgress, ModelLoaded, ModelUnloaded
+from engine.errors import EngineStopped
+from engine.messages import (
+    EngineReady,
+    ErrorReport,
+    Event,
+    Failed,
+    Finished,
+    LoadProgress,
+    ModelLoaded,
+    ModelUnloaded,
+)
 
 
 class EnginePhase(str, Enum):
@@ -30,7 +40,10 @@ class EngineState:
         fraction: Progress of a load, 0 to 1; None when not loading or not known.
         sentence: What to tell the person: why it stopped, or why the model could not be loaded. Else empty.
         draft_name: The draft that was chosen for the model, empty for none.
+        measuring: Whether it is kept free of replies, because this machine is measured.
         gpu: The GPU that the engine can use, by torch's name; empty where there is none, None while not known.
+        trouble: Why it stopped, or why the model could not be loaded, with details.
+        resting: Whether the model was taken out of memory because nothing was asked of it.
     """
 
     phase: EnginePhase
@@ -41,19 +54,25 @@ class EngineState:
     sentence: str = ""
     draft_name: str = ""
     gpu: str | None = None
+    measuring: bool = False
+    trouble: ErrorReport | None = None
+    resting: bool = False
 
     def with_model(self, ref: str, name: str, draft_name: str) -> EngineState:
         """The state when a model and a draft are the chosen ones that are not in memory."""
         model = replace(self, model_ref=ref, model_name=name, draft_name=draft_name)
-        return replace(model, weights="", fraction=None, sentence="")
+        return replace(model, weights="", fraction=None, sentence="", trouble=None, resting=False)
 
     def loading(self) -> EngineState:
         """The state when a load begins."""
-        return replace(self, phase=EnginePhase.LOADING, weights="", fraction=None, sentence="")
+        loading = replace(self, phase=EnginePhase.LOADING, weights="", fraction=None, sentence="")
+        return replace(loading, trouble=None, resting=False)
 
     def stopped(self, sentence: str) -> EngineState:
         """The state when the process is gone."""
-        return replace(self, phase=EnginePhase.STOPPED, weights="", fraction=None, sentence=sentence)
+        trouble = ErrorReport(EngineStopped.__name__, sentence) if sentence else None
+        stopped = replace(self, phase=EnginePhase.STOPPED, weights="", fraction=None, sentence=sentence)
+        return replace(stopped, trouble=trouble, resting=False)
 
     def after(self, event: Event) -> EngineState:
         """The state that follows an event; the same object when the event changes nothing."""
@@ -66,12 +85,13 @@ class EngineState:
         if isinstance(event, ModelLoaded):
             report = event.report
             ready = replace(self, phase=EnginePhase.READY, model_name=report.name, weights=report.weights)
-            return replace(ready, fraction=None, sentence="")
+            return replace(ready, fraction=None, sentence="", trouble=None, resting=False)
         if isinstance(event, ModelUnloaded) and self.phase is not EnginePhase.LOADING:
             return replace(self, phase=EnginePhase.IDLE, weights="", fraction=None)
         if self.phase is EnginePhase.LOADING and isinstance(event, (Finished, Failed)):
             # The load ended without a model: stopped by the person, or not possible.
             failed = isinstance(event, Failed) and event.error.kind != "Cancelled"
-            sentence = event.error.message if failed and isinstance(event, Failed) else ""
-            return replace(self, phase=EnginePhase.IDLE, fraction=None, sentence=sentence)
+            trouble = event.error if failed and isinstance(event, Failed) else None
+            sentence = "" if trouble is None else trouble.message
+            return replace(self, phase=EnginePhase.IDLE, fraction=None, sentence=sentence, trouble=trouble)
         return self

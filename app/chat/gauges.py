@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.messages import StatisticsUpdated
@@ -27,6 +28,28 @@ class Sample:
     tokens_per_second: float | None
     resident_bytes: int
     disk_bytes_per_second: float
+
+
+def smooth_speeds(samples: Iterable[Sample], over: int = 5) -> list[float | None]:
+    """The speed at each sample, averaged with those just before it in the same reply.
+
+    A step emits whole tokens, so that the speed from one sample to the next jumps even where nothing changes.
+
+    Args:
+        samples: In order.
+        over: Samples to average, the one itself included.
+    """
+    speeds: list[float | None] = []
+    recent: deque[float] = deque(maxlen=over)
+    before = ""
+    for sample in samples:
+        if sample.reply != before:
+            recent.clear()
+        before = sample.reply
+        if sample.tokens_per_second is not None:
+            recent.append(sample.tokens_per_second)
+        speeds.append(None if sample.tokens_per_second is None else sum(recent) / len(recent))
+    return speeds
 
 
 class Gauges:

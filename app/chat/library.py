@@ -129,6 +129,16 @@ class Library:
         """One message; None when it is gone."""
         return self._tree(conversation_id).get(message_id)
 
+    def model_before(self, conversation_id: int, message_id: int) -> str:
+        """The model that wrote the last reply before a message on its path; empty where there is none."""
+        tree = self._tree(conversation_id)
+        message = tree.get(message_id)
+        while message is not None and message.parent_id is not None:
+            message = tree.get(message.parent_id)
+            if message is not None and message.model and not message.deleted:
+                return message.model
+        return ""
+
     def put_message(self, message: Message) -> None:
         """Add a message, or replace the one of its id."""
         self._tree(message.conversation_id).put(message)

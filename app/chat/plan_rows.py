@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.chat.choices import ModeChoice
+from engine.messages import PlanReport
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,25 @@ class PlanRow:
     def expected(self) -> float | None:
         """What was measured, else what was predicted."""
         return self.predicted if self.measured is None else self.measured
+
+
+def predicted_speeds(plan: PlanReport | None) -> dict[str, float]:
+    """Tokens per second by mode, as far as a plan predicts them."""
+    modes = () if plan is None else plan.modes
+    return {mode.mode: mode.tokens_per_second for mode in modes if mode.tokens_per_second is not None}
+
+
+def with_plan(choices: Iterable[ModeChoice], plan: PlanReport | None) -> list[ModeChoice]:
+    """Modes to choose from, with what a plan says of them: why one cannot run, and what ``auto`` takes."""
+    if plan is None:
+        return list(choices)
+    refusals = {mode.mode: mode.refusal for mode in plan.modes}
+    return [
+        replace(choice, help=plan.reason)
+        if choice.name == "auto"
+        else replace(choice, problem=choice.problem or refusals.get(choice.name, ""))
+        for choice in choices
+    ]
 
 
 def plan_rows(

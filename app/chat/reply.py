@@ -6,8 +6,11 @@ from dataclasses import replace
 
 from app.chat.conversation import Message, MessageState, ReplyStatistics
 from app.chat.reply_details import ReplyDetails
+from app.chat.troubles import CUT_OFF, INTERNAL, NO_REPLY
+from app.words import tr
 from engine.messages import (
     ContextTrimmed,
+    ErrorReport,
     Event,
     Failed,
     Finished,
@@ -42,7 +45,7 @@ def reply_after(reply: Message, event: Event, context_limit: int = 0) -> Message
     if isinstance(event, Failed):
         if reply.state is MessageState.STOPPED or event.error.kind == "Cancelled":
             return replace(reply, state=MessageState.STOPPED)
-        return replace(reply, state=MessageState.FAILED, error=event.error.message)
+        return replace(reply, state=MessageState.FAILED, error=event.error.message, trouble=event.error)
     return reply
 
 
@@ -55,10 +58,23 @@ def can_continue(message: Message) -> bool:
     return cut or (message.state is MessageState.COMPLETE and at_limit)
 
 
+def trouble_of(message: Message) -> ErrorReport | None:
+    """What to show in red beside a reply: why it failed or was cut off; None where nothing is wrong."""
+    if message.state not in (MessageState.FAILED, MessageState.INTERRUPTED):
+        return None
+    if message.trouble is not None:
+        return message.trouble
+    if message.error:
+        return ErrorReport(CUT_OFF if message.content else NO_REPLY, message.error)
+    return ErrorReport(INTERNAL, tr("The reply failed.")) if message.state is MessageState.FAILED else None
+
+
 def trimmed_sentence(messages_left_out: int) -> str:
     """What to say when the conversation outgrew the context."""
-    messages = "message was" if messages_left_out == 1 else f"{messages_left_out} messages were"
-    return f"The oldest {messages} left out, because the conversation is longer than the model's context."
+    return tr(
+        "The oldest %n message(s) were left out, because the chat is longer than the model's context.",
+        messages_left_out,
+    )
 
 
 def _finished(reply: Message, event: Finished, context_limit: int) -> Message:

@@ -34,20 +34,22 @@ class ReplyQueue:
         running: The reply that the engine works on, also while it is being stopped.
         waiting: Those behind it, first come first served.
         halted: The engine is gone; nothing starts before `resume`.
+        held: The engine is to do something else undisturbed; nothing starts meanwhile.
     """
 
     def __init__(self) -> None:
         self.running: Ticket | None = None
         self.waiting: tuple[Ticket, ...] = ()
         self.halted = False
+        self.held = False
 
     def add(self, ticket: Ticket) -> None:
         """Queue a reply behind all others."""
         self.waiting += (ticket,)
 
     def start_next(self) -> Ticket | None:
-        """Make the first waiting reply the running one; None when one runs, none waits, or all is halted."""
-        if self.running is not None or self.halted or not self.waiting:
+        """Make the first waiting reply the running one; None when one runs, none waits, or all is halted or held."""
+        if self.running is not None or self.halted or self.held or not self.waiting:
             return None
         self.running, *rest = self.waiting
         self.waiting = tuple(rest)

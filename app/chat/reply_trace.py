@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from app.words import mark
 from engine.messages import Event, Finished, ModeChanged, PlanChosen, RoundRecord, StatisticsUpdated, Timings
 
 # Of a reply with more rounds the latest are kept.
@@ -12,11 +13,11 @@ MOST_ROUNDS = 4_096
 
 
 class Origin(str, Enum):
-    """Where a token came from; the value is what a person reads."""
+    """Where a token came from; the value is what a person reads, marked."""
 
-    ACCEPTED = "draft, accepted"
-    CORRECTED = "corrected"  # the draft had guessed other tokens here
-    PLAIN = "plain"  # nothing was guessed here
+    ACCEPTED = mark("draft, accepted")
+    CORRECTED = mark("corrected")  # the draft had guessed other tokens here
+    PLAIN = mark("plain")  # nothing was guessed here
 
 
 @dataclass(frozen=True)

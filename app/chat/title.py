@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
+from app.words import mark, tr
+
 TITLE_CHARACTERS = 60
-UNTITLED = "New chat"
+UNTITLED = mark("New chat")
+_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
+_LABEL = re.compile(r"(?i)^(chat )?(title|titel|标题)\W*[:：]")
+_AROUND = " \t*_#`\"'“”„«»‘’"
 
 
 def title_of(text: str) -> str:
@@ -19,7 +26,7 @@ def title_of(text: str) -> str:
         words = "".join(char if char.isprintable() else " " for char in line).split()
         if words:
             return _cut(" ".join(words))
-    return UNTITLED
+    return tr(UNTITLED)
 
 
 def _cut(line: str) -> str:
@@ -30,3 +37,18 @@ def _cut(line: str) -> str:
     # A line without a space in its second half (a web address, Chinese) is cut in the middle of the word.
     end = space if space >= TITLE_CHARACTERS // 2 else TITLE_CHARACTERS - 1
     return head[:end].rstrip(" ,.;:") + "…"
+
+
+def model_title(text: str) -> str:
+    """A title out of what a model said when it was asked for one; empty where it said nothing of use.
+
+    Thoughts, quotes, Markdown and a label before it go; what is left is one line, as `title_of` cuts it.
+    """
+    said = _THOUGHT.sub("", text)
+    if "<think>" in said:  # it never came to an end
+        return ""
+    for line in said.splitlines():
+        bare = _LABEL.sub("", line.strip(_AROUND)).strip(_AROUND).rstrip(".")
+        if any(char.isalnum() for char in bare):
+            return title_of(bare)
+    return ""

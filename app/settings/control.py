@@ -1,4 +1,4 @@
-"""How a person is asked for a setting: a switch, a list of names, or a number in a range. No Qt here."""
+"""How a person is asked for a setting: a switch, a list of names, a number in a range, or words. No Qt here."""
 
 from __future__ import annotations
 
@@ -12,9 +12,15 @@ class Switch:
 
 @dataclass(frozen=True)
 class Names:
-    """One of some names, each with what to show for it."""
+    """One of some names, each with what to show for it.
 
-    titles: tuple[tuple[str, str], ...]
+    Attributes:
+        titles: Name and words of each.
+        offered: Whether the window is asked what there is to choose from, with details and reasons.
+    """
+
+    titles: tuple[tuple[str, str], ...] = ()
+    offered: bool = False
 
 
 @dataclass(frozen=True)
@@ -29,6 +35,10 @@ class Number:
         unit: What stands behind the number, empty for nothing.
         unit_size: What one of this unit is in the setting's own.
         empty: What to show for no value at all; empty where a value is needed.
+        least_words: What to show instead of the smallest value, where that stands for something else.
+        slider: The part of the range that a slider covers, beside what the two words above stand for; None for
+            no slider.
+        by_factors: Whether equal ways of the slider are equal factors and not equal differences.
     """
 
     least: float
@@ -38,6 +48,22 @@ class Number:
     unit: str = ""
     unit_size: int = 1
     empty: str = ""
+    least_words: str = ""
+    slider: tuple[float, float] | None = None
+    by_factors: bool = False
 
 
-Control = Switch | Names | Number
+@dataclass(frozen=True)
+class Words:
+    """Any text.
+
+    Attributes:
+        lines: How many lines of it are seen at once.
+        hint: What stands in the empty field.
+    """
+
+    lines: int = 1
+    hint: str = ""
+
+
+Control = Switch | Names | Number | Words

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from app.settings.control import Control, Names, Number, Switch
+from app.settings.control import Control, Names, Number, Switch, Words
+from app.words import tr
 from engine.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from app.settings.settings import Settings
+    from app.settings.values import Values
 
 T = TypeVar("T")
 
@@ -44,21 +46,33 @@ class Setting(Generic[T]):
     def __get__(self, instance: None, owner: type) -> Setting[T]: ...
 
     @overload
-    def __get__(self, instance: Settings, owner: type) -> T: ...
+    def __get__(self, instance: Values, owner: type) -> T: ...
 
-    def __get__(self, instance: Settings | None, owner: type) -> Setting[T] | T:
+    def __get__(self, instance: Values | None, owner: type) -> Setting[T] | T:
         if instance is None:
             return self
         value: T = instance.values.get(self.name, self.default)
         return value
 
-    def __set__(self, instance: Settings, value: T) -> None:
+    def __set__(self, instance: Values, value: T) -> None:
         instance.change(self.name, self.read(value))
 
 
-def text(default: str, help_text: str) -> Setting[str]:
+def text(default: str, help_text: str, title: str = "", control: Words | None = None) -> Setting[str]:
     """A string, any string."""
-    return Setting(default, help_text, _text)
+    return Setting(default, help_text, _text, title, control or Words())
+
+
+def address(default: str, help_text: str, title: str = "", hint: str = "") -> Setting[str]:
+    """The address of a server, http or https; or nothing."""
+
+    def read(value: Any) -> str:
+        given = _text(value).strip()
+        if given and not re.fullmatch(r"https?://[^\s/]+(/\S*)?", given):
+            raise InvalidOption(tr("Write a whole address, such as {example}.", example=hint))
+        return given
+
+    return Setting(default, help_text, read, title, Words(hint=hint))
 
 
 def switch(default: bool, help_text: str, title: str = "") -> Setting[bool]:
@@ -73,19 +87,27 @@ def switch(default: bool, help_text: str, title: str = "") -> Setting[bool]:
 
 
 def choice(
-    default: str, names: tuple[str, ...], help_text: str, title: str = "", titles: tuple[str, ...] = ()
+    default: str,
+    names: tuple[str, ...],
+    help_text: str,
+    title: str = "",
+    titles: tuple[str, ...] = (),
+    offered: bool = False,
 ) -> Setting[str]:
-    """One of some names; ``titles`` are what to show for them."""
+    """One of some names; ``titles`` are what to show for them, ``offered`` as in `Names`."""
 
     def read(value: Any) -> str:
         if value not in names:
             raise InvalidOption(f"Expected one of {', '.join(names)}, not {value!r}.")
         return str(value)
 
-    return Setting(default, help_text, read, title, Names(tuple(zip(names, titles or names, strict=True))))
+    control = Names(tuple(zip(names, titles or names, strict=True)), offered)
+    return Setting(default, help_text, read, title, control)
 
 
-def whole_number(default: int, least: int, most: int, help_text: str, title: str = "") -> Setting[int]:
+def whole_number(
+    default: int, least: int, most: int, help_text: str, title: str = "", control: Number | None = None
+) -> Setting[int]:
     """An integer from ``least`` to ``most``, both included."""
 
     def read(value: Any) -> int:
@@ -93,18 +115,24 @@ def whole_number(default: int, least: int, most: int, help_text: str, title: str
             raise InvalidOption(f"Expected a whole number from {least} to {most}, not {value!r}.")
         return value
 
-    return Setting(default, help_text, read, title, Number(least, most))
+    return Setting(default, help_text, read, title, control or Number(least, most))
 
 
 def optional_whole_number(
-    least: int, most: int, help_text: str, title: str = "", empty: str = ""
+    least: int, most: int, help_text: str, title: str = "", empty: str = "", control: Number | None = None
 ) -> Setting[int | None]:
     """An integer from ``least`` to ``most``; or None, which is the default and for which ``empty`` is shown."""
-    return _optional_integer(least, most, help_text, title, Number(least, most, empty=empty))
+    return _optional_integer(least, most, help_text, title, control or Number(least, most, empty=empty))
 
 
 def number(
-    default: float, least: float, most: float, help_text: str, title: str = "", places: int = 2
+    default: float,
+    least: float,
+    most: float,
+    help_text: str,
+    title: str = "",
+    places: int = 2,
+    control: Number | None = None,
 ) -> Setting[float]:
     """A number from ``least`` to ``most``, both included; ``places`` of it are shown."""
 
@@ -113,15 +141,17 @@ def number(
             raise InvalidOption(f"Expected a number from {least:g} to {most:g}, not {value!r}.")
         return float(value)
 
-    control = Number(least, most, places, step=10.0**-places)
-    return Setting(default, help_text, read, title, control)
+    usual = Number(least, most, places, step=10.0**-places)
+    return Setting(default, help_text, read, title, control or usual)
 
 
 def optional_size(
     least_bytes: int, most_bytes: int, help_text: str, title: str = "", empty: str = ""
 ) -> Setting[int | None]:
     """Bytes, shown in GB; or None, which is the default and for which ``empty`` is shown."""
-    control = Number(least_bytes / 1e9, most_bytes / 1e9, 1, 0.5, "GB", 1_000_000_000, empty)
+    least, most = least_bytes / 1e9, most_bytes / 1e9
+    slider = (max(least, 0.5), 64.0)
+    control = Number(least, most, 1, 0.5, "GB", 1_000_000_000, empty, slider=slider, by_factors=True)
     return _optional_integer(least_bytes, most_bytes, help_text, title, control)
 
 
@@ -138,7 +168,9 @@ def _optional_integer(
     return Setting(None, help_text, read, title, control)
 
 
-def optional_number(least: float, most: float, help_text: str) -> Setting[float | None]:
+def optional_number(
+    least: float, most: float, help_text: str, title: str = "", control: Number | None = None
+) -> Setting[float | None]:
     """A number from ``least`` to ``most``, or None, which is the default."""
 
     def read(value: Any) -> float | None:
@@ -148,7 +180,7 @@ def optional_number(least: float, most: float, help_text: str) -> Setting[float 
             raise InvalidOption(f"Expected a number from {least:g} to {most:g}, or nothing, not {value!r}.")
         return float(value)
 
-    return Setting(None, help_text, read)
+    return Setting(None, help_text, read, title, control)
 
 
 def texts(most: int, help_text: str) -> Setting[tuple[str, ...]]:
@@ -162,13 +194,26 @@ def texts(most: int, help_text: str) -> Setting[tuple[str, ...]]:
     return Setting((), help_text, read)
 
 
-def texts_by_name(most: int, help_text: str) -> Setting[Mapping[str, str]]:
+def texts_by_name(
+    most: int, help_text: str, title: str = "", control: Control | None = None
+) -> Setting[Mapping[str, str]]:
     """Strings by name, the last ``most`` of those given."""
 
     def read(value: Any) -> Mapping[str, str]:
         if not isinstance(value, dict):
             raise InvalidOption(f"Expected texts by name, not {value!r}.")
         return {_text(name): _text(item) for name, item in list(value.items())[-most:]}
+
+    return Setting({}, help_text, read, title, control)
+
+
+def values_by_name(most: int, help_text: str) -> Setting[Mapping[str, Mapping[str, Any]]]:
+    """Values by their names, by another name; the last ``most`` of those given, without the empty ones."""
+
+    def read(value: Any) -> Mapping[str, Mapping[str, Any]]:
+        if not isinstance(value, dict) or not all(isinstance(own, dict) for own in value.values()):
+            raise InvalidOption(f"Expected values by name, not {value!r}.")
+        return {_text(name): dict(own) for name, own in list(value.items())[-most:] if own}
 
     return Setting({}, help_text, read)
 

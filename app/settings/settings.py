@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Collection
 
 from app.chat.choices import MODES
+from app.settings.control import Names, Number, Words
 from app.settings.setting import (
-    Setting,
+    address,
     choice,
     number,
     optional_number,
@@ -19,150 +19,304 @@ from app.settings.setting import (
     texts_by_name,
     whole_number,
 )
-from engine.errors import InvalidOption
+from app.settings.values import Values
+from app.words import mark
 
 RECENT_MODELS = 8
 REMEMBERED_DRAFTS = 64
+MODELS_OWN = mark("Model's own")
 _TERABYTE = 10**12
 
 
-class Settings:
-    """The values in force.
-
-    Attributes:
-        values: Those that differ from their defaults, by name.
-        unknown: Entries of the file that this version does not know; they are written back as they were.
-        on_change: Called after each change that is one.
-    """
+class Settings(Values):
+    """Every setting by its name; assigning to one checks and keeps it."""
 
     model = text("guide", "The model that answers: guide, or a checkpoint folder.")
-    drafts = texts_by_name(REMEMBERED_DRAFTS, "The draft that was chosen for each model, by the model.")
-    mode = choice("auto", tuple(mode.name for mode in MODES), "How replies are generated.")
-    weights = choice(
-        "auto", ("auto", "fp32", "bf16", "int8", "int4"), "Number format of the weights in memory."
+    drafts = texts_by_name(
+        REMEMBERED_DRAFTS,
+        mark("A small model that guesses words ahead for the large one; each model has its own."),
+        mark("Draft model"),
+        Names(offered=True),
     )
-    threads = whole_number(0, 0, 1024, "Processor threads; 0 takes the usable physical cores.")
-    context = whole_number(0, 0, 1 << 24, "Tokens of context; 0 takes the model's own length.")
+    mode = choice(
+        "auto",
+        tuple(mode.name for mode in MODES),
+        mark("How replies are generated."),
+        mark("Mode"),
+        tuple(mode.title for mode in MODES),
+        offered=True,
+    )
+    weights = choice(
+        "auto",
+        ("auto", "fp32", "bf16", "int8", "int4"),
+        mark("Number format of the weights in memory; fewer bits are smaller and faster, and less exact."),
+        mark("Precision of the weights"),
+        (mark("Automatic"), "32-bit", "16-bit", "8-bit", "4-bit"),
+    )
+    threads = whole_number(
+        0,
+        0,
+        1024,
+        mark("How many of the processor's cores compute."),
+        mark("Processor threads"),
+        Number(0, 1024, least_words=mark("Automatic"), slider=(1, 64)),
+    )
+    context = whole_number(
+        0,
+        0,
+        1 << 24,
+        mark("How much of the chat the model remembers, in tokens."),
+        mark("Context length"),
+        Number(0, 1 << 24, step=256, least_words=mark("Model's own"), slider=(512, 131_072), by_factors=True),
+    )
+    idle_unload_minutes = whole_number(
+        30,
+        0,
+        10_000,
+        mark(
+            "A model that nothing was asked of for so long leaves the memory; the next message loads it again."
+        ),
+        mark("Free the memory when idle"),
+        Number(0, 10_000, unit=mark("min"), step=5, least_words=mark("Never"), slider=(5, 240)),
+    )
     ram_budget_bytes = optional_size(
         100_000_000,
         100 * _TERABYTE,
-        "Most memory that the engine takes; weights beyond it are read from the disk again and again.",
-        "Memory budget",
-        empty="What is free",
+        mark("Most memory that the engine takes; weights beyond it are read from the disk again and again."),
+        mark("Memory budget"),
+        empty=mark("What is free"),
     )
     vram_budget_bytes = optional_size(
         0,
         100 * _TERABYTE,
-        "Most of the GPU's memory that the engine takes; 0 leaves the GPU alone.",
-        "GPU memory budget",
-        empty="What is free",
+        mark("Most of the GPU's memory that the engine takes; 0 leaves the GPU alone."),
+        mark("GPU memory budget"),
+        empty=mark("What is free"),
     )
     gpu_layers = optional_whole_number(
         0,
         1000,
-        "Most layers of the model in the GPU's memory.",
-        "GPU layers",
-        empty="As many as fit",
+        mark("Most layers of the model in the GPU's memory; more is faster until it is full."),
+        mark("Layers on the GPU"),
+        control=Number(0, 1000, empty=mark("All that fit"), slider=(0, 100)),
     )
     verify = choice(
         "sample-and-match",
         ("sample-and-match", "residual", "residual-replacement", "typical"),
-        "Which guesses of a draft the model accepts; the lossy rule accepts more and changes what replies say.",
-        "Verification",
+        mark(
+            "Which guesses of a draft the model accepts; the lossy rule accepts more and changes what replies say."
+        ),
+        mark("Verification"),
         (
-            "Sample and match",
-            "Residual speculative sampling",
-            "Residual speculative sampling, siblings with replacement",
-            "Typical acceptance (lossy)",
+            mark("Sample and match"),
+            mark("Residual speculative sampling"),
+            mark("Residual speculative sampling, siblings with replacement"),
+            mark("Typical acceptance (lossy)"),
         ),
     )
     draft_width = whole_number(
-        10, 1, 64, "How many branches of a draft grow at each step.", "Width of drafts"
+        10,
+        1,
+        64,
+        mark("How many branches of a draft grow at each step."),
+        mark("Width of drafts"),
+        Number(1, 64, slider=(1, 64)),
     )
-    draft_depth = whole_number(7, 1, 16, "How many tokens ahead a draft goes.", "Depth of drafts")
+    draft_depth = whole_number(
+        7,
+        1,
+        16,
+        mark("How many tokens ahead a draft goes."),
+        mark("Depth of drafts"),
+        Number(1, 16, slider=(1, 16)),
+    )
     draft_nodes = optional_whole_number(
         1,
         64,
-        "How many guessed tokens the model checks at once.",
-        "Tokens checked at once",
-        empty="Usual for the mode",
+        mark("How many guessed tokens the model checks at once."),
+        mark("Tokens checked at once"),
+        control=Number(1, 64, empty=mark("Usual"), slider=(1, 64)),
     )
-    branching = switch(True, "LLMCad: drafts are trees of guesses and not single lines.", "Branching drafts")
+    branching = switch(
+        True, mark("LLMCad: drafts are trees of guesses and not single lines."), mark("Branching drafts")
+    )
     adaptive_fallback = switch(
-        True, "LLMCad: the draft's confidence decides when the model checks it.", "Adaptive fallback"
+        True,
+        mark("LLMCad: the draft's confidence decides when the model checks it."),
+        mark("Adaptive fallback"),
     )
     fallback_threshold = number(
         0.01,
         0.0001,
         1.0,
-        "LLMCad: the model checks a draft once its best guess is less likely than this, to begin with.",
-        "Fallback threshold",
-        places=4,
+        mark("LLMCad: the model checks a draft once its best guess is less likely than this, to begin with."),
+        mark("Fallback threshold"),
+        control=Number(0.0001, 1.0, 4, 0.0001, slider=(0.0001, 1.0), by_factors=True),
     )
-    draft_ahead = switch(True, "LLMCad: the draft goes on while the model's weights are read.", "Draft ahead")
-    unconfirmed_shown = switch(True, "Whether guesses are shown in grey while they are unconfirmed.")
-    max_tokens = whole_number(0, 0, 1 << 24, "Longest reply in tokens; 0 is until the context is full.")
-    temperature = optional_number(0.0, 5.0, "Randomness, 0 is none; nothing takes the model's own.")
-    system_prompt = text("", "What the model is told before each conversation.")
+    draft_ahead = switch(
+        True, mark("LLMCad: the draft goes on while the model's weights are read."), mark("Draft ahead")
+    )
+    draft_beyond = switch(
+        True,
+        mark("LLMCad: the draft goes on below the threshold while a guess is worth its time."),
+        mark("Draft below the threshold"),
+    )
+    unconfirmed_shown = switch(
+        True,
+        mark("For models that are read from the disk: what the draft expects next, in grey."),
+        mark("Show guesses while they are unconfirmed"),
+    )
+    max_tokens = whole_number(
+        0,
+        0,
+        1 << 24,
+        mark("Longest reply in tokens."),
+        mark("Length of replies"),
+        Number(0, 1 << 24, step=16, least_words=mark("No limit"), slider=(32, 8_192), by_factors=True),
+    )
+    temperature = optional_number(
+        0.0,
+        5.0,
+        mark("How freely words are chosen: 0 always takes the likeliest."),
+        mark("Temperature"),
+        Number(0, 5, 2, 0.05, empty=MODELS_OWN, slider=(0, 2)),
+    )
+    top_k = optional_whole_number(
+        0,
+        1_000_000,
+        mark("Chooses among this many of the likeliest tokens; 0 takes all."),
+        mark("Top k"),
+        control=Number(0, 1_000_000, empty=MODELS_OWN, slider=(0, 200)),
+    )
+    top_p = optional_number(
+        0.01,
+        1.0,
+        mark("Chooses among the likeliest tokens that together are this probable; 1 takes all."),
+        mark("Top p"),
+        Number(0.01, 1, 2, 0.01, empty=MODELS_OWN, slider=(0.01, 1)),
+    )
+    min_p = optional_number(
+        0.0,
+        1.0,
+        mark("Leaves out tokens that are less likely than this share of the likeliest; 0 takes all."),
+        mark("Min p"),
+        Number(0, 1, 2, 0.01, empty=MODELS_OWN, slider=(0, 1)),
+    )
+    repetition_penalty = optional_number(
+        0.01,
+        100.0,
+        mark("Makes words that were used already less likely; 1 leaves them as they are."),
+        mark("Repetition penalty"),
+        Number(0.01, 100, 2, 0.05, empty=MODELS_OWN, slider=(0.5, 2)),
+    )
+    seed = optional_whole_number(
+        0,
+        (1 << 53) - 1,
+        mark("The same seed gives the same reply to the same chat."),
+        mark("Seed"),
+        control=Number(0, (1 << 53) - 1, empty=mark("New each time")),
+    )
+    system_prompt = text(
+        "",
+        mark("What the model is told before each conversation, as its role or how it should write."),
+        mark("System prompt"),
+        Words(lines=5, hint=mark("You are a helpful assistant.")),
+    )
+    new_chat_model = text("", "The model that new chats take: the one chosen last; empty for the one in use.")
+    new_chat_preset = text("", "The preset that new chats take; empty for none.")
+    titles_by_model = choice(
+        "other-models",
+        ("other-models", "always", "never"),
+        mark(
+            "A chat is called after its first line at once; the model can find a better title when it is done."
+        ),
+        mark("Titles by the model"),
+        (mark("Except by the built-in guide"), mark("Always"), mark("Never")),
+    )
+    folded_groups = texts(200, "Groups of the list of conversations that are folded.")
     recent_models = texts(RECENT_MODELS, "Checkpoint folders used lately, the latest first.")
     window_geometry = text("", "Where the window was, as Qt saves it, in base64.")
     sidebar_shown = switch(True, "Whether the list of conversations is shown.")
+    sidebar_width = whole_number(256, 200, 420, "Width of the list of chats, at the usual size of text.")
     inspector_width = whole_number(420, 360, 520, "Width of the inspector.")
     drafted_shown = switch(
-        False, "Whether text that came from accepted drafts is coloured in finished replies."
+        False,
+        mark("Colours the words of finished replies that a draft guessed and the model accepted."),
+        mark("Mark accepted drafts"),
     )
-    font_scale = whole_number(100, 50, 300, "Size of text in percent.")
-
-    def __init__(self) -> None:
-        self.values: dict[str, Any] = {}
-        self.unknown: dict[str, Any] = {}
-        self.on_change: Callable[[], None] | None = None
-
-    @classmethod
-    def declared(cls) -> dict[str, Setting[Any]]:
-        """Every setting by name, in the order of this page."""
-        return {name: value for name, value in vars(cls).items() if isinstance(value, Setting)}
-
-    def change(self, name: str, value: Any) -> None:
-        """Store a checked value; assigning to the attribute does this."""
-        setting = self.declared()[name]
-        if self.values.get(name, setting.default) == value:
-            return
-        self.values[name] = value
-        if value == setting.default:
-            del self.values[name]
-        if self.on_change is not None:
-            self.on_change()
-
-    def take(self, stored: Mapping[str, Any]) -> list[str]:
-        """Replace all values by stored ones.
-
-        Returns:
-            Names whose stored value is not allowed; these keep their defaults.
-        """
-        self.values, self.unknown = {}, {}
-        declared, rejected = self.declared(), []
-        for name, value in stored.items():
-            setting = declared.get(name)
-            if setting is None:
-                self.unknown[name] = value
-                continue
-            try:
-                checked = setting.read(value)
-            except InvalidOption:
-                rejected.append(name)
-                continue
-            if checked != setting.default:
-                self.values[name] = checked
-        return rejected
-
-    def stored(self) -> dict[str, Any]:
-        """What the file keeps: what differs from the defaults, so that a better default reaches everybody."""
-        return {**self.unknown, **self.values}
+    theme = choice(
+        "system",
+        ("system", "light", "dark"),
+        mark("Colours of the window."),
+        mark("Theme"),
+        (mark("As the system"), mark("Light"), mark("Dark")),
+    )
+    font_scale = whole_number(
+        100,
+        50,
+        300,
+        mark("All words of the window."),
+        mark("Size of text"),
+        Number(90, 150, unit="%", step=10, slider=(90, 150)),
+    )
+    density = choice(
+        "comfortable",
+        ("comfortable", "compact"),
+        mark("Room between rows and between messages."),
+        mark("Spacing"),
+        (mark("Comfortable"), mark("Compact")),
+    )
+    language = choice(
+        "system",
+        ("system", "en", "de", "zh"),
+        mark("Words of the window, from the next start on."),
+        mark("Language"),
+        (mark("As the system"), "English", "Deutsch", "中文"),
+    )
+    notify_when_done = switch(
+        True,
+        mark("When a long reply is complete while the window is in the background."),
+        mark("Tell when a reply is done"),
+    )
+    hub_mirror = address(
+        "",
+        mark("A mirror of the hub to search and download from; empty takes the hub itself."),
+        mark("Mirror"),
+        "https://huggingface.co",
+    )
+    proxy = address(
+        "",
+        mark("A server that searches and downloads go through; empty takes the system's."),
+        mark("Proxy"),
+        "http://proxy.example.org:3128",
+    )
+    daily_backup = switch(
+        True,
+        mark("A copy of all chats each day, beside them on this computer."),
+        mark("Daily backup"),
+    )
+    check_for_updates = switch(
+        False,
+        mark("Asks once a day whether there is a newer Tenon; nothing else is sent along."),
+        mark("Check for updates"),
+    )
+    settings_level = choice("simple", ("simple", "advanced"), "How many settings are shown.")
+    last_chat = whole_number(0, 0, (1 << 63) - 1, "The chat that was open last; 0 for a blank one.")
+    inspector_shown = switch(False, "Whether the inspector was open last.")
+    first_run_done = switch(
+        False, "Whether the welcome page was left for a chat, or a model was got from it."
+    )
 
     def remember_model(self, folder: str) -> None:
         """Put a checkpoint folder first among those used lately."""
         self.recent_models = (folder, *(other for other in self.recent_models if other != folder))
+
+    def forget_models(self, refs: Collection[str]) -> None:
+        """Take models that are removed out of what is remembered, as models and as drafts; the chosen one stays."""
+        self.recent_models = tuple(ref for ref in self.recent_models if ref not in refs)
+        kept = {ref: draft for ref, draft in self.drafts.items() if ref not in refs and draft not in refs}
+        if kept != self.drafts:
+            self.drafts = kept
 
     def draft_of(self, model: str) -> str:
         """The draft that was chosen for a model; empty when none was."""

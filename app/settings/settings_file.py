@@ -13,6 +13,7 @@ from typing import Any
 import platformdirs
 
 from app.settings.settings import Settings
+from app.words import tr
 from engine.errors import StorageError
 
 Stored = dict[str, Any]
@@ -26,6 +27,23 @@ def config_folder() -> Path:
     """Where settings lie: TENON_CONFIG_DIR, else the system's place for them."""
     override = os.environ.get("TENON_CONFIG_DIR")
     return Path(override) if override else Path(platformdirs.user_config_dir("tenon", appauthor=False))
+
+
+def migrated(stored: Stored) -> Stored:
+    """What a file of any version holds, as this version would have written it."""
+    version = stored.pop("version", 1)
+    for migrate in MIGRATIONS[version - 1 :]:
+        stored = migrate(stored)
+    return stored
+
+
+def chosen_language(folder: Path) -> str:
+    """The language in a folder's settings, which is needed before anything can be said about them."""
+    try:
+        language = json.loads((folder / "settings.json").read_bytes()).get("language")
+    except (OSError, ValueError, AttributeError, RecursionError):
+        language = None
+    return language if isinstance(language, str) else Settings.language.default
 
 
 class SettingsFile:
@@ -46,18 +64,20 @@ class SettingsFile:
         except FileNotFoundError:
             return settings, []
         except OSError as error:
-            return settings, [f"The settings in {self.path} cannot be read ({error.strerror})."]
+            return settings, [
+                tr("The settings in {path} cannot be read ({reason}).", path=self.path, reason=error.strerror)
+            ]
         try:
-            stored = json.loads(raw.decode("utf-8"))
-            version = stored.pop("version", 1)
-            for migrate in MIGRATIONS[version - 1 :]:
-                stored = migrate(stored)
-            rejected = settings.take(stored)
+            rejected = settings.take(migrated(json.loads(raw.decode("utf-8"))))
         except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
-            kept = self._set_aside()
-            return Settings(), [f"The settings were unreadable and start afresh{kept}."]
+            return Settings(), [self._set_aside()]
         if rejected:
-            return settings, [f"Settings with values that are not allowed were reset: {', '.join(rejected)}."]
+            return settings, [
+                tr(
+                    "Settings with values that are not allowed were reset: {names}.",
+                    names=", ".join(rejected),
+                )
+            ]
         return settings, []
 
     def text_of(self, settings: Settings) -> str:
@@ -82,8 +102,11 @@ class SettingsFile:
             with suppress(OSError):
                 partial.unlink(missing_ok=True)
             raise StorageError(
-                f"Settings cannot be saved in {self.path.parent} ({error.strerror}): "
-                "make it writable or free some space.",
+                tr(
+                    "Settings cannot be saved in {folder} ({reason}): make it writable or free some space.",
+                    folder=self.path.parent,
+                    reason=error.strerror,
+                ),
                 details=repr(error),
             ) from error
 
@@ -92,5 +115,5 @@ class SettingsFile:
         try:
             os.replace(self.path, kept)
         except OSError:
-            return ""
-        return f"; the old file is kept as {kept}"
+            return tr("The settings were unreadable and start afresh.")
+        return tr("The settings were unreadable and start afresh; the old file is kept as {path}.", path=kept)

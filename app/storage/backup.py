@@ -12,6 +12,7 @@ from pathlib import Path
 
 from app.storage.failures import mark_damaged, storage_errors
 from app.storage.schema import VERSION, version_of
+from app.words import tr
 from engine.errors import StorageError
 
 FOLDER = "backups"
@@ -60,7 +61,7 @@ def back_up(connection: sqlite3.Connection, folder: Path, today: date) -> Path |
             if not _is_sound(partial):
                 mark_damaged(folder)
                 raise StorageError(
-                    "Today's backup of the conversations is not sound: restart Tenon, which checks them."
+                    tr("Today's backup of the chats is not sound: restart Tenon, which checks them.")
                 )
             with partial.open("rb+") as file:
                 os.fsync(file.fileno())
@@ -115,8 +116,13 @@ def _check_room(connection: sqlite3.Connection, folder: Path) -> None:
     free_bytes = shutil.disk_usage(folder).free
     if free_bytes < size_bytes + _RESERVE_BYTES:
         raise StorageError(
-            f"There is no room for today's backup of the conversations ({size_bytes >> 20} MiB, "
-            f"{free_bytes >> 20} MiB are free): free some space on the disk that holds {folder}."
+            tr(
+                "There is no room for today's backup of the chats ({size} MiB, {free} MiB are free): "
+                "free some space on the disk that holds {folder}.",
+                size=size_bytes >> 20,
+                free=free_bytes >> 20,
+                folder=folder,
+            )
         )
 
 

@@ -27,6 +27,7 @@ from app.storage.rows import (
     message_row,
     upsert,
 )
+from app.words import mark, tr
 from engine.errors import StorageError
 
 # Ids are handed out by the process, before the disk has answered. Each start reserves this many, so that two
@@ -35,10 +36,10 @@ ID_BLOCK = 10_000
 
 _SAVE_CONVERSATION = upsert("conversations", CONVERSATION_COLUMNS, CONVERSATION_CHANGES)
 _SAVE_MESSAGE = upsert("messages", MESSAGE_COLUMNS, MESSAGE_CHANGES)
-_NO_INDEX = (
+_NO_INDEX = mark(
     "This computer's SQLite has no full-text index (FTS5), so letters are compared, and it takes longer."
 )
-_CUT_OFF = "Tenon ended before this reply was complete."
+_CUT_OFF = mark("Tenon ended before this reply was complete.")
 
 
 class ConversationStore:
@@ -119,7 +120,7 @@ class ConversationStore:
                 return SearchResults(hits)
             missing = not is_unspaced(terms) and not search_index.can_index(self._connection)
             found = search_index.search_letters(self._connection, terms, limit)
-            return SearchResults(found, _NO_INDEX if missing else "")
+            return SearchResults(found, tr(_NO_INDEX) if missing else "")
 
     def prepare_search(self) -> None:
         """Build the search index where there is none; free it of what was erased. Takes a while."""
@@ -193,7 +194,7 @@ class ConversationStore:
             self._erase_messages([row[0] for row in deleted])
             self._connection.execute(
                 f"UPDATE messages SET state = ?, error = ? WHERE state IN ({states})",
-                (MessageState.INTERRUPTED.value, _CUT_OFF),
+                (MessageState.INTERRUPTED.value, tr(_CUT_OFF)),
             )
 
     def reserve_ids(self) -> int:

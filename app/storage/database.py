@@ -15,6 +15,7 @@ from app.storage.conversation_store import ConversationStore
 from app.storage.failures import DAMAGE_MARK, is_corruption, storage_errors
 from app.storage.presence import Presence
 from app.storage.schema import VERSION, migrate, version_of
+from app.words import tr
 from engine.errors import NewerDatabase, StorageError
 
 FILE_NAME = "tenon.sqlite3"
@@ -149,7 +150,10 @@ def _refuse_newer(path: Path) -> None:
 
 def _newer(path: Path) -> NewerDatabase:
     return NewerDatabase(
-        f"The conversations in {path.parent} come from a newer Tenon: install that version to open them.",
+        tr(
+            "The chats in {folder} come from a newer Tenon: install that version to open them.",
+            folder=path.parent,
+        ),
     )
 
 
@@ -158,10 +162,14 @@ def _replace_damaged(folder: Path, path: Path) -> str:
     kept = _move_aside(path)
     restored = restore(folder, path)
     if restored is None:
-        return f"The conversations could not be read: the damaged file is kept as {kept}, and a new one is begun."
-    return (
-        f"The conversations could not be read: they are back as of the backup of {restored.day}, "
-        f"and the damaged file is kept as {kept}."
+        return tr(
+            "The chats could not be read: the damaged file is kept as {path}, and a new one is begun.",
+            path=kept,
+        )
+    return tr(
+        "The chats could not be read: they are back as of the backup of {day}, and the damaged file is kept as {path}.",
+        day=restored.day,
+        path=kept,
     )
 
 

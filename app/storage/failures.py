@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from app.words import tr
 from engine.errors import StorageError
 
 # A file of this name in the data folder: the database was seen to be damaged.
@@ -37,17 +38,29 @@ def storage_error(error: Exception, folder: Path) -> StorageError:
     said = str(error)
     out_of_space = isinstance(error, OSError) and error.errno in _OUT_OF_SPACE
     if out_of_space or any(words in said for words in _FULL):
-        sentence = f"The disk that holds {folder} is full: free some space, or new messages are not saved."
+        sentence = tr(
+            "The disk that holds {folder} is full: free some space, or new messages are not saved.",
+            folder=folder,
+        )
     elif isinstance(error, OSError) or any(words in said for words in _NOT_WRITABLE):
-        sentence = (
-            f"Tenon cannot write to {folder}: make it writable, or set TENON_DATA_DIR to another folder."
+        sentence = tr(
+            "Tenon cannot write to {folder}: make it writable, or set TENON_DATA_DIR to another folder.",
+            folder=folder,
         )
     elif any(words in said for words in _LOCKED):
-        sentence = f"Another program is using the conversations in {folder}: close it and send again."
+        sentence = tr(
+            "Another program is using the chats in {folder}: close it and send again.", folder=folder
+        )
     elif isinstance(error, sqlite3.Error) and is_corruption(error):
-        sentence = f"The conversations in {folder} are damaged: restart Tenon, or restore them from a backup."
+        sentence = tr(
+            "The chats in {folder} are damaged: restart Tenon, or restore them from a backup.", folder=folder
+        )
     else:
-        sentence = f"The conversations in {folder} cannot be read or written ({said}): check the disk."
+        sentence = tr(
+            "The chats in {folder} cannot be read or written ({reason}): check the disk.",
+            folder=folder,
+            reason=said,
+        )
     return StorageError(sentence, details=f"{type(error).__name__}: {said}")
 
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from app.chat.attachment import Attachment, attachment_of, check_size
+from app.words import tr
 from engine.errors import ImportInvalid, InvalidOption, OutOfDisk
 
 # ChatGPT's exports of many years reach some hundred MB; all of it is in memory while it is read.
@@ -21,11 +22,13 @@ def read_attachment(path: Path) -> Attachment:
     """
     try:
         if not path.is_file():
-            raise InvalidOption(f"{path.name or path} is not a file: attach files one by one.")
+            raise InvalidOption(tr("{name} is not a file: attach files one by one.", name=path.name or path))
         check_size(path.name, path.stat().st_size)
         return attachment_of(path.name, path.read_bytes())
     except OSError as error:
-        raise InvalidOption(f"{path.name} cannot be read ({error.strerror}): check its rights.") from error
+        raise InvalidOption(
+            tr("{name} cannot be read ({reason}): check its rights.", name=path.name, reason=error.strerror)
+        ) from error
 
 
 def read_import(path: Path) -> str:
@@ -36,12 +39,14 @@ def read_import(path: Path) -> str:
     """
     try:
         if path.stat().st_size > _MAX_IMPORT_BYTES:
-            raise ImportInvalid("It is larger than 1 GiB: export fewer conversations.")
+            raise ImportInvalid(tr("It is larger than 1 GiB: export fewer chats."))
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise ImportInvalid(f"It cannot be read ({error.strerror}): check its rights.") from error
+        raise ImportInvalid(
+            tr("It cannot be read ({reason}): check its rights.", reason=error.strerror)
+        ) from error
     except UnicodeDecodeError as error:
-        raise ImportInvalid("It is not UTF-8 text.") from error
+        raise ImportInvalid(tr("It is not UTF-8 text.")) from error
 
 
 def write_export(path: Path, content: str) -> None:
@@ -61,5 +66,9 @@ def write_export(path: Path, content: str) -> None:
         with suppress(OSError):
             partial.unlink()
         raise OutOfDisk(
-            f"{path} cannot be written ({error.strerror}): choose another folder, or free some space."
+            tr(
+                "{path} cannot be written ({reason}): choose another folder, or free some space.",
+                path=path,
+                reason=error.strerror,
+            )
         ) from error

@@ -9,11 +9,13 @@ from app.words import tr
 
 # By the names of commands; a line between the groups.
 GROUPS = (
-    ("rename-chat", "delete-chat", "export-chat"),
-    ("export-all", "import-chats"),
+    ("chat-settings", "rename-chat", "move-chat", "archive-chat", "delete-chat", "export-chat"),
+    ("export-all", "import-chats", "erase-everything"),
     ("show-chats", "inspector", "mark-drafts", "show-guesses"),
     ("larger-text", "smaller-text", "usual-text"),
-    ("models", "machine", "settings"),
+    ("compare-modes", "models", "machine", "settings"),
+    ("palette", "shortcuts"),
+    ("log-folder", "copy-installation", "about"),
 )
 
 

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from app.words import mark, tr
+
 if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
 
-_MARKDOWN = "Markdown, to read (*.md)"
-_JSON = "JSON, to import again (*.json)"
+_MARKDOWN = mark("Markdown, to read (*.md)")
+_JSON = mark("JSON, to import again (*.json)")
 _LONGEST_NAME = 60
 
 
@@ -31,39 +33,39 @@ class ChatFiles(QObject):
     def export_chat(self, conversation_id: int) -> None:
         """Save one chat."""
         conversation = self._workspace.conversation(conversation_id)
-        path = None if conversation is None else self._ask("Export chat", file_name(conversation.title))
+        path = None if conversation is None else self._ask(tr("Export chat"), file_name(conversation.title))
         if path is not None:
             self._workspace.export_conversation(conversation_id, path)
 
     @Slot()
     def export_all(self) -> None:
         """Save all chats to one file."""
-        path = self._ask("Export all chats", "Tenon chats", _JSON)
+        path = self._ask(tr("Export all chats"), tr("Tenon chats"), _JSON)
         if path is not None:
             self._workspace.export_all(path)
 
     @Slot()
     def import_chats(self) -> None:
         """Take in a file of Tenon's, or of another program."""
-        kinds = "Chats (*.json);;All files (*)"
-        chosen, _ = QFileDialog.getOpenFileName(self._window, "Import chats", "", kinds)
+        kinds = tr("Chats (*.json);;All files (*)")
+        chosen, _ = QFileDialog.getOpenFileName(self._window, tr("Import chats"), "", kinds)
         if chosen:
             self._workspace.import_conversations(Path(chosen))
 
     def _ask(self, title: str, name: str, kind: str = _MARKDOWN) -> Path | None:
         ending = ".md" if kind == _MARKDOWN else ".json"
-        kinds = f"{_MARKDOWN};;{_JSON}"
-        chosen, kind = QFileDialog.getSaveFileName(self._window, title, name + ending, kinds, kind)
+        kinds = f"{tr(_MARKDOWN)};;{tr(_JSON)}"
+        chosen, wanted = QFileDialog.getSaveFileName(self._window, title, name + ending, kinds, tr(kind))
         if not chosen:
             return None
         path = Path(chosen)
         if path.suffix.lower() in (".md", ".markdown", ".json"):
             return path
-        return path.with_name(path.name + (".json" if kind == _JSON else ".md"))
+        return path.with_name(path.name + (".json" if wanted == tr(_JSON) else ".md"))
 
     @Slot(str, str)
     def _exported(self, path: str, sentence: str) -> None:
-        self.said.emit(sentence or f"Saved as {Path(path).name}.", bool(sentence))
+        self.said.emit(sentence or tr("Saved as {name}.", name=Path(path).name), bool(sentence))
 
     @Slot(int, str)
     def _imported(self, conversations: int, sentence: str) -> None:
@@ -73,4 +75,4 @@ class ChatFiles(QObject):
 def file_name(title: str) -> str:
     """A chat's title as a file's name that every system takes."""
     kept = "".join(char if char.isalnum() or char in " -_.,()" else " " for char in title)
-    return " ".join(kept.split())[:_LONGEST_NAME].strip(" .") or "Chat"
+    return " ".join(kept.split())[:_LONGEST_NAME].strip(" .") or tr("Chat")

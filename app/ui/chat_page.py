@@ -17,15 +17,19 @@ from app.ui.composer.composer import Composer
 from app.ui.empty_state import EmptyState
 from app.ui.header import Header
 from app.ui.link_question import ask_to_open
+from app.ui.model_menus import ModelMenus
 from app.ui.theme.theme import Theme
-from app.ui.transcript.transcript import COLUMN_PX, NARROW_PX, Transcript
+from app.ui.transcript.message_actions import Action
+from app.ui.transcript.message_column import COLUMN_PX, NARROW_PX
+from app.ui.transcript.transcript import Transcript
 from app.ui.turn_requests import TurnRequests
+from app.words import mark, tr
 from engine.errors import TenonError
 
 if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
 
-_FOOTER = "Runs on this computer. Replies can be wrong, so check what matters."
+_FOOTER = mark("Runs on this computer. Replies can be wrong, so check what matters.")
 # Title, model and buttons have no room beside each other in a page narrower than this.
 _CROWDED_PX = 480
 _COMPOSER_PX = 560
@@ -37,7 +41,9 @@ class ChatPage(QWidget):
 
     conversation_shown = Signal(object)  # its id, or None
     inspect_requested = Signal(int)  # a reply's id
+    compare_requested = Signal(int)  # a message's id
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    trouble_met = Signal(object)  # ErrorReport, about the engine
     message_deleted = Signal(str)  # a sentence that says so
 
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
@@ -50,16 +56,19 @@ class ChatPage(QWidget):
         self.setProperty("kind", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setAcceptDrops(True)
+        theme.formulas.use(workspace.typesetter)
+        theme.lexers.use(workspace.lexer_maker)
         engine = workspace.engine_state()
         self.header = Header(theme, engine, self)
         self.transcript = Transcript(theme, engine, self._alternatives)
+        self.transcript.name_models_by(workspace.open_chat.model_change)
         self.empty_state = EmptyState(theme, engine)
         self._stack = QStackedWidget(self)
         self._stack.addWidget(self.empty_state)
         self._stack.addWidget(self.transcript)
         self._turns = TurnRequests(workspace, self)
         self.composer = Composer(theme, workspace.mode(), self)
-        self._footer = QLabel(_FOOTER, self)
+        self._footer = QLabel(tr(_FOOTER), self)
         self._footer.setProperty("kind", "small")
         self._footer.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._footer.setWordWrap(True)
@@ -73,6 +82,7 @@ class ChatPage(QWidget):
         column.addLayout(self._place)
         column.addWidget(self._footer)
         self._footer.setContentsMargins(8, 7, 8, 10)
+        ModelMenus(workspace, self.header.model_button, self.composer.mode_button, self)
         self._connect()
         self.open(None)
 
@@ -85,11 +95,11 @@ class ChatPage(QWidget):
         """Show a conversation from its end, or a blank one. What is typed stays with its conversation."""
         self._drafts[self._current] = (self.composer.text, self.composer.attachments.attachments)
         self._current = self._turns.conversation_id = conversation_id
+        self._workspace.open_conversation(conversation_id)
+        self.refresh_title()
         messages = [] if conversation_id is None else self._workspace.messages(conversation_id)
         self._show_messages(messages)
         self._fill_composer(*self._drafts.pop(conversation_id, ("", ())))
-        self.refresh_title()
-        self._workspace.open_conversation(conversation_id)
         self.conversation_shown.emit(conversation_id)
 
     def show_message(self, message_id: int) -> None:
@@ -103,15 +113,32 @@ class ChatPage(QWidget):
         if conversation_id == self._current:
             self.open(None)
 
+    def forget_everything(self) -> None:
+        """Every conversation is gone, and so is what was typed in them."""
+        self.open(None)
+        self._drafts.clear()
+        self._fill_composer("", ())
+
     def refresh_title(self) -> None:
         """Read the title again."""
         shown = None if self._current is None else self._workspace.conversation(self._current)
-        self.header.set_title("New chat" if shown is None else shown.title)
+        self.header.set_title(tr("New chat") if shown is None else shown.title)
+        self.refresh_options()
+
+    @Slot()
+    def refresh_options(self) -> None:
+        """Read again what this chat sets for itself."""
+        self.header.set_own_options(not self._workspace.open_chat.options().empty)
+        self.show_mode()
 
     def stop(self) -> None:
         """Stop this conversation's reply, running or queued."""
         if self._current is not None:
             self._workspace.stop(self._current)
+
+    def try_again(self, message_id: int) -> None:
+        """Answer again what a failed reply was to answer."""
+        self._turns.act(message_id, Action.RETRY)
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         """Files may be dropped anywhere on the page."""
@@ -137,13 +164,12 @@ class ChatPage(QWidget):
         workspace.prefill_progress.connect(self._prefill_progress)
         workspace.conversation_replaced.connect(self._conversation_replaced)
         workspace.engine_changed.connect(self._engine_changed)
+        workspace.engine_changed.connect(self.show_mode)
         self.composer.send_requested.connect(self._send)
         self.composer.attach_requested.connect(self._choose_files)
         self.composer.files_offered.connect(self._attach)
         self.composer.stop_requested.connect(self.stop)
         self.composer.busy_send_refused.connect(self._explain_busy)
-        self.composer.mode_button.mode_chosen.connect(workspace.choose_mode)
-        self.composer.mode_button.menu_requested.connect(self._open_mode_menu)
         self.composer.prompt.page_requested.connect(self.transcript.scroll_page)
         self.transcript.inspect_requested.connect(self.inspect_requested)
         self.transcript.action_requested.connect(self._turns.act)
@@ -151,18 +177,10 @@ class ChatPage(QWidget):
         self.transcript.edited.connect(self._turns.edit)
         self._turns.said.connect(self.said)
         self._turns.message_deleted.connect(self.message_deleted)
+        self._turns.compare_requested.connect(self.compare_requested)
         self._turns.left.connect(self.composer.setFocus)
         self.transcript.link_activated.connect(self._ask_to_open)
-        self.empty_state.example_chosen.connect(self._send_example)
-        model, drafts = self.header.model_button, workspace.drafts
-        model.menu_requested.connect(self._open_model_menu)
-        model.model_chosen.connect(workspace.choose_model)
-        model.folder_requested.connect(self._open_folder)
-        model.drafts_requested.connect(self._open_drafts)
-        model.draft_chosen.connect(drafts.choose)
-        model.draft_folder_requested.connect(self._open_draft_folder)
-        model.drafts_closed.connect(drafts.stop_looking)
-        drafts.changed.connect(self._drafts_changed)
+        self.empty_state.example_chosen.connect(self.ask)
         self._theme.changed.connect(self._fit)
 
     def _fit(self) -> None:
@@ -191,15 +209,22 @@ class ChatPage(QWidget):
         for reply in replies[-2:]:  # a queued reply has no figures yet, the one before it has
             self._show_last_reply(reply)
 
+    @Slot()
+    def show_mode(self) -> None:
+        """Show the mode that holds for the chosen model, where the chip shows another."""
+        mode = self._workspace.mode()
+        if mode != self.composer.mode_button.mode:
+            self.composer.mode_button.set_mode(mode)
+
     def _set_empty(self, empty: bool) -> None:
         self._empty = empty
         self._stack.setCurrentWidget(self.empty_state if empty else self.transcript)
         self._choose_placeholder()
 
     def _choose_placeholder(self) -> None:
-        words = "Ask anything" if self._empty else "Ask a follow-up"
+        words = tr("Ask anything") if self._empty else tr("Ask a follow-up")
         if self._workspace.engine_state().phase is EnginePhase.STOPPED:
-            words = "Your next message starts the model again"
+            words = tr("Your next message starts the model again")
         self.composer.set_placeholder(words)
 
     def _show_last_reply(self, reply: Message) -> None:
@@ -211,7 +236,8 @@ class ChatPage(QWidget):
     # --- what the person does ---------------------------------------------------------------------------------
 
     @Slot(str)
-    def _send_example(self, text: str) -> None:
+    def ask(self, text: str) -> None:
+        """Send a message in the conversation that is shown."""
         self._send(text, ())
 
     @Slot(str, object)
@@ -226,6 +252,7 @@ class ChatPage(QWidget):
         if before is None:
             # Messages may have come by signal before the id was known here: read them as they are now.
             self._current = self._turns.conversation_id = conversation_id
+            self._workspace.open_conversation(conversation_id)
             self._show_messages(self._workspace.messages(conversation_id))
             self.refresh_title()
             self.conversation_shown.emit(conversation_id)
@@ -239,7 +266,7 @@ class ChatPage(QWidget):
 
     @Slot()
     def _choose_files(self) -> None:
-        chosen, _ = QFileDialog.getOpenFileNames(self, "Attach text files")
+        chosen, _ = QFileDialog.getOpenFileNames(self, tr("Attach text files"))
         self._attach([Path(name) for name in chosen])
 
     @Slot(object)
@@ -256,43 +283,18 @@ class ChatPage(QWidget):
     @Slot()
     def _explain_busy(self) -> None:
         self.said.emit(
-            "Your message is kept. Send it when this reply is done, or stop the reply first.", False
+            tr("Your message is kept. Send it when this reply is done, or stop the reply first."), False
         )
-
-    @Slot()
-    def _open_model_menu(self) -> None:
-        self.header.model_button.open_menu(self._workspace.models(), self._workspace.drafts.chosen_name)
-
-    @Slot()
-    def _open_mode_menu(self) -> None:
-        self.composer.mode_button.open_menu(self._workspace.modes())
-
-    @Slot()
-    def _open_drafts(self) -> None:
-        self.header.model_button.show_drafts(self._workspace.drafts.choices())
-        self._workspace.drafts.look_through()
-
-    @Slot()
-    def _drafts_changed(self) -> None:
-        self.header.model_button.refresh_drafts(self._workspace.drafts.choices())
-
-    @Slot()
-    def _open_draft_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, "Choose a draft's folder")
-        if folder:
-            self._workspace.drafts.choose(folder)
-
-    @Slot()
-    def _open_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self, "Open model folder")
-        if folder:
-            self._workspace.choose_model(folder)
 
     @Slot(QUrl)
     def _ask_to_open(self, url: QUrl) -> None:
         if url.scheme() not in _OPENABLE:
             self.said.emit(
-                f"Tenon opens web and mail links only, not this one: {url.toDisplayString()}", False
+                tr(
+                    "Tenon opens web and mail links only, not this one: {address}",
+                    address=url.toDisplayString(),
+                ),
+                False,
             )
             return
         ask_to_open(url, self)
@@ -343,8 +345,13 @@ class ChatPage(QWidget):
     def _say_engine_sentence(self) -> None:
         sentence = self._workspace.engine_state().sentence
         shown = [] if self._current is None else self._workspace.messages(self._current)
-        if sentence and all(message.error != sentence for message in shown):
+        if not sentence or any(message.error == sentence for message in shown):
+            return
+        trouble = self._workspace.engine_state().trouble
+        if trouble is None:
             self.said.emit(sentence, True)
+        else:
+            self.trouble_met.emit(trouble)
 
     @Slot(object)
     def _engine_changed(self, state: EngineState) -> None:

@@ -12,6 +12,7 @@ from app.chat.search import SearchHit
 from app.ui.chat_files import ChatFiles
 from app.ui.chat_page import ChatPage
 from app.ui.commands import Commands, Section
+from app.ui.sidebar.list_rows import list_rows
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.toast import Toast
 from app.words import tr
@@ -82,7 +83,8 @@ class ChatShelf(QObject):
     @Slot(int)
     def delete(self, conversation_id: int) -> None:
         """Delete a chat and offer to bring it back."""
-        title = next((c.title for c in self._workspace.conversations() if c.id == conversation_id), "")
+        chat = self._workspace.conversation(conversation_id)
+        title = "" if chat is None else chat.title
         self._workspace.delete(conversation_id)
         self._page.forget(conversation_id)
         self.show_conversations()
@@ -92,8 +94,11 @@ class ChatShelf(QObject):
     @Slot()
     def show_conversations(self) -> None:
         """Fill the list with the chats that the search field asks for."""
-        found = self._workspace.conversations(self._sidebar.search.text().strip())
-        self._sidebar.show_conversations(found, date.today())
+        workspace, typed = self._workspace, self._sidebar.search.text().strip()
+        found, archived = workspace.conversations(typed), workspace.conversations(typed, archived=True)
+        folded = workspace.settings.folded_groups
+        rows = list_rows(found, archived, date.today(), folded, searching=bool(typed))
+        self._sidebar.show_rows(rows, workspace.folders())
         self._sidebar.select(self._page.current)
 
     @Slot(str)

@@ -38,9 +38,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.ui.placing import in_row
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 _PADDING_X_PX = 12
 _ICON_PX = 16
@@ -62,6 +64,7 @@ class Choice:
         icon: File name of an icon instead of the check mark.
         leads_on: Whether the popup stays, because other rows follow this choice.
         problem: Why it cannot be chosen; it stands in the place of the second line. Empty where it can.
+        figure: What stands at the right end of the first line, empty for nothing.
     """
 
     key: str
@@ -71,6 +74,7 @@ class Choice:
     icon: str = ""
     leads_on: bool = False
     problem: str = ""
+    figure: str = ""
 
     @property
     def second_line(self) -> str:
@@ -91,9 +95,9 @@ class _Choices(QAbstractListModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return choice.title
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            return choice.title + (", in use" if choice.checked else "")
+            return tr("{choice}, in use", choice=choice.title) if choice.checked else choice.title
         if role == Qt.ItemDataRole.AccessibleDescriptionRole and choice.problem:
-            return f"Not possible: {choice.problem}"
+            return tr("Not possible: {reason}", reason=choice.problem)
         if role in (Qt.ItemDataRole.AccessibleDescriptionRole, Qt.ItemDataRole.ToolTipRole):
             return choice.second_line
         return choice if role == Qt.ItemDataRole.UserRole else None
@@ -115,7 +119,8 @@ class _ChoiceDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
         choice: Choice = index.data(Qt.ItemDataRole.UserRole)
-        title = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(choice.title)
+        words = f"{choice.title}  {choice.figure}"
+        title = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(words)
         small = QFontMetrics(self._theme.font(TextStyle.SMALL))
         beside = 2 * _PADDING_X_PX + _ICON_PX + 10
         width = min(max(title, small.horizontalAdvance(choice.second_line)) + beside, _WIDEST_PX)
@@ -142,12 +147,21 @@ class _ChoiceDelegate(QStyledItemDelegate):
         if icon:
             color = self._theme.palette.sub if choice.icon else self._theme.palette.acc
             pixmap = tinted_pixmap(icon, color, _ICON_PX, painter.device().devicePixelRatioF())
-            painter.drawPixmap(left, half.center().y() - _ICON_PX // 2 + 1, pixmap)
+            at = QRect(left, half.center().y() - _ICON_PX // 2 + 1, _ICON_PX, _ICON_PX)
+            painter.drawPixmap(in_row(option, at).topLeft(), pixmap)
         font = self._theme.font(TextStyle.UI_MEDIUM)
         painter.setFont(font)
         painter.setPen(self._theme.color("mute" if choice.problem else "text"))
         flags = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
-        painter.drawText(half, flags, QFontMetrics(font).elidedText(choice.title, _ELIDE, half.width()))
+        if choice.figure and not choice.problem:
+            painter.drawText(
+                in_row(option, half),
+                Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter,
+                choice.figure,
+            )
+        painter.drawText(
+            in_row(option, half), flags, QFontMetrics(font).elidedText(choice.title, _ELIDE, half.width())
+        )
         if choice.second_line:
             font = self._theme.font(TextStyle.SMALL)
             painter.setFont(font)
@@ -156,7 +170,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
             text, metrics = choice.second_line, QFontMetrics(font)
             if not _wrapped(metrics, text, lower.width()):
                 text = metrics.elidedText(text, _ELIDE, lower.width())
-            painter.drawText(lower, flags | Qt.TextFlag.TextWordWrap, text)
+            painter.drawText(in_row(option, lower), flags | Qt.TextFlag.TextWordWrap, text)
         painter.restore()
 
 

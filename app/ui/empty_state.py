@@ -9,7 +9,9 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWi
 from app.chat.choices import GUIDE_REF
 from app.chat.engine_state import EngineState
 from app.ui.theme.theme import Theme
+from app.words import mark, tr
 
+# The guide reads English only, so what is asked of it is not translated.
 _GUIDE_EXAMPLES = (
     "What can you do?",
     "How do I open a larger model?",
@@ -17,10 +19,10 @@ _GUIDE_EXAMPLES = (
     "What does tok/s mean?",
 )
 _MODEL_EXAMPLES = (
-    "What can you do?",
-    "Explain how a hash table works",
-    "Write a short story about a lighthouse",
-    "Merge two sorted lists in Python",
+    mark("What can you do?"),
+    mark("Explain how a hash table works"),
+    mark("Write a short story about a lighthouse"),
+    mark("Merge two sorted lists in Python"),
 )
 _WIDTH_PX = 660
 
@@ -34,7 +36,7 @@ class EmptyState(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.setProperty("kind", "page")
-        self._title = QLabel("What would you like to know?", self)
+        self._title = QLabel(tr("What would you like to know?"), self)
         self._title.setProperty("kind", "display")
         self._lead = QLabel(self)
         self._lead.setProperty("kind", "lead")
@@ -65,11 +67,12 @@ class EmptyState(QWidget):
         """Say what answers."""
         guide = state.model_ref == GUIDE_REF
         self._lead.setText(
-            "The small guide is built in and works offline. It knows Tenon well and the world a little."
+            tr("The small guide is built in and works offline. It knows Tenon well and the world a little.")
             if guide
-            else f"{state.model_name} answers on this computer. What you write stays here."
+            else tr("{model} answers on this computer. What you write stays here.", model=state.model_name)
         )
-        for button, text in zip(self.buttons, _GUIDE_EXAMPLES if guide else _MODEL_EXAMPLES, strict=True):
+        examples = _GUIDE_EXAMPLES if guide else tuple(tr(text) for text in _MODEL_EXAMPLES)
+        for button, text in zip(self.buttons, examples, strict=True):
             button.setText(text)
         self._place()
 
@@ -92,8 +95,14 @@ class EmptyState(QWidget):
         width = min(360 if self._narrow else self._theme.type.px(_WIDTH_PX), self.width() - 32)
         layout = self._inner.layout()
         assert layout is not None
-        layout.invalidate()
-        height = layout.heightForWidth(width)
+        for shown in range(len(self.buttons), -1, -1):  # as many examples as there is room for
+            for number, button in enumerate(self.buttons):
+                button.setVisible(number < shown)
+            self._grid.invalidate()
+            layout.invalidate()
+            height = layout.heightForWidth(width)
+            if height <= self.height() - 16:
+                break
         top = max(16, (self.height() - height) * 2 // 5)
         self._inner.setGeometry((self.width() - width) // 2, top, width, height)
 

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QLocale
 
+from app.words import tr
+
+_LONGEST_SECONDS = 90
+_LONGEST_MINUTES = 90
+
 
 def _three_figures(value: float) -> str:
     places = 1 if value < 99.95 else 0
@@ -48,6 +53,28 @@ def size(size_bytes: int) -> str:
     return f"{_three_figures(size_bytes / 1_000_000_000)} GB"
 
 
+def digits(value: float, most: int) -> str:
+    """14.23 with three digits at most -> "14.2"."""
+    return QLocale().toString(float(value), "g", most)
+
+
 def ratio(value: float) -> str:
     """4.12 -> "4.1"."""
     return _three_figures(value)
+
+
+def gigabytes(size_bytes: int) -> str:
+    """5_300_000_000 -> "5.3", 24_000_000 -> "0.02", 4_900_000 -> "0.005", 0 -> "0.0", without the unit."""
+    value = size_bytes / 1e9
+    if value >= 0.095 or not size_bytes:
+        return _three_figures(value)
+    return QLocale().toString(value, "f", 2 if value >= 0.0095 else 3)
+
+
+def time_left(left_s: float) -> str:
+    """12.4 -> "12 s left", 300.0 -> "5 min left", 9000.0 -> "2.5 h left"."""
+    if left_s < _LONGEST_SECONDS:
+        return tr("{seconds} s left", seconds=whole(max(1, round(left_s))))
+    if left_s < 60 * _LONGEST_MINUTES:
+        return tr("{minutes} min left", minutes=whole(round(left_s / 60)))
+    return tr("{hours} h left", hours=ratio(left_s / 3600))

@@ -8,11 +8,14 @@ from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from app.chat.engine_state import EngineState
 from app.ui.model_button import ModelButton
+from app.ui.placing import place
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
+from app.words import tr
 
 _HEIGHT_PX = 52
 _BUTTON_PX = 32
+_OPTIONS_PX = 28
 
 
 class Header(QWidget):
@@ -22,6 +25,7 @@ class Header(QWidget):
     new_requested = Signal()
     inspector_toggled = Signal()
     menu_requested = Signal()
+    options_requested = Signal()
 
     def __init__(self, theme: Theme, engine: EngineState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -30,19 +34,24 @@ class Header(QWidget):
         self._text = ""
         self.setProperty("kind", "header")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.sidebar_button = self._button("panel-left", "Show or hide the chats (Ctrl+B)")
+        self.sidebar_button = self._button("panel-left", tr("Show or hide the chats (Ctrl+B)"))
         self.sidebar_button.clicked.connect(self.sidebar_toggled)
         self.title = QLabel(self)
         self.title.setProperty("kind", "title")
         self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.options_button = self._button("sliders-horizontal", tr("This chat has settings of its own"))
+        self.options_button.setIcon(themed_icon(theme, "sliders-horizontal", "acc"))
+        self.options_button.setIconSize(QSize(16, 16))
+        self.options_button.clicked.connect(self.options_requested)
+        self.options_button.hide()
         self.model_button = ModelButton(theme, engine, self)
-        self.new_button = self._button("square-pen", "New chat (Ctrl+N)")
+        self.new_button = self._button("square-pen", tr("New chat (Ctrl+N)"))
         self.new_button.clicked.connect(self.new_requested)
-        self.inspector_button = self._button("panel-right", "Show or hide the inspector (F12)")
+        self.inspector_button = self._button("panel-right", tr("Show or hide the inspector (F12)"))
         self.inspector_button.setProperty("kind", "toggle")
         self.inspector_button.setCheckable(True)
         self.inspector_button.clicked.connect(self.inspector_toggled)
-        self.menu_button = self._button("ellipsis", "Menu")
+        self.menu_button = self._button("ellipsis", tr("Menu"))
         self.menu_button.clicked.connect(self.menu_requested)
         self.set_narrow(False)
         theme.changed.connect(self._arrange)
@@ -55,6 +64,11 @@ class Header(QWidget):
         """Show a chat's title."""
         self._text = title
         self.title.setToolTip(title)
+        self._arrange()
+
+    def set_own_options(self, own: bool) -> None:
+        """Whether the chat has settings of its own."""
+        self.options_button.setVisible(own)
         self._arrange()
 
     def set_narrow(self, narrow: bool) -> None:
@@ -91,34 +105,37 @@ class Header(QWidget):
     def _arrange(self) -> None:
         height = self.height() - 1
         middle = (height - _BUTTON_PX) // 2
-        self.sidebar_button.setGeometry(12, middle, _BUTTON_PX, _BUTTON_PX)
+        place(self.sidebar_button, 12, middle, _BUTTON_PX, _BUTTON_PX)
         left, right = 52, self.width() - 12
-        self.menu_button.setGeometry(right - _BUTTON_PX, middle, _BUTTON_PX, _BUTTON_PX)
+        place(self.menu_button, right - _BUTTON_PX, middle, _BUTTON_PX, _BUTTON_PX)
         if self._narrow:
-            self.new_button.setGeometry(right - 2 * _BUTTON_PX - 8, middle, _BUTTON_PX, _BUTTON_PX)
+            place(self.new_button, right - 2 * _BUTTON_PX - 8, middle, _BUTTON_PX, _BUTTON_PX)
             right -= 2 * _BUTTON_PX + 16
             line = self._theme.type.px(20)
             top = (height - line - self._theme.type.px(16)) // 2
             self._place_title(left, top, right - left, line)
             size = self.model_button.sizeHint()
-            self.model_button.setGeometry(
-                left - 2, top + line - 1, min(size.width(), right - left), size.height()
-            )
+            place(self.model_button, left - 2, top + line - 1, min(size.width(), right - left), size.height())
             return
         right -= _BUTTON_PX + 4
-        self.inspector_button.setGeometry(right - _BUTTON_PX, middle, _BUTTON_PX, _BUTTON_PX)
+        place(self.inspector_button, right - _BUTTON_PX, middle, _BUTTON_PX, _BUTTON_PX)
         right -= _BUTTON_PX + 8
         size = self.model_button.sizeHint()
-        room = self.width() - 2 * 160
-        width = min(size.width(), max(room, 180))
-        model_left = (self.width() - width) // 2
         # Close to the middle of the column while the title has at least as much room as its first words.
         wanted = min(self.title.fontMetrics().horizontalAdvance(self._text) + 8, 260)
+        wanted += 0 if self.options_button.isHidden() else _OPTIONS_PX + 4
+        room = min(self.width() - 2 * 160, right - left - wanted - 16)
+        width = self.model_button.width_in(max(room, 180))
+        model_left = (self.width() - width) // 2
         model_left = max(model_left, min(left + wanted + 16, right - width))
-        self.model_button.setGeometry(model_left, (height - size.height()) // 2, width, size.height())
+        place(self.model_button, model_left, (height - size.height()) // 2, width, size.height())
         self._place_title(left, 0, model_left - left - 16, height)
 
     def _place_title(self, left: int, top: int, width: int, height: int) -> None:
-        metrics = self.title.fontMetrics()
-        self.title.setText(metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, max(width, 0)))
-        self.title.setGeometry(left, top, max(width, 0), height)
+        metrics, own = self.title.fontMetrics(), not self.options_button.isHidden()
+        side = min(_OPTIONS_PX, height)
+        room = max(width - (side + 4 if own else 0), 0)
+        self.title.setText(metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, room))
+        place(self.title, left, top, room, height)
+        beside = left + min(room, metrics.horizontalAdvance(self.title.text()) + 4)
+        place(self.options_button, beside, top + (height - side) // 2, side, side)

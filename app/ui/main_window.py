@@ -9,23 +9,39 @@ from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot
 from PySide6.QtGui import QCloseEvent, QKeyEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMainWindow
 
+from app.ui.accessible_roles import install_roles
+from app.ui.announcements import ReplyAnnouncements
 from app.ui.app_menu import AppMenu
 from app.ui.chat_files import ChatFiles
+from app.ui.chat_folders import ChatFolders
 from app.ui.chat_page import ChatPage
+from app.ui.chat_settings.opening import ChatSettings
 from app.ui.chat_shelf import ChatShelf
+from app.ui.command_palette import CommandPalette
 from app.ui.commands import Commands, Section
+from app.ui.comparison.opening import Comparisons
+from app.ui.done_notice import DoneNotice
+from app.ui.erasing import Erasing
+from app.ui.find_in_chat import FindInChat
 from app.ui.inspector.dock import InspectorDock
+from app.ui.last_place import LastPlace
+from app.ui.message_commands import MessageCommands
+from app.ui.modal_scrim import ModalScrim
+from app.ui.models.model_news import ModelNews
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MACHINE, MODELS, Places
-from app.ui.settings_dialog import SettingsDialog
+from app.ui.settings.opening import SettingsOpening
 from app.ui.shell import Shell
+from app.ui.shortcut_table import ShortcutTable
 from app.ui.sidebar.places_nav import SETTINGS
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.focus_ring import FocusRing
 from app.ui.theme.icons import app_icon
 from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
+from app.ui.trouble.desk import TroubleDesk
 from app.ui.view_commands import ViewCommands
+from app.ui.welcome.first_run import FirstRun
 from app.words import tr
 
 if TYPE_CHECKING:
@@ -40,12 +56,14 @@ class MainWindow(QMainWindow):
 
     def __init__(self, theme: Theme, workspace: Workspace) -> None:
         super().__init__()
+        install_roles()
         self._theme = theme
         self._workspace = workspace
         self.setWindowTitle("Tenon")
         self.setWindowIcon(app_icon())
         self.setMinimumSize(_LEAST)
         self.sidebar = Sidebar(theme)
+        self.sidebar.set_width(workspace.settings.sidebar_width)
         self.page = ChatPage(theme, workspace)
         self.places = Places(self.page)
         self.shell = Shell(theme, self.sidebar, self.places, workspace.settings.sidebar_shown)
@@ -54,12 +72,32 @@ class MainWindow(QMainWindow):
         self.inspector = InspectorDock(theme, workspace, self.shell, self.page)
         self.files = ChatFiles(workspace, self)
         self.shelf = ChatShelf(workspace, self.sidebar, self.page, self.toast, self.files)
+        self.folders = ChatFolders(
+            theme, workspace, self.sidebar, self.page, self.toast, self.files, self.shelf
+        )
+        self.chat_settings = ChatSettings(theme, workspace, self.sidebar, self.page)
+        self.comparisons = Comparisons(theme, workspace, self.page)
+        self.erasing = Erasing(theme, workspace, self.sidebar, self.page, self.toast)
         self.view = ViewCommands(theme, workspace, self.shell, self.page, self.inspector)
+        self.news = ModelNews(workspace.model_store, self.sidebar.nav, self.toast, self.places)
+        self.messages = MessageCommands(workspace, self.page, self.sidebar, self.shelf)
+        self.find_in_chat = FindInChat(theme, self.page, self.sidebar, self.shelf)
+        self.settings = SettingsOpening(theme, workspace, self)
+        self.first_run = FirstRun(
+            theme, workspace, self.shell, self.places, self.page, self.shelf, self.settings
+        )
         self.commands = Commands(theme, self)
+        self.palette_box = CommandPalette(theme, self.commands, self)
         self._add_commands()
+        self.trouble = TroubleDesk(theme, workspace, self.page, self.toast, self.commands)
         self._register_places()
         self.menu = AppMenu(self.commands, self)
+        self.done = DoneNotice(workspace, self)
+        self.done.chat_wanted.connect(self.shelf.open)
+        self.announcements = ReplyAnnouncements(workspace, self.page)
+        self.last_place = LastPlace(workspace, self.page, self.inspector)
         self.ring = FocusRing(self, theme)
+        self.scrim = ModalScrim(self)
         self._connect()
         self._order_tabs()
         self._restore_geometry()
@@ -71,22 +109,50 @@ class MainWindow(QMainWindow):
     def _add_commands(self) -> None:
         commands, chats = self.commands, Section.CHAT
         self.shelf.add_commands(commands)
+        self.folders.add_commands(commands)
+        self.chat_settings.add_commands(commands)
+        self.erasing.add_commands(commands)
         commands.add("write", tr("Write a message"), self._focus_composer, chats, ("Ctrl+L",))
         commands.add("quit", tr("Close Tenon"), self.close, chats, ("Ctrl+Q",))
+        self.messages.add_commands(commands)
+        self.find_in_chat.add_commands(commands)
         self.view.add_commands(commands)
         speed = Section.MODEL
         commands.add("models", tr("Models"), self._show_models, speed, ("Ctrl+Shift+M",), "package")
         commands.add("machine", tr("This machine"), self._show_machine, speed, ("Ctrl+Shift+H",), "gauge")
+        self.comparisons.add_commands(commands)
+        self.news.add_commands(commands)
         commands.add("settings", tr("Settings..."), self.open_settings, speed, ("Ctrl+,",), "settings")
+        commands.add(
+            "palette", tr("All commands"), self.palette_box.open, Section.HELP, ("Ctrl+Shift+P",), "command"
+        )
+        self.first_run.add_commands(commands)
+        commands.add("shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, Section.HELP, ("F1", "Ctrl+/"),
+                     "keyboard")  # fmt: skip
 
     def _register_places(self) -> None:
         """Say how the pages beside the chat are made."""
-        self.places.register(MODELS, lambda: PlacePage(self._theme, tr("Models")))
-        self.places.register(MACHINE, lambda: PlacePage(self._theme, tr("This machine")))
+        self.places.register(MODELS, self._models_page)
+        self.places.register(MACHINE, self._machine_page)
+
+    # Both are imported when they are shown first, so that the window is there sooner.
+
+    def _models_page(self) -> PlacePage:
+        from app.ui.models.models_page import ModelsPage
+
+        return ModelsPage(self._theme, self._workspace)
+
+    def _machine_page(self) -> PlacePage:
+        from app.ui.machine.page import MachinePage
+
+        return MachinePage(self._theme, self._workspace)
 
     def _connect(self) -> None:
         workspace, sidebar, page = self._workspace, self.sidebar, self.page
         workspace.notice.connect(self._show_notice)
+        self.page.composer.resized.connect(self._place_toast)
+        workspace.machine.said.connect(self._say)
+        sidebar.width_chosen.connect(self.view.keep_sidebar_width)
         sidebar.search_left.connect(self._focus_composer)
         sidebar.nav.requested.connect(self._go)
         self.places.made.connect(self._page_made)
@@ -94,12 +160,16 @@ class MainWindow(QMainWindow):
         self.shelf.chat_wanted.connect(self._show_chat)
         self.shelf.sidebar_wanted.connect(self.shell.show_sidebar)
         self.files.said.connect(self._say)
+        self.settings.erase_wanted.connect(self.erasing.ask)
+        self.settings.applied.connect(self.view.take_settings)
+        self.settings.applied.connect(page.show_mode)
         page.said.connect(self._say)
         page.header.sidebar_toggled.connect(self.shell.toggle)
         page.header.new_requested.connect(self.shelf.new_chat)
         page.header.inspector_toggled.connect(self.inspector.toggle)
         page.inspect_requested.connect(self.inspector.show_reply)
         page.header.menu_requested.connect(self._open_menu)
+        page.header.model_button.more_requested.connect(self._show_models)
         self.shell.focus_left.connect(self._focus_composer)
         self.toast.focus_left.connect(self._focus_composer)
 
@@ -111,7 +181,9 @@ class MainWindow(QMainWindow):
             self.sidebar.search,
             self.sidebar.list,
             *self.sidebar.nav.rows.values(),
+            self.sidebar.edge,
             header.sidebar_button,
+            header.options_button,
             header.model_button,
             header.new_button,
             header.inspector_button,
@@ -163,14 +235,13 @@ class MainWindow(QMainWindow):
 
     @Slot()
     def open_settings(self) -> None:
-        """Show how fast and with how much memory replies are made, to be changed."""
-        gpu = self._workspace.engine_state().gpu
-        about_gpu = () if gpu != "" else ("vram_budget_bytes", "gpu_layers")
-        reasons = dict.fromkeys(about_gpu, "There is no GPU that Tenon can use here.")
-        dialog = SettingsDialog(self._theme, self._workspace.settings, reasons, self)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.accepted.connect(self._workspace.settings_applied)
-        dialog.open()
+        """Show what can be set."""
+        self.settings.open()
+
+    @Slot()
+    def show_shortcuts(self) -> None:
+        """Show what can be done by keys."""
+        ShortcutTable(self._theme, self.commands, self).open()
 
     # --- window -----------------------------------------------------------------------------------------------
 
@@ -211,13 +282,18 @@ class MainWindow(QMainWindow):
             super().keyPressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the toast in its corner, above the composer where they would meet."""
+        """Keep the toast in its corner."""
         super().resizeEvent(event)
-        self.toast.place(self.page.composer.height() + 48)
+        self._place_toast()
 
     def showEvent(self, event: QShowEvent) -> None:
         """The toast stands above the composer, whose height is known now."""
         super().showEvent(event)
+        self._place_toast()
+
+    @Slot()
+    def _place_toast(self) -> None:
+        """Above the composer, which grows with what is written."""
         self.toast.place(self.page.composer.height() + 48)
 
     def closeEvent(self, event: QCloseEvent) -> None:

@@ -10,28 +10,43 @@ from app.chat.choices import DraftChoice, ModelChoice
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
 from app.ui.choice_popup import Choice, ChoicePopup
+from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 OPEN_FOLDER = "open-folder"
+OPEN_FILE = "open-file"
+MORE_MODELS = "more-models"
 DRAFTS = "drafts"
 OPEN_DRAFT_FOLDER = "open-draft-folder"
 _DOT_PX = 8
+_LEAST_DETAIL_PX = 60  # less of the words behind the name says nothing
 _ICON_PX = 14
 
 
 def engine_words(state: EngineState) -> str:
     """What stands beside the model's name."""
     if state.phase is EnginePhase.STARTING:
-        return "warming up"
+        return tr("warming up")
     if state.phase is EnginePhase.LOADING:
-        return "loading" if state.fraction is None else f"loading, {figures.percent(state.fraction)}"
+        return (
+            tr("loading")
+            if state.fraction is None
+            else tr("loading, {percent}", percent=figures.percent(state.fraction))
+        )
     if state.phase is EnginePhase.STOPPED:
-        return "stopped"
+        return tr("stopped")
+    if state.measuring:
+        return tr("measuring")
     if state.phase is EnginePhase.IDLE:
-        return "not loaded" if state.sentence else ""
-    return state.weights + (f", draft {state.draft_name}" if state.draft_name else "")
+        if state.resting:
+            return tr("at rest")
+        return tr("not loaded") if state.sentence else ""
+    if not state.draft_name:
+        return state.weights
+    return tr("{weights}, draft {draft}", weights=state.weights, draft=state.draft_name)
 
 
 class ModelButton(QAbstractButton):
@@ -39,6 +54,8 @@ class ModelButton(QAbstractButton):
 
     model_chosen = Signal(str)
     folder_requested = Signal()
+    file_requested = Signal()
+    more_requested = Signal()
     menu_requested = Signal()
     drafts_requested = Signal()
     draft_chosen = Signal(str)
@@ -63,8 +80,13 @@ class ModelButton(QAbstractButton):
         """Show the engine's state."""
         self._state = state
         words = engine_words(state)
-        self.setAccessibleName(f"Model: {state.model_name}" + (f", {words}" if words else ""))
-        self.setToolTip(state.sentence or "Choose a model")
+        self.setAccessibleName(
+            tr("Model: {model}, {state}", model=state.model_name, state=words)
+            if words
+            else tr("Model: {model}", model=state.model_name)
+        )
+        resting = tr("Nothing was asked for a while, so its memory is free; the next message loads it again.")
+        self.setToolTip(state.sentence or (resting if state.resting else tr("Choose a model")))
         self.updateGeometry()
         self.update()
 
@@ -81,11 +103,16 @@ class ModelButton(QAbstractButton):
             choices: The models.
             draft: Name of the chosen one's draft, empty for none.
         """
-        rows = [Choice(c.ref, c.name, c.detail, c.ref == self._state.model_ref) for c in choices]
-        rows.append(Choice(OPEN_FOLDER, "Open model folder...", "", icon="folder-open"))
-        detail = f"Now {draft or 'none'}"
-        rows.append(Choice(DRAFTS, "Draft...", detail, icon="chevron-right", leads_on=True))
-        self.popup = ChoicePopup(self._theme, "Models", rows, self)
+        rows = [
+            Choice(c.ref, c.name, c.detail, c.ref == self._state.model_ref, problem=c.problem)
+            for c in choices
+        ]
+        rows.append(Choice(MORE_MODELS, tr("Get more models..."), "", icon="package"))
+        rows.append(Choice(OPEN_FOLDER, tr("Open model folder..."), "", icon="folder-open"))
+        rows.append(Choice(OPEN_FILE, tr("Open GGUF file..."), "", icon="folder-open"))
+        detail = tr("Now {draft}", draft=draft) if draft else tr("Now none")
+        rows.append(Choice(DRAFTS, tr("Draft..."), detail, icon="chevron-right", leads_on=True))
+        self.popup = ChoicePopup(self._theme, tr("Models"), rows, self)
         self.popup.chosen.connect(self._choose)
         self.popup.closed.connect(self._forget_popup)
         self.popup.open_beside(self, above=False)
@@ -99,8 +126,8 @@ class ModelButton(QAbstractButton):
         """More is known of the drafts; their menu may be closed by now."""
         if self.popup is not None and self._lists_drafts:
             rows = [Choice(c.ref, c.name, c.detail, c.chosen, problem=c.problem) for c in choices]
-            rows.append(Choice(OPEN_DRAFT_FOLDER, "Choose a folder...", "", icon="folder-open"))
-            self.popup.show_choices("Drafts", rows)
+            rows.append(Choice(OPEN_DRAFT_FOLDER, tr("Choose a folder..."), "", icon="folder-open"))
+            self.popup.show_choices(tr("Drafts"), rows)
 
     def sizeHint(self) -> QSize:
         """As wide as its words."""
@@ -111,6 +138,15 @@ class ModelButton(QAbstractButton):
             12 + _DOT_PX + 8 + name + (8 + detail if detail else 0) + 8 + _ICON_PX + 12,
             self._theme.type.px(32),
         )
+
+    def width_in(self, room: int) -> int:
+        """The width to take of some room, in px: without the words behind the name where too little is left of them."""
+        _, detail = self._widths()
+        whole = self.sizeHint().width()
+        if whole <= room:
+            return whole
+        bare = whole - detail - 8 if detail else whole
+        return room if room - bare - 8 >= _LEAST_DETAIL_PX else min(bare, room)
 
     def minimumSizeHint(self) -> QSize:
         """The name is elided when there is no room."""
@@ -128,11 +164,13 @@ class ModelButton(QAbstractButton):
         fill = "press" if pressed else "hover" if self.underMouse() else "side"
         painter.setBrush(self._theme.color(fill))
         painter.drawRoundedRect(QRectF(self.rect()), 8, 8)
-        self._paint_dot(painter, QPointF(12 + _DOT_PX / 2, self.height() / 2))
+        self._paint_dot(painter, painted(self, 12, 0, _DOT_PX, self.height()).center())
         right = self.width() - 12 - _ICON_PX
         self._paint_words(painter, 12 + _DOT_PX + 8, right - 8)
         chevron = tinted_pixmap("chevron-down", self._theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
-        painter.drawPixmap(right, (self.height() - _ICON_PX) // 2, chevron)
+        painter.drawPixmap(
+            painted(self, right, (self.height() - _ICON_PX) // 2, _ICON_PX, _ICON_PX).topLeft(), chevron
+        )
 
     def _fonts(self) -> tuple[TextStyle, TextStyle]:
         if self._compact:
@@ -151,19 +189,25 @@ class ModelButton(QAbstractButton):
         name_width, detail_width = self._widths()
         room = right - left
         gap = 6 if self._compact else 8
-        if name_width + gap + detail_width > room:
+        left_over = room - name_width - gap
+        if left_over < min(detail_width, _LEAST_DETAIL_PX):
             detail_width = 0
+        detail_width = min(detail_width, left_over)
         font = self._theme.font(name_style)
         painter.setFont(font)
         hovered = self._compact and self.underMouse()
         painter.setPen(self._theme.color("sub" if self._compact and not hovered else "text"))
         name = QFontMetrics(font).elidedText(self._state.model_name, Qt.TextElideMode.ElideMiddle, room)
-        painter.drawText(QRectF(left, 0, room + 1, self.height()), flags, name)
-        if detail_width:
-            painter.setFont(self._theme.font(detail_style))
+        painter.drawText(painted(self, left, 0, room + 1, self.height()), flags, name)
+        if detail_width > 0:
+            font = self._theme.font(detail_style)
+            painter.setFont(font)
             painter.setPen(self._theme.color("mute" if self._compact else "sub"))
-            box = QRectF(left + name_width + gap, 0, room, self.height())
-            painter.drawText(box, flags, engine_words(self._state))
+            box = painted(self, left + name_width + gap, 0, detail_width + 1, self.height())
+            words = QFontMetrics(font).elidedText(
+                engine_words(self._state), Qt.TextElideMode.ElideRight, detail_width + 1
+            )
+            painter.drawText(box, flags, words)
 
     def _paint_dot(self, painter: QPainter, center: QPointF) -> None:
         phase = self._state.phase
@@ -182,6 +226,10 @@ class ModelButton(QAbstractButton):
     def _choose(self, key: str) -> None:
         if key == OPEN_FOLDER:
             self.folder_requested.emit()
+        elif key == OPEN_FILE:
+            self.file_requested.emit()
+        elif key == MORE_MODELS:
+            self.more_requested.emit()
         elif key == OPEN_DRAFT_FOLDER:
             self.draft_folder_requested.emit()
         elif key == DRAFTS:

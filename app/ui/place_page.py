@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
@@ -58,6 +58,8 @@ class PlacePage(QWidget):
         self.area.setWidgetResizable(True)
         self.area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.area.setWidget(content)
+        self.area.setAccessibleName(title)
+        self.area.verticalScrollBar().rangeChanged.connect(self._fit)
         whole = QVBoxLayout(self)
         whole.setContentsMargins(0, 0, 0, 0)
         whole.setSpacing(0)
@@ -70,7 +72,12 @@ class PlacePage(QWidget):
         super().resizeEvent(event)
         self._fit()
 
+    @Slot()
     def _fit(self) -> None:
         side = _NARROW_MARGIN_PX if self.width() < _NARROW_PX else _MARGIN_PX
         self._line.setContentsMargins(side, 18, side, 12)
-        self.column.setContentsMargins(side, 4, side, side)
+        bar = self.area.verticalScrollBar()
+        taken = (
+            bar.sizeHint().width() if bar.maximum() > 0 else 0
+        )  # the cards end where the head's buttons do
+        self.column.setContentsMargins(side, 4, side - taken, side)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QMouseEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QWidget
 
+from app.ui.modal_scrim import paint_veil
 from app.ui.pane import Pane
+from app.ui.placing import place
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.theme import Theme
-from app.ui.transcript.transcript import NARROW_PX
+from app.ui.transcript.message_column import NARROW_PX
 
 INSPECTOR_NARROW_PX = 900
 _INSPECTOR_PX = (360, 520)
@@ -24,9 +26,7 @@ class Scrim(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the veil."""
-        veil = QColor("#101816")
-        veil.setAlphaF(0.32)
-        QPainter(self).fillRect(self.rect(), veil)
+        paint_veil(self)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Close what is above."""
@@ -55,8 +55,10 @@ class Shell(QWidget):
         self._scrim.hide()
         self._scrim.clicked.connect(self.close_overlay)
         sidebar.setParent(self)
+        sidebar.width_chosen.connect(self._take_width)
         self._left = Pane(shown, self)
         self._right = Pane(False, self)
+        self._bare = False
         for pane in (self._left, self._right):
             pane.moved.connect(self._arrange)
         theme.changed.connect(self._arrange)
@@ -76,9 +78,19 @@ class Shell(QWidget):
         """Whether a panel stands above the page."""
         return any(pane.narrow and pane.visible for pane in (self._left, self._right))
 
+    def set_bare(self, bare: bool) -> None:
+        """Whether the page stands alone, until the sidebar is asked for; its own choice stays."""
+        if bare != self._bare:
+            self._bare = bare
+            self._arrange()
+
     @Slot()
     def toggle(self) -> None:
         """Show or hide the sidebar."""
+        if self._bare:
+            self.set_bare(False)
+            if self._left.visible:
+                return
         self._left.set_visible(not self._left.visible)
         if self._left.overlay and self._right.overlay:
             self.inspector_closed.emit()  # one panel above the page is enough
@@ -88,6 +100,7 @@ class Shell(QWidget):
 
     def show_sidebar(self) -> None:
         """Make sure that it is to be seen, at once."""
+        self.set_bare(False)
         if not self.sidebar_visible:
             self.toggle()
         self._left.settle()
@@ -113,6 +126,11 @@ class Shell(QWidget):
         self._measure()
         self._arrange()
         return self._inspector_width
+
+    @Slot()
+    def _take_width(self) -> None:
+        self._measure()
+        self._arrange()
 
     @Slot()
     def close_overlay(self) -> None:
@@ -147,15 +165,15 @@ class Shell(QWidget):
     def _arrange(self) -> None:
         left = self._place_sidebar()
         right = self._place_inspector(left)
-        self._page.setGeometry(left, 0, self.width() - left - right, self.height())
+        place(self._page, left, 0, self.width() - left - right, self.height())
         self._scrim.setGeometry(self.rect())
         self._scrim.setVisible(any(pane.narrow and pane.share > 0 for pane in (self._left, self._right)))
 
     def _place_sidebar(self) -> int:
         """Returns what it takes from the page, in px."""
         width = self._sidebar.sizeHint().width()
-        shown = round(width * self._left.share)
-        self._sidebar.setGeometry(shown - width, 0, width, self.height())
+        shown = 0 if self._bare else round(width * self._left.share)
+        place(self._sidebar, shown - width, 0, width, self.height())
         self._show(self._sidebar, shown > 0)
         return 0 if self._left.narrow else shown
 
@@ -169,7 +187,7 @@ class Shell(QWidget):
         else:
             width = max(_INSPECTOR_PX[0], min(width, self.width() - left - _PAGE_PX))
         shown = round(width * self._right.share)
-        self._inspector.setGeometry(self.width() - shown, 0, width, self.height())
+        place(self._inspector, self.width() - shown, 0, width, self.height())
         self._show(self._inspector, shown > 0)
         if shown > 0 and self._right.narrow:
             self._inspector.raise_()

@@ -5,16 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import QEasingCurve, QEvent, QPoint, QPropertyAnimation, QSize, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QEnterEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtGui import QEnterEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
-from app.ui.theme.icons import themed_icon
+from app.ui.announcements import announce
+from app.ui.theme.icons import themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme, animation_ms
+from app.words import tr
 
 STAY_MS = 8_000
 _IN_MS = 160
 _MARGIN_PX = 16
 _LARGEST_PX = 420
+_SIGN_PX = 20
 
 
 class Toast(QFrame):
@@ -30,6 +42,11 @@ class Toast(QFrame):
         self._lasting = False
         self._on_action: Callable[[], object] | None = None
         self._bottom_px = _MARGIN_PX
+        self._on_details: Callable[[], object] | None = None
+        self._title = QLabel(self)
+        self._title.setProperty("kind", "strong")
+        self._title.setWordWrap(True)
+        self._title.hide()
         self._label = QLabel(self)
         self._label.setWordWrap(True)
         self._label.setTextFormat(Qt.TextFormat.PlainText)
@@ -39,15 +56,33 @@ class Toast(QFrame):
         self._close.setIcon(themed_icon(theme, "x"))
         self._close.setIconSize(QSize(16, 16))
         self._close.setFixedSize(28, 28)
-        self._close.setAccessibleName("Close notice")
-        self._close.setToolTip("Close")
+        self._close.setAccessibleName(tr("Close notice"))
+        self._close.setToolTip(tr("Close"))
         self._close.clicked.connect(self.dismiss)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 10, 8, 10)
-        row.setSpacing(12)
-        row.addWidget(self._label, 1)
-        row.addWidget(self._action)
-        row.addWidget(self._close)
+        self._details = QPushButton(tr("Show details"), self)
+        self._details.setProperty("kind", "link")
+        self._details.clicked.connect(self._show_details)
+        self._details.hide()
+        self._below = QBoxLayout(
+            QBoxLayout.Direction.LeftToRight
+        )  # the buttons of a toast with a title stand here
+        self._below.setSpacing(4)
+        self._below.addWidget(self._details, 0, Qt.AlignmentFlag.AlignLeft)
+        self._below.addStretch(1)
+        self._words = QVBoxLayout()
+        self._words.setSpacing(4)
+        self._words.addWidget(self._title)
+        self._words.addWidget(self._label)
+        self._words.addLayout(self._below)
+        self._row = QHBoxLayout(self)
+        self._row.setContentsMargins(16, 10, 8, 10)
+        self._row.setSpacing(12)
+        self._sign = QLabel(self)
+        self._sign.hide()
+        self._row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
+        self._row.addLayout(self._words, 1)
+        self._row.addWidget(self._action)
+        self._row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         self._timer = QTimer(self, singleShot=True, interval=STAY_MS)
         self._timer.timeout.connect(self.dismiss)
         self._motion = QPropertyAnimation(self, b"pos", self)
@@ -69,20 +104,41 @@ class Toast(QFrame):
         """The button that undoes or mends."""
         return self._action
 
+    @property
+    def details_button(self) -> QPushButton:
+        """The button that tells more."""
+        return self._details
+
     def say(
         self,
         sentence: str,
         action: str = "",
         on_action: Callable[[], object] | None = None,
         lasting: bool = False,
+        title: str = "",
+        on_details: Callable[[], object] | None = None,
     ) -> None:
-        """Show a sentence, with a button where ``action`` names one; pressed, it calls ``on_action``."""
-        self._on_action = on_action
+        """Show a sentence, with a button where ``action`` names one; pressed, it calls ``on_action``.
+
+        A title stands above the sentence, and the buttons then below it; one that tells more is there with
+        ``on_details``.
+        """
+        self._on_action, self._on_details = on_action, on_details
+        self._title.setText(title)
+        self._title.setVisible(bool(title))
+        self._show_sign(bool(title))
+        self._label.setProperty("kind", "sub" if title else "")
+        self._label.style().polish(self._label)
+        if title:
+            self._below.insertWidget(0, self._action, 0, Qt.AlignmentFlag.AlignLeft)
+        else:
+            self._row.insertWidget(2, self._action)
+        self._details.setVisible(on_details is not None)
         self._label.setText(sentence)
         self._action.setText(action)
         self._action.setVisible(bool(action))
         self._lasting = lasting
-        self.setAccessibleName(sentence)
+        self.setAccessibleName(f"{title}. {sentence}" if title else sentence)
         self.place(self._bottom_px)
         target = self.pos()
         self.show()
@@ -97,21 +153,35 @@ class Toast(QFrame):
         self._timer.stop()
         if not lasting:
             self._timer.start()
-        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+        announce(self, self.accessibleName(), urgent=lasting)
+
+    def _show_sign(self, shown: bool) -> None:
+        """A trouble has its sign before the words."""
+        color = self._theme.palette.mapt
+        self._sign.setPixmap(tinted_pixmap("triangle-alert", color, _SIGN_PX, self.devicePixelRatioF()))
+        self._sign.setVisible(shown)
 
     def place(self, bottom_px: int) -> None:
         """Stand at the lower right of the window, this far above its edge."""
         self._bottom_px = bottom_px
         window = self._window
-        width = min(_LARGEST_PX, window.width() - 2 * _MARGIN_PX)
+        width = min(self._theme.type.px(_LARGEST_PX), window.width() - 2 * _MARGIN_PX)
         needed = self._label.fontMetrics().horizontalAdvance(self._label.text()) + 92
         needed += self._action.sizeHint().width() + 12 if self._action.text() else 0
-        width = min(width, max(needed, 200))
+        width = width if self._title.text() else min(width, max(needed, 200))
         layout = self.layout()
         assert layout is not None
-        # The layout knows nothing of the frame's border, nor of the style sheet's font before that is applied.
+        # The layout knows nothing of the frame's border, nor of the style sheet's font before that is applied, nor
+        # while it is hidden of what has come into it.
         self.ensurePolished()
-        self._label.ensurePolished()
+        for part in (self._title, self._label, self._action, self._details):
+            part.ensurePolished()
+        beside = self._action.sizeHint().width() + self._details.sizeHint().width() + 4
+        narrow = beside > width - 24 - _SIGN_PX - 2 * self._row.spacing() - self._close.width()
+        direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        self._below.setDirection(direction)
+        for inner in (self._below, self._words, layout):
+            inner.invalidate()
         border = self.contentsMargins().left() + self.contentsMargins().right()
         height = border + max(layout.heightForWidth(width - border), layout.minimumSize().height())
         self.setGeometry(
@@ -127,6 +197,12 @@ class Toast(QFrame):
             if focused is not None and focused.hasFocus():
                 self.focus_left.emit()
             self.hide()
+
+    @Slot()
+    def _show_details(self) -> None:
+        self.dismiss()
+        if self._on_details is not None:
+            self._on_details()
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """The pointer holds it."""

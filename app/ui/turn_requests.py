@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.ui.transcript.message_actions import Action
+from app.words import tr
 from engine.errors import TenonError
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class TurnRequests(QObject):
 
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
     message_deleted = Signal(str)  # a sentence that says so
+    compare_requested = Signal(int)  # a message's id
     left = Signal()  # the message that had the keyboard is no longer there
 
     def __init__(self, workspace: Workspace, parent: QObject) -> None:
@@ -36,7 +38,9 @@ class TurnRequests(QObject):
         if current is None:
             return
         try:
-            if action is Action.CONTINUE:
+            if action is Action.COMPARE:
+                self.compare_requested.emit(message_id)
+            elif action is Action.CONTINUE:
                 workspace.continue_reply(current)
             elif action is Action.DELETE:
                 self._delete(current, message_id)
@@ -75,5 +79,7 @@ class TurnRequests(QObject):
         if self._workspace.delete_message(conversation_id, message_id):
             self.left.emit()
             self.message_deleted.emit(
-                "This version and what follows it are deleted." if several else "The message is deleted."
+                tr("This version and what follows it are deleted.")
+                if several
+                else tr("The message is deleted.")
             )

@@ -44,16 +44,23 @@ class ViewCommands(QObject):
         told = tr("Marks what a draft guessed and the model accepted, in finished replies")
         drafted = commands.add("mark-drafts", tr("Mark accepted drafts"), self._show_drafted, view, ("Ctrl+D",),
                                tip=told, checkable=True)  # fmt: skip
-        drafted.setChecked(self._settings.drafted_shown)
+        self._drafted_action = drafted
         told = tr("For models that are read from the disk: what the draft expects, in grey")
         guesses = commands.add("show-guesses", tr("Show guesses while they are unconfirmed"), self._show_guesses,
                                view, tip=told, checkable=True)  # fmt: skip
-        guesses.setChecked(self._settings.unconfirmed_shown)
+        self._guesses_action = guesses
+        self.take_settings()
         commands.add("larger-text", tr("Larger text"), self._larger, view, ("Ctrl++", "Ctrl+="))
         commands.add("smaller-text", tr("Smaller text"), self._smaller, view, ("Ctrl+-",))
         commands.add("usual-text", tr("Usual size of text"), self._usual_size, view, ("Ctrl+0",))
         latest = self._page.transcript.jump_to_latest
-        commands.add("latest", tr("Jump to the latest message"), latest, view, ("Ctrl+End",))
+        commands.add("latest", tr("Jump to the latest message"), latest, view, ("Ctrl+End", "Alt+End"))
+
+    @Slot()
+    def take_settings(self) -> None:
+        """Show what the settings say by now."""
+        self._drafted_action.setChecked(self._settings.drafted_shown)
+        self._guesses_action.setChecked(self._settings.unconfirmed_shown)
 
     @Slot(bool)
     def _show_inspector(self, shown: bool) -> None:
@@ -68,6 +75,11 @@ class ViewCommands(QObject):
     @Slot(bool)
     def _keep_sidebar_shown(self, shown: bool) -> None:
         self._settings.sidebar_shown = shown
+
+    @Slot(int)
+    def keep_sidebar_width(self, width_px: int) -> None:
+        """The person gave the list of chats another width."""
+        self._settings.sidebar_width = width_px
 
     @Slot(bool)
     def _show_drafted(self, shown: bool) -> None:

@@ -4,169 +4,4821 @@
  <context>
   <name>Tenon</name>
   <message>
-   <location filename="app/ui/commands.py" />
+   <location filename="app/ui/inspector/acceptance_plot.py" />
+   <source>% by position</source>
+   <translation>% je Position</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/bridge/archive.py" />
+   <source>%n chat(s) were imported.</source>
+   <translation>
+    <numerusform>%n Chat importiert.</numerusform>
+    <numerusform>%n Chats importiert.</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/machine/words.py" />
+   <source>%n core(s)</source>
+   <translation>
+    <numerusform>%n Kern</numerusform>
+    <numerusform>%n Kerne</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>%n in the queue, {left} to come</source>
+   <translation>
+    <numerusform>%n in der Warteschlange, noch {left}</numerusform>
+    <numerusform>%n in der Warteschlange, noch {left}</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>%n layer(s)</source>
+   <translation>
+    <numerusform>%n Schicht</numerusform>
+    <numerusform>%n Schichten</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/models/models_page.py" />
+   <source>%n model(s)</source>
+   <translation>
+    <numerusform>%n Modell</numerusform>
+    <numerusform>%n Modelle</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/machine/words.py" />
+   <source>%n of {all} core(s) usable</source>
+   <translation>
+    <numerusform>%n von {all} Kernen nutzbar</numerusform>
+    <numerusform>%n von {all} Kernen nutzbar</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/wording.py" />
+   <source>%n token(s)</source>
+   <translation>
+    <numerusform>%n Token</numerusform>
+    <numerusform>%n Tokens</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>0 is until the context is full. In Settings: {value}.</source>
+   <translation>0 heißt: bis der Kontext voll ist. In den Einstellungen: {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>4-bit</source>
+   <translation>4 Bit</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>A chat is called after its first line at once; the model can find a better title when it is done.</source>
+   <translation>Ein Chat heißt sofort nach seiner ersten Zeile; das Modell findet vielleicht einen besseren Titel, wenn es fertig ist.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>A copy of all chats each day, beside them on this computer.</source>
+   <translation>Jeden Tag eine Kopie aller Chats, daneben auf diesem Computer.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>A draft guesses tokens that the model then checks several at a time: the same text, sooner.</source>
+   <translation>Ein Entwurf rät Tokens, die das Modell dann zu mehreren auf einmal prüft: derselbe Text, nur früher.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>A file of the model is damaged</source>
+   <translation>Eine Datei des Modells ist beschädigt</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>A file with all that was changed, for another computer or to keep.</source>
+   <translation>Eine Datei mit allem, was geändert wurde, für einen anderen Computer oder zum Aufheben.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/attachment.py" />
+   <source>A message holds {most} files at most: send the others with the next one.</source>
+   <translation>Eine Nachricht nimmt höchstens {most} Dateien auf: die übrigen mit der nächsten senden.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/json_file.py" />
+   <source>A message in it has no content, or is nobody's.</source>
+   <translation>Eine Nachricht darin hat keinen Inhalt oder keinen Absender.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>A mirror of the hub to search and download from; empty takes the hub itself.</source>
+   <translation>Ein Spiegelserver des Hubs zum Suchen und Herunterladen; leer steht für den Hub selbst.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>A model that nothing was asked of for so long leaves the memory; the next message loads it again.</source>
+   <translation>Ein Modell, das so lange nichts gefragt wurde, verlässt den Speicher; die nächste Nachricht lädt es wieder.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/done_notice.py" />
+   <source>A reply could not be completed.</source>
+   <translation>Eine Antwort konnte nicht beendet werden.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/comparison.py" />
+   <source>A reply is being written: compare the modes when it is done, or stop it first.</source>
+   <translation>Gerade wird eine Antwort geschrieben: danach vergleichen oder sie vorher anhalten.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/done_notice.py" />
+   <source>A reply is done.</source>
+   <translation>Eine Antwort ist fertig.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/machine.py" />
+   <source>A reply is running: measure when it is complete, or stop the reply first.</source>
+   <translation>Gerade läuft eine Antwort: danach messen oder sie vorher anhalten.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>A server that searches and downloads go through; empty takes the system's.</source>
+   <translation>Ein Server, über den Suchen und Downloads gehen; leer steht für den des Systems.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>A setting does not work here</source>
+   <translation>Eine Einstellung passt hier nicht</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>A small draft model guesses a tree of tokens, the model checks it at once.</source>
+   <translation>Ein kleines Entwurfsmodell rät einen Baum von Tokens, das Modell prüft ihn auf einmal.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>A small model that guesses for this one, fetched along</source>
+   <translation>Ein kleines Modell, das für dieses rät, wird mitgeholt</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>A small model that guesses words ahead for the large one; each model has its own.</source>
+   <translation>Ein kleines Modell, das dem großen Wörter voraus rät; jedes Modell hat sein eigenes.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>A system prompt of its own</source>
+   <translation>Ein eigener System-Prompt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>A token is kept already; paste another one to replace it</source>
+   <translation>Ein Token ist schon hinterlegt; ein anderer ersetzt ihn</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>About Tenon</source>
+   <translation>Über Tenon</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/acceptance_plot.py" />
+   <source>Accepted</source>
+   <translation>Angenommen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/acceptance_plot.py" />
+   <source>Accepted: nothing was drafted</source>
+   <translation>Angenommen: es gab keinen Entwurf</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/acceptance_plot.py" />
+   <source>Accepted: {shares}</source>
+   <translation>Angenommen: {shares}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Access token</source>
+   <translation>Zugangstoken</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>Access token, starts with hf_</source>
+   <translation>Zugangstoken, beginnt mit hf_</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Adaptive fallback</source>
+   <translation>Anpassende Rückfallschwelle</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/import_dialog.py" />
+   <source>Add</source>
+   <translation>Hinzufügen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>Add a GGUF file</source>
+   <translation>GGUF-Datei hinzufügen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>Add a file</source>
+   <translation>Datei hinzufügen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_news.py" />
+   <source>Add a model from a file...</source>
+   <translation>Modell aus einer Datei hinzufügen...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_news.py" />
+   <source>Add a model from a folder...</source>
+   <translation>Modell aus einem Ordner hinzufügen...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/keeping.py" />
+   <source>Add a model's file</source>
+   <translation>Datei eines Modells hinzufügen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/keeping.py" />
+   <source>Add a model's folder</source>
+   <translation>Ordner eines Modells hinzufügen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>Add from a folder</source>
+   <translation>Aus Ordner hinzufügen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/import_dialog.py" />
+   <source>Add {name}</source>
+   <translation>{name} hinzufügen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/head.py" />
+   <source>Advanced</source>
+   <translation>Erweitert</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>After the %n message(s) before it in the chat.</source>
+   <translation>
+    <numerusform>Nach der einen Nachricht davor im Chat.</numerusform>
+    <numerusform>Nach den %n Nachrichten davor im Chat.</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/erase_dialog.py" />
+   <source>All chats with their attachments, what is typed and not sent, folders, presets, the system prompt, the search index and every backup are erased from this computer. This cannot be undone.</source>
+   <translation>Alle Chats mit ihren Anhängen, Getipptes und nicht Gesendetes, Ordner, Vorlagen, der System-Prompt, der Suchindex und alle Sicherungen werden von diesem Computer gelöscht. Das lässt sich nicht rückgängig machen.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>All chats, presets and backups on this computer, for good. Asked for once more.</source>
+   <translation>Alle Chats, Vorlagen und Sicherungen auf diesem Computer, endgültig. Es wird noch einmal gefragt.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/main_window.py" />
+   <source>All commands</source>
+   <translation>Alle Befehle</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>All that fit</source>
+   <translation>So viele wie passen</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>All words of the window.</source>
+   <translation>Alle Texte des Fensters.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Always</source>
+   <translation>Immer</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Another name for the preset</source>
+   <translation>Neuer Name der Vorlage</translation>
+  </message>
+  <message>
+   <location filename="app/storage/failures.py" />
+   <source>Another program is using the chats in {folder}: close it and send again.</source>
+   <translation>Ein anderes Programm benutzt die Chats in {folder}: dort schließen und neu senden.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Answer again</source>
+   <translation>Neu antworten</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Answer without the draft</source>
+   <translation>Ohne Entwurf antworten</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Appearance</source>
+   <translation>Aussehen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>Apply</source>
+   <translation>Übernehmen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/closing_question.py" />
+   <source>Apply changes</source>
+   <translation>Änderungen übernehmen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Archive</source>
+   <translation>Archivieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
+   <source>Archive chat</source>
+   <translation>Chat archivieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/list_rows.py" />
+   <source>Archived</source>
+   <translation>Archiviert</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>As in Settings</source>
+   <translation>Wie eingestellt</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>As many layers as fit run on the GPU, the rest in memory.</source>
+   <translation>So viele Schichten wie passen laufen auf der GPU, der Rest im Arbeitsspeicher.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>As the system</source>
+   <translation>Wie das System</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Ask a follow-up</source>
+   <translation>Weiterfragen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Ask anything</source>
+   <translation>Etwas fragen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Ask the guide</source>
+   <translation>Den Guide fragen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Ask the guide anything, for example “how big a model can I run?”</source>
+   <translation>Den Guide auf Englisch fragen, zum Beispiel “how big a model can I run?”</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Asking how large it is...</source>
+   <translation>Größe wird erfragt...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Asking...</source>
+   <translation>Wird gefragt...</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Asks once a day whether there is a newer Tenon; nothing else is sent along.</source>
+   <translation>Fragt einmal am Tag, ob es ein neueres Tenon gibt; sonst wird nichts mitgeschickt.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Attach files...</source>
+   <translation>Dateien anhängen...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Attach text files</source>
+   <translation>Textdateien anhängen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/bubble.py" />
+   <source>Attached file {name}</source>
+   <translation>Angehängte Datei {name}</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Auto</source>
+   <translation>Auto</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Automatic</source>
+   <translation>Automatisch</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/row.py" />
+   <source>Back to the usual</source>
+   <translation>Zurück zum Üblichen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/row.py" />
+   <source>Back to the usual: {value}</source>
+   <translation>Zurück zum Üblichen: {value}</translation>
+  </message>
+  <message>
+   <location filename="app/chat/recommendation.py" />
+   <source>Balanced</source>
+   <translation>Ausgewogen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Begin a new line</source>
+   <translation>Neue Zeile beginnen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Being added</source>
+   <translation>Wird hinzugefügt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Best mode</source>
+   <translation>Bester Modus</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Branching drafts</source>
+   <translation>Verzweigte Entwürfe</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Built in</source>
+   <translation>Eingebaut</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Built in: answers questions about Tenon</source>
+   <translation>Eingebaut: beantwortet Fragen zu Tenon</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Can draft for {models}</source>
+   <translation>Kann für {models} entwerfen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>Cancel</source>
+   <translation>Abbrechen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Cannot run</source>
+   <translation>Läuft nicht</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/foot.py" />
+   <source>Changes to apply: {count}.</source>
+   <translation>Zu übernehmende Änderungen: {count}.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Chat</source>
+   <translation>Chat</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>Chat models</source>
+   <translation>Chatmodelle</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Chat now</source>
+   <translation>Jetzt chatten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>Chat settings</source>
+   <translation>Einstellungen des Chats</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/opening.py" />
+   <source>Chat settings...</source>
+   <translation>Einstellungen des Chats...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Chat with a language model that runs on this computer. What you write stays here.</source>
+   <translation>Mit einem Sprachmodell chatten, das auf diesem Computer läuft. Was hier geschrieben wird, bleibt hier.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Chat with it</source>
+   <translation>Damit chatten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Chat with the small guide now</source>
+   <translation>Jetzt mit dem kleinen Guide chatten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Chat with {title}</source>
+   <translation>Mit {title} chatten</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
    <source>Chats</source>
-   <translation type="unfinished" />
+   <translation>Chats</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Chats (*.json);;All files (*)</source>
+   <translation>Chats (*.json);;Alle Dateien (*)</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Chats and backups</source>
+   <translation>Chats und Sicherungen</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>Chats that were exported as JSON, or conversations.json of ChatGPT's data export</source>
-   <translation type="unfinished" />
+   <translation>Chats, die als JSON exportiert wurden, oder conversations.json aus dem Datenexport von ChatGPT</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/removal_dialog.py" />
+   <source>Chats with it stay as they are.</source>
+   <translation>Chats mit ihm bleiben, wie sie sind.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Check for updates</source>
+   <translation>Nach Updates suchen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Check its files</source>
+   <translation>Dateien prüfen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_menus.py" />
+   <source>Choose a draft's folder</source>
+   <translation>Ordner eines Entwurfsmodells wählen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Choose a folder...</source>
+   <translation>Ordner wählen...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Choose a mode</source>
+   <translation>Modus wählen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Choose a model</source>
+   <translation>Modell wählen</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Choose another file</source>
+   <translation>Andere Datei wählen</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Choose another model</source>
+   <translation>Anderes Modell wählen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/mode_button.py" />
+   <source>Choose how replies are generated</source>
+   <translation>Wählen, wie Antworten entstehen</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Chooses among the likeliest tokens that together are this probable; 1 takes all.</source>
+   <translation>Wählt unter den wahrscheinlichsten Tokens, die zusammen so wahrscheinlich sind; 1 nimmt alle.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Chooses among this many of the likeliest tokens; 0 takes all.</source>
+   <translation>Wählt unter so vielen der wahrscheinlichsten Tokens; 0 nimmt alle.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Chooses the usual value of everything; Apply takes it over.</source>
+   <translation>Wählt überall den üblichen Wert; Übernehmen macht ihn gültig.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/page_view.py" />
+   <source>Chosen</source>
+   <translation>Gewählt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/head.py" />
+   <source>Chosen for</source>
+   <translation>Gewählt für</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>Close</source>
+   <translation>Schließen</translation>
   </message>
   <message>
    <location filename="app/ui/main_window.py" />
    <source>Close Tenon</source>
-   <translation type="unfinished" />
+   <translation>Tenon beenden</translation>
+  </message>
+  <message>
+   <location filename="app/ui/toast.py" />
+   <source>Close notice</source>
+   <translation>Hinweis schließen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/head.py" />
+   <source>Close the inspector</source>
+   <translation>Inspektor schließen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/head.py" />
+   <source>Close the inspector (F12)</source>
+   <translation>Inspektor schließen (F12)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Close the search</source>
+   <translation>Suche schließen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/code.py" />
+   <source>Code</source>
+   <translation>Code</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Colours of the window.</source>
+   <translation>Farben des Fensters.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Colours the words of finished replies that a draft guessed and the model accepted.</source>
+   <translation>Färbt in fertigen Antworten die Wörter, die ein Entwurf geraten und das Modell angenommen hat.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Comfortable</source>
+   <translation>Bequem</translation>
+  </message>
+  <message>
+   <location filename="app/ui/command_palette.py" />
+   <source>Commands</source>
+   <translation>Befehle</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Compact</source>
+   <translation>Kompakt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>Compare</source>
+   <translation>Vergleichen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Compare modes on this prompt...</source>
+   <translation>Modi an diesem Prompt vergleichen...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>Compare two modes</source>
+   <translation>Zwei Modi vergleichen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/opening.py" />
+   <source>Compare two modes...</source>
+   <translation>Zwei Modi vergleichen...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Computes with {name}</source>
+   <translation>Rechnet mit {name}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/context_meter.py" />
+   <source>Context in use</source>
+   <translation>Belegter Kontext</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Context length</source>
+   <translation>Kontextlänge</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_panel.py" />
+   <source>Context to plan</source>
+   <translation>Kontext für den Plan</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Continue</source>
+   <translation>Fortsetzen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Continue the reply</source>
+   <translation>Antwort fortsetzen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/code.py" />
+   <source>Copied</source>
+   <translation>Kopiert</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/page.py" />
+   <source>Copies what this page shows</source>
+   <translation>Kopiert, was diese Seite zeigt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/code.py" />
+   <source>Copy</source>
+   <translation>Kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Copy as plain text</source>
+   <translation>Als reinen Text kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>Copy as text</source>
+   <translation>Als Text kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/code.py" />
+   <source>Copy code</source>
+   <translation>Code kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/details_foot.py" />
+   <source>Copy details</source>
+   <translation>Details kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>Copy details of this installation</source>
+   <translation>Details dieser Installation kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Copy message</source>
+   <translation>Nachricht kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Copy reply</source>
+   <translation>Antwort kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/table.py" />
+   <source>Copy table</source>
+   <translation>Tabelle kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Copy the last code block</source>
+   <translation>Letzten Codeblock kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Copy the last reply</source>
+   <translation>Letzte Antwort kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Copy the last reply as plain text</source>
+   <translation>Letzte Antwort als reinen Text kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/import_dialog.py" />
+   <source>Copy them, {size}</source>
+   <translation>Kopieren, {size}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Copy what is selected</source>
+   <translation>Auswahl kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Daily backup</source>
+   <translation>Tägliche Sicherung</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Dark</source>
+   <translation>Dunkel</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Delete</source>
+   <translation>Löschen</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>Delete chat</source>
-   <translation type="unfinished" />
+   <translation>Chat löschen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Delete folder, keep its chats</source>
+   <translation>Ordner löschen, Chats behalten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Delete message</source>
+   <translation>Nachricht löschen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Delete reply</source>
+   <translation>Antwort löschen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Delete the chat, or a folder without its chats</source>
+   <translation>Chat löschen, oder einen Ordner ohne seine Chats</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Delete “{name}”</source>
+   <translation>„{name}“ löschen</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Depth of drafts</source>
+   <translation>Tiefe der Entwürfe</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Different from token {number} on: the first %n token(s) are the same.</source>
+   <translation>
+    <numerusform>Verschieden ab Token {number}: nur der erste Token ist gleich.</numerusform>
+    <numerusform>Verschieden ab Token {number}: die ersten %n Tokens sind gleich.</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/closing_question.py" />
+   <source>Discard changes</source>
+   <translation>Änderungen verwerfen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Disk</source>
+   <translation>Disk</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Disk in memory</source>
+   <translation>Disk im Arbeitsspeicher</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Download</source>
+   <translation>Herunterladen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Download {size}</source>
+   <translation>{size} herunterladen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Download {title}</source>
+   <translation>{title} herunterladen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Downloading, {share}</source>
+   <translation>Lädt herunter, {share}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Downloads</source>
+   <translation>Downloads</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Draft</source>
+   <translation>Entwurf</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Draft ahead</source>
+   <translation>Vorausentwerfen</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Draft below the threshold</source>
+   <translation>Unter der Schwelle entwerfen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>Draft head</source>
+   <translation>Entwurfskopf</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Draft model</source>
+   <translation>Entwurfsmodell</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Draft paired, {size}</source>
+   <translation>Entwurf dabei, {size}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Draft tree</source>
+   <translation>Entwurfsbaum</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/draft_tree.py" />
+   <source>Draft tree: {steps}</source>
+   <translation>Entwurfsbaum: {steps}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Draft...</source>
+   <translation>Entwurf...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Draft: {name}.</source>
+   <translation>Entwurf: {name}.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Drafts</source>
+   <translation>Entwürfe</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Each layer is copied to the GPU when its turn comes.</source>
+   <translation>Jede Schicht wird auf die GPU kopiert, wenn sie an der Reihe ist.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Edit message</source>
+   <translation>Nachricht bearbeiten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Edit the last message</source>
+   <translation>Letzte Nachricht bearbeiten</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/erase_dialog.py" />
+   <source>Erase %n chat(s) for good?</source>
+   <translation>
+    <numerusform>%n Chat endgültig löschen?</numerusform>
+    <numerusform>%n Chats endgültig löschen?</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Erase everything</source>
+   <translation>Alles löschen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/erasing.py" />
+   <source>Erase everything...</source>
+   <translation>Alles löschen...</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Erase...</source>
+   <translation>Löschen...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/error_notice.py" />
+   <source>Error: {sentence}</source>
+   <translation>Fehler: {sentence}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Every figure is assumed: the speeds of this machine were never measured.</source>
+   <translation>Alle Zahlen sind angenommen: die Geschwindigkeiten dieses Computers wurden nie gemessen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/erasing.py" />
+   <source>Everything is erased.</source>
+   <translation>Alles ist gelöscht.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Everywhere</source>
+   <translation>Überall</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Except by the built-in guide</source>
+   <translation>Außer vom eingebauten Guide</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>Explain how a hash table works</source>
+   <translation>Erkläre, wie eine Hashtabelle funktioniert</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Export all chats</source>
+   <translation>Alle Chats exportieren</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>Export all chats...</source>
-   <translation type="unfinished" />
+   <translation>Alle Chats exportieren...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Export chat</source>
+   <translation>Chat exportieren</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>Export chat...</source>
-   <translation type="unfinished" />
+   <translation>Chat exportieren...</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Export settings</source>
+   <translation>Einstellungen exportieren</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Export...</source>
+   <translation>Exportieren...</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Fallback threshold</source>
+   <translation>Rückfallschwelle</translation>
+  </message>
+  <message>
+   <location filename="app/chat/recommendation.py" />
+   <source>Fastest</source>
+   <translation>Am schnellsten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Fetch {size}</source>
+   <translation>{size} holen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Fetching GPU support</source>
+   <translation>GPU-Unterstützung wird geholt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Fetching, {done} of {total}</source>
+   <translation>Wird geholt, {done} von {total}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Fetching...</source>
+   <translation>Wird geholt...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/find_bar.py" />
+   <source>Find in this chat</source>
+   <translation>In diesem Chat suchen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>First mode</source>
+   <translation>Erster Modus</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>First token</source>
+   <translation>Erster Token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>First token after {time}</source>
+   <translation>Erster Token nach {time}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>First token: after a prompt of {tokens} tokens.</source>
+   <translation>Erster Token: nach einem Prompt von {tokens} Tokens.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Fit</source>
+   <translation>Platz</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>Fits</source>
+   <translation>Passt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>Fits easily</source>
+   <translation>Passt gut</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>Fits in memory</source>
+   <translation>Passt in den Speicher</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Fold</source>
+   <translation>Zuklappen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Fold a folder, or unfold it</source>
+   <translation>Ordner zu- oder aufklappen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/head.py" />
+   <source>For all models</source>
+   <translation>Für alle Modelle</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>For models larger than memory: a draft writes, the model is read from the disk to check.</source>
+   <translation>Für Modelle größer als der Speicher: ein Entwurf schreibt, das Modell wird zum Prüfen von der Disk gelesen.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>For models that are read from the disk: what the draft expects next, in grey.</source>
+   <translation>Bei Modellen, die von der Disk gelesen werden: was der Entwurf als Nächstes erwartet, in Grau.</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
    <source>For models that are read from the disk: what the draft expects, in grey</source>
-   <translation type="unfinished" />
+   <translation>Bei Modellen, die von der Disk gelesen werden: was der Entwurf erwartet, in Grau</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>For models that ask for an account; it is kept in the system's keyring.</source>
+   <translation>Für Modelle, die ein Konto verlangen; er liegt im Schlüsselbund des Systems.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>For the new chat alone. What is left open is as in Settings.</source>
+   <translation>Nur für den neuen Chat. Was offen bleibt, ist wie in den Einstellungen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>For this machine</source>
+   <translation>Für diesen Computer</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/head.py" />
+   <source>For {model}</source>
+   <translation>Für {model}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>For “{title}” alone. What is left open is as in Settings.</source>
+   <translation>Nur für „{title}“. Was offen bleibt, ist wie in den Einstellungen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/action_rows.py" />
+   <source>Forget token</source>
+   <translation>Token vergessen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/formula_block.py" />
+   <source>Formula</source>
+   <translation>Formel</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Free the memory when idle</source>
+   <translation>Speicher bei Ruhe freigeben</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>From</source>
+   <translation>Von</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>From disk</source>
+   <translation>Von der Disk</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/model_change.py" />
+   <source>From here on: {model}</source>
+   <translation>Ab hier: {model}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>From {repo}</source>
+   <translation>Von {repo}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>GB, last 60 s</source>
+   <translation>GB, letzte 60 s</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_menus.py" />
+   <source>GGUF models (*.gguf)</source>
+   <translation>GGUF-Modelle (*.gguf)</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>GPU memory budget</source>
+   <translation>Budget an GPU-Speicher</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>GPU support</source>
+   <translation>GPU-Unterstützung</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>GPU support cannot be used</source>
+   <translation>GPU-Unterstützung ist nicht nutzbar</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Generates one token after the other.</source>
+   <translation>Erzeugt einen Token nach dem anderen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Get</source>
+   <translation>Holen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Get its draft {title}</source>
+   <translation>Seinen Entwurf {title} holen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Get more models...</source>
+   <translation>Weitere Modelle holen...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>Get {title}</source>
+   <translation>{title} holen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/giving_up_dialog.py" />
+   <source>Give up</source>
+   <translation>Aufgeben</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/download_list.py" />
+   <source>Give up {name}</source>
+   <translation>{name} aufgeben</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/giving_up_dialog.py" />
+   <source>Give up {name}?</source>
+   <translation>{name} aufgeben?</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Go on</source>
+   <translation>Weiter</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/closing_question.py" />
+   <source>Go on editing</source>
+   <translation>Weiter bearbeiten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/download_list.py" />
+   <source>Go on with {name}</source>
+   <translation>Weiter mit {name}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Go to the beginning</source>
+   <translation>Zum Anfang</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Go to the end</source>
+   <translation>Zum Ende</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Go to the next field or button</source>
+   <translation>Zum nächsten Feld oder Knopf</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Go to the one before</source>
+   <translation>Zum vorigen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Good models for it</source>
+   <translation>Gute Modelle dafür</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Graphics</source>
+   <translation>Grafik</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Guesses the next tokens from the text so far, checks several at once.</source>
+   <translation>Rät die nächsten Tokens aus dem bisherigen Text, prüft mehrere auf einmal.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Hard disk</source>
+   <translation>Festplatte</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>Has a draft</source>
+   <translation>Mit Entwurf</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Heads</source>
+   <translation>Köpfe</translation>
   </message>
   <message>
    <location filename="app/ui/commands.py" />
    <source>Help</source>
-   <translation type="unfinished" />
+   <translation>Hilfe</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/thought.py" />
+   <source>Hide the thoughts</source>
+   <translation>Gedanken ausblenden</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>How drafts grow</source>
+   <translation>Wie Entwürfe wachsen</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>How freely words are chosen: 0 always takes the likeliest.</source>
+   <translation>Wie frei Wörter gewählt werden: 0 nimmt immer das wahrscheinlichste.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>How freely words are chosen: 0 takes the likeliest each time. In Settings: {value}.</source>
+   <translation>Wie frei Wörter gewählt werden: 0 nimmt stets das wahrscheinlichste. In den Einstellungen: {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>How many branches of a draft grow at each step.</source>
+   <translation>Wie viele Zweige eines Entwurfs bei jedem Schritt wachsen.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>How many guessed tokens the model checks at once.</source>
+   <translation>Wie viele geratene Tokens das Modell auf einmal prüft.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>How many of the processor's cores compute.</source>
+   <translation>Wie viele Kerne des Prozessors rechnen.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>How many tokens ahead a draft goes.</source>
+   <translation>Wie viele Tokens ein Entwurf vorausgeht.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>How much of the chat the model remembers, in tokens.</source>
+   <translation>Wie viel vom Chat das Modell behält, in Tokens.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/acceptance_plot.py" />
+   <source>How often a guessed token held where the tokens before it did</source>
+   <translation>Wie oft ein geratener Token hielt, wo die Tokens davor hielten</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>How replies are generated.</source>
+   <translation>Wie Antworten entstehen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>How replies are generated. In Settings: {value}.</source>
+   <translation>Wie Antworten entstehen. In den Einstellungen: {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>How words are chosen</source>
+   <translation>Wie Wörter gewählt werden</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>I have a model file</source>
+   <translation>Ich habe eine Modelldatei</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Identical as far as both came, %n token(s).</source>
+   <translation>
+    <numerusform>Identisch, so weit beide kamen, %n Token.</numerusform>
+    <numerusform>Identisch, so weit beide kamen, %n Tokens.</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Identical, %n token(s).</source>
+   <translation>
+    <numerusform>Identisch, %n Token.</numerusform>
+    <numerusform>Identisch, %n Tokens.</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Import chats</source>
+   <translation>Chats importieren</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>Import chats...</source>
-   <translation type="unfinished" />
+   <translation>Chats importieren...</translation>
   </message>
   <message>
-   <location filename="app/ui/view_commands.py" />
+   <location filename="app/settings/pages.py" />
+   <source>Import settings</source>
+   <translation>Einstellungen importieren</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Import...</source>
+   <translation>Importieren...</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>In memory</source>
+   <translation>Im Speicher</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/list_rows.py" />
+   <source>In messages</source>
+   <translation>In Nachrichten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>In the list of chats</source>
+   <translation>In der Liste der Chats</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>In the messages</source>
+   <translation>In den Nachrichten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>In use</source>
+   <translation>In Gebrauch</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/page_view.py" />
+   <source>In use now</source>
+   <translation>Jetzt in Gebrauch</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/row.py" />
+   <source>In use now: {value}</source>
+   <translation>Jetzt in Gebrauch: {value}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/head.py" />
    <source>Inspector</source>
-   <translation type="unfinished" />
+   <translation>Inspektor</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Installed</source>
+   <translation>Installiert</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Interrupted</source>
+   <translation>Unterbrochen</translation>
+  </message>
+  <message>
+   <location filename="app/storage/text_file.py" />
+   <source>It cannot be read ({reason}): check its rights.</source>
+   <translation>Sie ist nicht lesbar ({reason}): die Rechte prüfen.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/json_file.py" />
+   <source>It comes from a newer Tenon: install that version to import it.</source>
+   <translation>Sie stammt von einem neueren Tenon: diese Version installieren, um sie zu importieren.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>It could not be looked at. Everything else works all the same.</source>
+   <translation>Er ließ sich nicht ansehen. Alles andere geht trotzdem.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>It is PyTorch for this graphics card, in a folder of its own, and can be removed again.</source>
+   <translation>Das ist PyTorch für diese Grafikkarte, in einem eigenen Ordner, und lässt sich wieder entfernen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/removal_dialog.py" />
+   <source>It is in use: it leaves memory first, and the guide answers from then on.</source>
+   <translation>Es ist in Gebrauch: es verlässt erst den Speicher, danach antwortet der Guide.</translation>
+  </message>
+  <message>
+   <location filename="app/storage/text_file.py" />
+   <source>It is larger than 1 GiB: export fewer chats.</source>
+   <translation>Sie ist größer als 1 GiB: weniger Chats exportieren.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/reading.py" />
+   <source>It is no JSON, or is damaged.</source>
+   <translation>Sie ist kein JSON oder beschädigt.</translation>
+  </message>
+  <message>
+   <location filename="app/storage/text_file.py" />
+   <source>It is not UTF-8 text.</source>
+   <translation>Sie ist kein UTF-8-Text.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/removal_dialog.py" />
+   <source>Its draft {name} too, {size}</source>
+   <translation>Auch sein Entwurf {name}, {size}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/removal_dialog.py" />
+   <source>Its files stay in {place}.</source>
+   <translation>Die Dateien bleiben in {place}.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>Its owner wants terms accepted first</source>
+   <translation>Vorher sind Bedingungen des Anbieters anzunehmen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>JSON, to import again (*.json)</source>
+   <translation>JSON, zum Wiedereinlesen (*.json)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/jump_button.py" />
+   <source>Jump to latest</source>
+   <translation>Zum Neuesten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/jump_button.py" />
+   <source>Jump to latest (Ctrl+End)</source>
+   <translation>Zum Neuesten (Strg+Ende)</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
    <source>Jump to the latest message</source>
-   <translation type="unfinished" />
+   <translation>Zur neuesten Nachricht</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/giving_up_dialog.py" />
+   <source>Keep it</source>
+   <translation>Behalten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/action_rows.py" />
+   <source>Keep token</source>
+   <translation>Token behalten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Keep, rename or delete a preset</source>
+   <translation>Vorlage sichern, umbenennen oder löschen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Keeps what the fields below say</source>
+   <translation>Sichert, was in den Feldern unten steht</translation>
+  </message>
+  <message>
+   <location filename="app/ui/main_window.py" />
+   <source>Keyboard shortcuts</source>
+   <translation>Tastenkürzel</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>LLMCad: drafts are trees of guesses and not single lines.</source>
+   <translation>LLMCad: Entwürfe sind Bäume und nicht einzelne Reihen.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>LLMCad: the draft goes on below the threshold while a guess is worth its time.</source>
+   <translation>LLMCad: der Entwurf geht unter der Schwelle weiter, solange sich ein Versuch lohnt.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>LLMCad: the draft goes on while the model's weights are read.</source>
+   <translation>LLMCad: der Entwurf geht weiter, während die Gewichte des Modells gelesen werden.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>LLMCad: the draft's confidence decides when the model checks it.</source>
+   <translation>LLMCad: wie sicher der Entwurf ist, entscheidet, wann das Modell ihn prüft.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>LLMCad: the model checks a draft once its best guess is less likely than this, to begin with.</source>
+   <translation>LLMCad: das Modell prüft einen Entwurf, sobald sein bester Versuch unwahrscheinlicher ist als dies, für den Anfang.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Language</source>
+   <translation>Sprache</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
    <source>Larger text</source>
-   <translation type="unfinished" />
+   <translation>Größere Schrift</translation>
   </message>
   <message>
-   <location filename="app/ui/view_commands.py" />
+   <location filename="app/chat/choices.py" />
+   <source>Layer offload</source>
+   <translation>Schicht-Offload</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Layers on the GPU</source>
+   <translation>Schichten auf der GPU</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Leaves out tokens that are less likely than this share of the likeliest; 0 takes all.</source>
+   <translation>Lässt Tokens weg, die unwahrscheinlicher sind als dieser Anteil des wahrscheinlichsten; 0 nimmt alle.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/desk_actions.py" />
+   <source>Left out, because their values are not allowed: {names}.</source>
+   <translation>Ausgelassen, weil ihre Werte nicht erlaubt sind: {names}.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/token_paint.py" />
+   <source>Legend: {looks}</source>
+   <translation>Legende: {looks}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Length of replies</source>
+   <translation>Länge der Antworten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Licence</source>
+   <translation>Lizenz</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>Licences</source>
+   <translation>Lizenzen</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Light</source>
+   <translation>Hell</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Limits</source>
+   <translation>Grenzen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Loading and reading the prompt</source>
+   <translation>Laden und Prompt lesen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Loading the model</source>
+   <translation>Modell wird geladen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Loading the model, {percent}</source>
+   <translation>Modell wird geladen, {percent}</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/model_in_engine.py" />
+   <source>Loads when the running reply is complete.</source>
+   <translation>Lädt, wenn die laufende Antwort fertig ist.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/model_in_engine.py" />
+   <source>Loads when this machine is measured.</source>
+   <translation>Lädt, wenn dieser Computer gemessen ist.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>Longest reply</source>
+   <translation>Längste Antwort</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Longest reply in tokens.</source>
+   <translation>Längste Antwort in Tokens.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Look again</source>
+   <translation>Neu suchen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Look up its size</source>
+   <translation>Größe erfragen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Looking at the graphics card...</source>
+   <translation>Grafikkarte wird angesehen...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Looking at what it has. You need not wait.</source>
+   <translation>Es wird angesehen, was er hat. Warten ist nicht nötig.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>Looking at what runs here...</source>
+   <translation>Es wird geprüft, was hier läuft...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Looking whether it works here...</source>
+   <translation>Es wird geprüft, ob es hier läuft...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Looking which modes can run</source>
+   <translation>Mögliche Modi werden gesucht</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Lookup</source>
+   <translation>Nachschlagen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>MB/s, last 60 s</source>
+   <translation>MB/s, letzte 60 s</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
+   <source>Make folder</source>
+   <translation>Ordner anlegen</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Makes words that were used already less likely; 1 leaves them as they are.</source>
+   <translation>Macht schon benutzte Wörter unwahrscheinlicher; 1 lässt sie, wie sie sind.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
    <source>Mark accepted drafts</source>
-   <translation type="unfinished" />
+   <translation>Angenommene Entwürfe markieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Markdown, to read (*.md)</source>
+   <translation>Markdown, zum Lesen (*.md)</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
    <source>Marks what a draft guessed and the model accepted, in finished replies</source>
-   <translation type="unfinished" />
+   <translation>Markiert in fertigen Antworten, was ein Entwurf geraten und das Modell angenommen hat</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/page.py" />
+   <source>Measure again</source>
+   <translation>Neu messen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/measure_panel.py" />
+   <source>Measure every mode</source>
+   <translation>Alle Modi messen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/page.py" />
+   <source>Measure speeds</source>
+   <translation>Geschwindigkeiten messen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/shared_text.py" />
+   <source>Measured</source>
+   <translation>Gemessen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Measured on {date}</source>
+   <translation>Gemessen am {date}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Measured today at {time}</source>
+   <translation>Heute um {time} gemessen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/page.py" />
+   <source>Measures processor, memory and disks anew, in some seconds</source>
+   <translation>Misst Prozessor, Speicher und Disks neu, in einigen Sekunden</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/measure_panel.py" />
+   <source>Measuring</source>
+   <translation>Messung</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Measuring its speed, {share}. You need not wait.</source>
+   <translation>Sein Tempo wird gemessen, {share}. Warten ist nicht nötig.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Measuring processor, memory and disk</source>
+   <translation>Prozessor, Speicher und Disk werden gemessen</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Memory</source>
+   <translation>Speicher</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Memory budget</source>
+   <translation>Speicherbudget</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Memory it would take</source>
+   <translation>Speicher, den es bräuchte</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/shortage_bar.py" />
+   <source>Memory: {parts}</source>
+   <translation>Speicher: {parts}</translation>
   </message>
   <message>
    <location filename="app/ui/app_menu.py" />
    <source>Menu</source>
-   <translation type="unfinished" />
+   <translation>Menü</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>Merge two sorted lists in Python</source>
+   <translation>Verbinde zwei sortierte Listen in Python</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/prompt_edit.py" />
+   <source>Message</source>
+   <translation>Nachricht</translation>
   </message>
   <message>
    <location filename="app/ui/commands.py" />
    <source>Messages</source>
-   <translation type="unfinished" />
+   <translation>Nachrichten</translation>
   </message>
   <message>
-   <location filename="app/ui/main_window.py" />
+   <location filename="app/settings/settings.py" />
+   <source>Min p</source>
+   <translation>Min p</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Mirror</source>
+   <translation>Spiegelserver</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Mode</source>
+   <translation>Modus</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/mode_button.py" />
+   <source>Mode: {mode}</source>
+   <translation>Modus: {mode}</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/markdown_page.py" />
+   <source>Model</source>
+   <translation>Modell</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_panel.py" />
+   <source>Model to plan</source>
+   <translation>Modell für den Plan</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Model's own</source>
+   <translation>Vom Modell</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Model: {model}</source>
+   <translation>Modell: {model}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Model: {model}, {state}</source>
+   <translation>Modell: {model}, {state}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Model: {name}</source>
+   <translation>Modell: {name}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
    <source>Models</source>
-   <translation type="unfinished" />
+   <translation>Modelle</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/keeping.py" />
+   <source>Models (*.gguf *.safetensors *.json *.model *.bin)</source>
+   <translation>Modelle (*.gguf *.safetensors *.json *.model *.bin)</translation>
   </message>
   <message>
    <location filename="app/ui/commands.py" />
    <source>Models and speed</source>
-   <translation type="unfinished" />
+   <translation>Modelle und Tempo</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_shelf.py" />
+   <location filename="app/ui/erase_dialog.py" />
+   <source>Models stay. Files that you have exported stay where you saved them.</source>
+   <translation>Modelle bleiben. Exportierte Dateien bleiben, wo sie gespeichert wurden.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Models to get</source>
+   <translation>Modelle zum Holen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/mode_button.py" />
+   <source>Modes</source>
+   <translation>Modi</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Modes that need a draft cannot run</source>
+   <translation>Modi mit Entwurf laufen nicht</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Modes that need a draft take {draft}</source>
+   <translation>Modi mit Entwurf nehmen {draft}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>More about {name}</source>
+   <translation>Mehr über {name}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>More for presets</source>
+   <translation>Mehr zu Vorlagen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>More for this message</source>
+   <translation>Mehr zu dieser Nachricht</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>More for this reply</source>
+   <translation>Mehr zu dieser Antwort</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>More models</source>
+   <translation>Weitere Modelle</translation>
+  </message>
+  <message>
+   <location filename="app/chat/recommendation.py" />
+   <source>Most capable</source>
+   <translation>Am fähigsten</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Most layers of the model in the GPU's memory; more is faster until it is full.</source>
+   <translation>Höchstzahl der Schichten im Speicher der GPU; mehr ist schneller, bis er voll ist.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Most memory that the engine takes; weights beyond it are read from the disk again and again.</source>
+   <translation>Speicher, den die Engine höchstens nimmt; Gewichte darüber hinaus werden immer wieder von der Disk gelesen.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Most of the GPU's memory that the engine takes; 0 leaves the GPU alone.</source>
+   <translation>GPU-Speicher, den die Engine höchstens nimmt; 0 lässt die GPU in Ruhe.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
+   <source>Move chat to folder...</source>
+   <translation>Chat in Ordner verschieben...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Move to folder</source>
+   <translation>In Ordner verschieben</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/conversation_delegate.py" />
+   <source>Name of the folder</source>
+   <translation>Name des Ordners</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
+   <source>Name of the new folder</source>
+   <translation>Name des neuen Ordners</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Name of the new preset</source>
+   <translation>Name der neuen Vorlage</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Needs a GPU, and the GPU memory budget of 0 leaves it alone.</source>
+   <translation>Braucht eine GPU, und das Budget von 0 lässt sie in Ruhe.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Needs a GPU, and there is none that Tenon can use here.</source>
+   <translation>Braucht eine GPU, und hier gibt es keine, die Tenon nutzen kann.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Needs a draft: choose one in the menu of models.</source>
+   <translation>Braucht einen Entwurf: im Menü der Modelle wählen.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Network</source>
+   <translation>Netz</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Network disk</source>
+   <translation>Netzlaufwerk</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Never</source>
+   <translation>Nie</translation>
+  </message>
+  <message>
+   <location filename="app/chat/title.py" />
    <source>New chat</source>
-   <translation type="unfinished" />
+   <translation>Neuer Chat</translation>
+  </message>
+  <message>
+   <location filename="app/ui/header.py" />
+   <source>New chat (Ctrl+N)</source>
+   <translation>Neuer Chat (Strg+N)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>New chats start with this preset</source>
+   <translation>Neue Chats beginnen mit dieser Vorlage</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>New each time</source>
+   <translation>Jedes Mal neu</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>New folder...</source>
+   <translation>Neuer Ordner...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Next chat</source>
+   <translation>Nächster Chat</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Next place</source>
+   <translation>Nächste Stelle</translation>
+  </message>
+  <message>
+   <location filename="app/ui/find_in_chat.py" />
+   <source>Next place found</source>
+   <translation>Nächste Fundstelle</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Next version</source>
+   <translation>Nächste Version</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Next version of the reply</source>
+   <translation>Nächste Version der Antwort</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>No GPU that Tenon can use</source>
+   <translation>Keine GPU, die Tenon nutzen kann</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>No account and no telemetry. Models come from Hugging Face.</source>
+   <translation>Kein Konto und keine Telemetrie. Modelle kommen von Hugging Face.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/command_palette.py" />
+   <source>No command has these letters.</source>
+   <translation>Kein Befehl hat diese Buchstaben.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>No graphics card</source>
+   <translation>Keine Grafikkarte</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>No limit</source>
+   <translation>Keine Grenze</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>No model is in memory.</source>
+   <translation>Kein Modell ist im Speicher.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/page_stack.py" />
+   <source>No setting was found: try another word, or choose another page.</source>
+   <translation>Keine Einstellung gefunden: ein anderes Wort oder eine andere Seite versuchen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/draft_tree.py" />
+   <source>No step is chosen.</source>
+   <translation>Kein Schritt ist gewählt.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/markdown_page.py" />
+   <source>No text.</source>
+   <translation>Kein Text.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>None</source>
+   <translation>Ohne</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>None of the usual ones fits in its memory; the page Models has all of them.</source>
+   <translation>Keines der üblichen passt in seinen Speicher; auf der Seite Modelle stehen alle.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>None yet</source>
+   <translation>Noch nichts</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Not for {model}: {reason}</source>
+   <translation>Nicht für {model}: {reason}</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Not found: {place}</source>
+   <translation>Nicht gefunden: {place}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/command_palette.py" />
+   <source>Not possible now</source>
+   <translation>Jetzt nicht möglich</translation>
+  </message>
+  <message>
+   <location filename="app/ui/choice_popup.py" />
+   <source>Not possible: {reason}</source>
+   <translation>Nicht möglich: {reason}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/find_bar.py" />
+   <source>Nothing found</source>
+   <translation>Nichts gefunden</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/sidebar.py" />
+   <source>Nothing found.</source>
+   <translation>Nichts gefunden.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>Nothing found: try fewer words or filters.</source>
+   <translation>Nichts gefunden: weniger Wörter oder Filter versuchen.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/archive.py" />
+   <source>Nothing of this session is saved, so nothing can be imported: make room for it first.</source>
+   <translation>Nichts aus dieser Sitzung wird gespeichert, also lässt sich nichts importieren: erst Platz schaffen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Nothing was asked for a while, so its memory is free; the next message loads it again.</source>
+   <translation>Eine Weile kam keine Frage, daher ist der Speicher frei; die nächste Nachricht lädt es wieder.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/acceptance_plot.py" />
+   <source>Nothing was drafted for this reply</source>
+   <translation>Für diese Antwort gab es keinen Entwurf</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Now none</source>
+   <translation>Zurzeit ohne</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Now {draft}</source>
+   <translation>Zurzeit {draft}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Number format of the weights in memory; fewer bits are smaller and faster, and less exact.</source>
+   <translation>Zahlenformat der Gewichte im Speicher; weniger Bits sind kleiner und schneller, aber ungenauer.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/value_words.py" />
+   <source>Off</source>
+   <translation>Aus</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/age_groups.py" />
+   <source>Older</source>
+   <translation>Älter</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/value_words.py" />
+   <source>On</source>
+   <translation>An</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>On battery most computers are slower: plug it in to measure.</source>
+   <translation>Mit Akku sind die meisten Computer langsamer: zum Messen ans Netz anschließen.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>On this computer</source>
+   <translation>Auf diesem Computer</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/reading.py" />
+   <source>Only files exported by Tenon and ChatGPT's conversations.json can be imported.</source>
+   <translation>Importiert werden nur Dateien, die Tenon exportiert hat, und conversations.json von ChatGPT.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_menus.py" />
+   <source>Open GGUF file</source>
+   <translation>GGUF-Datei öffnen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Open GGUF file...</source>
+   <translation>GGUF-Datei öffnen...</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Open This machine</source>
+   <translation>Dieser Computer öffnen</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Open data folder</source>
+   <translation>Datenordner öffnen</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Open folder</source>
+   <translation>Ordner öffnen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>Open its page</source>
+   <translation>Seite öffnen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/link_question.py" />
+   <source>Open link</source>
+   <translation>Link öffnen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>Open log folder</source>
+   <translation>Protokollordner öffnen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_menus.py" />
+   <source>Open model folder</source>
+   <translation>Modellordner öffnen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Open model folder...</source>
+   <translation>Modellordner öffnen...</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Open models</source>
+   <translation>Modelle öffnen</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Open settings</source>
+   <translation>Einstellungen öffnen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Open the chat or the message</source>
+   <translation>Chat oder Nachricht öffnen</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Open the data folder</source>
+   <translation>Datenordner öffnen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/link_question.py" />
+   <source>Open this link in your browser?</source>
+   <translation>Diesen Link im Browser öffnen?</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/strip.py" />
+   <source>Opens the inspector</source>
+   <translation>Öffnet den Inspektor</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Out of the folder</source>
+   <translation>Aus dem Ordner nehmen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/page_list.py" />
+   <source>Pages of settings</source>
+   <translation>Seiten der Einstellungen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Paired</source>
+   <translation>Gepaart</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Part of the model is missing</source>
+   <translation>Ein Teil des Modells fehlt</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Partial offload</source>
+   <translation>Teil-Offload</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Pause</source>
+   <translation>Pause</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/download_list.py" />
+   <source>Pause {name}</source>
+   <translation>{name} anhalten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Paused, {share}</source>
+   <translation>Angehalten, {share}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Paused. What has come stays on the disk.</source>
+   <translation>Angehalten. Was schon da ist, bleibt auf der Disk.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Pin</source>
+   <translation>Anheften</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/list_rows.py" />
+   <source>Pinned</source>
+   <translation>Angeheftet</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Plain</source>
+   <translation>Normal</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Plan</source>
+   <translation>Plan</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/shared_text.py" />
+   <source>Plan for {model}</source>
+   <translation>Plan für {model}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/plan_view.py" />
+   <source>Plan: {rows}</source>
+   <translation>Plan: {rows}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Precision of the weights</source>
+   <translation>Genauigkeit der Gewichte</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Predicted</source>
+   <translation>Vorhergesagt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Predicted from this machine's speeds and from replies of this model here.</source>
+   <translation>Vorhergesagt aus den Geschwindigkeiten dieses Computers und aus hiesigen Antworten dieses Modells.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Predicted from this machine's speeds.</source>
+   <translation>Vorhergesagt aus den Geschwindigkeiten dieses Computers.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Preset</source>
+   <translation>Vorlage</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Press the button</source>
+   <translation>Knopf drücken</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/age_groups.py" />
+   <source>Previous 7 days</source>
+   <translation>Vorige 7 Tage</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Previous chat</source>
+   <translation>Voriger Chat</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Previous place</source>
+   <translation>Vorige Stelle</translation>
+  </message>
+  <message>
+   <location filename="app/ui/find_in_chat.py" />
+   <source>Previous place found</source>
+   <translation>Vorige Fundstelle</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Previous version</source>
+   <translation>Vorige Version</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Previous version of the reply</source>
+   <translation>Vorige Version der Antwort</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Privacy and data</source>
+   <translation>Privatsphäre und Daten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Processor</source>
+   <translation>Prozessor</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Processor threads</source>
+   <translation>Prozessor-Threads</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>Prompt</source>
+   <translation>Prompt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Prompt: {prompt}</source>
+   <translation>Prompt: {prompt}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Proxy</source>
+   <translation>Proxy</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Proxy or mirror</source>
+   <translation>Proxy oder Spiegelserver</translation>
+  </message>
+  <message>
+   <location filename="app/ui/erase_dialog.py" />
+   <source>Put all settings back to their defaults, too</source>
+   <translation>Auch alle Einstellungen auf ihre Vorgaben zurücksetzen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>Quantization</source>
+   <translation>Quantisierung</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>RAM, GB</source>
+   <translation>RAM, GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Reading its files</source>
+   <translation>Dateien werden gelesen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Reading the prompt</source>
+   <translation>Prompt wird gelesen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Reading the prompt, {percent}</source>
+   <translation>Prompt wird gelesen, {percent}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Reading the prompt, {share}</source>
+   <translation>Prompt wird gelesen, {share}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Reads {rate}</source>
+   <translation>Liest {rate}</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Reload with a smaller context</source>
+   <translation>Mit kleinerem Kontext neu laden</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/removal_dialog.py" />
+   <source>Remove</source>
+   <translation>Entfernen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/attachment_row.py" />
+   <source>Remove {name}</source>
+   <translation>{name} entfernen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/removal_dialog.py" />
+   <source>Remove {name}?</source>
+   <translation>{name} entfernen?</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Remove, frees {size}</source>
+   <translation>Entfernen, gibt {size} frei</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Remove...</source>
+   <translation>Entfernen...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Removing...</source>
+   <translation>Wird entfernt...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Rename</source>
+   <translation>Umbenennen</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>Rename chat</source>
-   <translation type="unfinished" />
+   <translation>Chat umbenennen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Rename folder</source>
+   <translation>Ordner umbenennen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Rename “{name}”...</source>
+   <translation>„{name}“ umbenennen...</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Repetition penalty</source>
+   <translation>Wiederholungsstrafe</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Replies</source>
+   <translation>Antworten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply.py" />
+   <source>Reply</source>
+   <translation>Antwort</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Reset all</source>
+   <translation>Alles zurücksetzen</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Reset settings</source>
+   <translation>Einstellungen zurücksetzen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/row.py" />
+   <source>Reset {setting}</source>
+   <translation>{setting} zurücksetzen</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Residual speculative sampling</source>
+   <translation>Residuales spekulatives Sampling</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Residual speculative sampling, siblings with replacement</source>
+   <translation>Residuales spekulatives Sampling, Geschwister mit Zurücklegen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
+   <source>Restore from the archive</source>
+   <translation>Aus dem Archiv holen</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Room between rows and between messages.</source>
+   <translation>Abstand zwischen Zeilen und Nachrichten.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/power_watch.py" />
+   <source>Running on battery: replies may be slower.</source>
+   <translation>Akkubetrieb: Antworten sind vielleicht langsamer.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/measure_panel.py" />
+   <source>Runs each usable mode on the same prompts. Speeds in tok/s.</source>
+   <translation>Lässt jeden nutzbaren Modus dieselben Prompts beantworten. Geschwindigkeiten in tok/s.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>Runs language models on this computer. Nothing you write leaves it.</source>
+   <translation>Lässt Sprachmodelle auf diesem Computer laufen. Nichts Geschriebenes verlässt ihn.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Runs on this computer. Replies can be wrong, so check what matters.</source>
+   <translation>Läuft auf diesem Computer. Antworten können falsch sein, Wichtiges also prüfen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>SSD</source>
+   <translation>SSD</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Sample and match</source>
+   <translation>Ziehen und vergleichen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Save</source>
+   <translation>Speichern</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Save as new preset...</source>
+   <translation>Als neue Vorlage speichern...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Save in “{name}”</source>
+   <translation>In „{name}“ speichern</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Saved as {name}.</source>
+   <translation>Gespeichert als {name}.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Scroll by a page</source>
+   <translation>Eine Seite blättern</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Scroll the messages by a page</source>
+   <translation>Nachrichten um eine Seite blättern</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/head.py" />
+   <source>Search all settings</source>
+   <translation>Alle Einstellungen durchsuchen</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>Search chats</source>
-   <translation type="unfinished" />
+   <translation>Chats suchen</translation>
   </message>
   <message>
-   <location filename="app/ui/sidebar/places_nav.py" />
+   <location filename="app/ui/command_palette.py" />
+   <source>Search commands</source>
+   <translation>Befehle suchen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_news.py" />
+   <source>Search models</source>
+   <translation>Modelle suchen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>Second mode</source>
+   <translation>Zweiter Modus</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>See all of them on the page Models.</source>
+   <translation>Alle auf der Seite Modelle ansehen.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Seed</source>
+   <translation>Seed</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Select the whole message</source>
+   <translation>Ganze Nachricht auswählen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/send_button.py" />
+   <source>Send</source>
+   <translation>Senden</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/composer.py" />
+   <source>Send (Enter)</source>
+   <translation>Senden (Eingabe)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_editor.py" />
+   <source>Send it as a version of its own; the message before stays</source>
+   <translation>Als eigene Version senden; die Nachricht davor bleibt</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
    <source>Settings</source>
-   <translation type="unfinished" />
+   <translation>Einstellungen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/desk_actions.py" />
+   <source>Settings (*.json)</source>
+   <translation>Einstellungen (*.json)</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings_file.py" />
+   <source>Settings cannot be saved in {folder} ({reason}): make it writable or free some space.</source>
+   <translation>Einstellungen lassen sich in {folder} nicht speichern ({reason}): beschreibbar machen oder Platz schaffen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/head.py" />
+   <source>Settings shown</source>
+   <translation>Gezeigte Einstellungen</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings_file.py" />
+   <source>Settings with values that are not allowed were reset: {names}.</source>
+   <translation>Einstellungen mit nicht erlaubten Werten wurden zurückgesetzt: {names}.</translation>
   </message>
   <message>
    <location filename="app/ui/main_window.py" />
    <source>Settings...</source>
-   <translation type="unfinished" />
+   <translation>Einstellungen...</translation>
   </message>
   <message>
-   <location filename="app/ui/view_commands.py" />
+   <location filename="app/ui/machine/words.py" />
+   <source>Shares the computer's memory</source>
+   <translation>Teilt den Speicher des Computers</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/models/models_page.py" />
+   <source>Show all %n model(s)</source>
+   <translation>
+    <numerusform>Das eine Modell zeigen</numerusform>
+    <numerusform>Alle %n Modelle zeigen</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Show details</source>
+   <translation>Details zeigen</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
    <source>Show guesses while they are unconfirmed</source>
-   <translation type="unfinished" />
+   <translation>Versuche zeigen, solange sie unbestätigt sind</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Show its folder</source>
+   <translation>Ordner zeigen</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
    <source>Show or hide the chats</source>
-   <translation type="unfinished" />
+   <translation>Chats ein- oder ausblenden</translation>
   </message>
   <message>
-   <location filename="app/ui/place_page.py" />
+   <location filename="app/ui/header.py" />
    <source>Show or hide the chats (Ctrl+B)</source>
-   <translation type="unfinished" />
+   <translation>Chats ein- oder ausblenden (Strg+B)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/header.py" />
+   <source>Show or hide the inspector (F12)</source>
+   <translation>Inspektor ein- oder ausblenden (F12)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/thought.py" />
+   <source>Show the thoughts</source>
+   <translation>Gedanken einblenden</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Shows what a file would change; Apply takes it over.</source>
+   <translation>Zeigt, was eine Datei ändern würde; Übernehmen macht es gültig.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>Sign in on its page and accept the terms there, make an access token in the hub's settings, and paste it here. It is kept in the system's keyring.</source>
+   <translation>Auf der Seite anmelden und dort die Bedingungen annehmen, in den Einstellungen des Hubs einen Zugangstoken anlegen und hier einfügen. Er liegt im Schlüsselbund des Systems.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/head.py" />
+   <source>Simple</source>
+   <translation>Einfach</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Size</source>
+   <translation>Größe</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Size of text</source>
+   <translation>Schriftgröße</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Skip</source>
+   <translation>Überspringen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Slow: Tenon's kernels are not there</source>
+   <translation>Langsam: Tenons Kernels fehlen</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
    <source>Smaller text</source>
-   <translation type="unfinished" />
+   <translation>Kleinere Schrift</translation>
   </message>
   <message>
-   <location filename="app/ui/main_window.py" />
+   <location filename="app/ui/settings/closing_question.py" />
+   <source>Some changes are not applied yet.</source>
+   <translation>Einige Änderungen sind noch nicht übernommen.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/background_writer.py" />
+   <source>Something could not be saved: restart Tenon, please.</source>
+   <translation>Etwas konnte nicht gespeichert werden: Tenon bitte neu starten.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/gpu_addon.py" />
+   <source>Something unexpected went wrong with GPU support: try again, or look into the log.</source>
+   <translation>Bei der GPU-Unterstützung ging etwas Unerwartetes schief: neu versuchen oder ins Protokoll sehen.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Something went wrong</source>
+   <translation>Etwas ging schief</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Spacing</source>
+   <translation>Abstände</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Speed</source>
+   <translation>Tempo</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Speed and memory</source>
+   <translation>Tempo und Speicher</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Speed never measured</source>
+   <translation>Tempo nie gemessen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>Speeds are guesses until this machine is measured.</source>
+   <translation>Die Geschwindigkeiten sind geschätzt, bis dieser Computer gemessen ist.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>Speeds are predicted from measurements made here.</source>
+   <translation>Die Geschwindigkeiten sind aus hiesigen Messungen vorhergesagt.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/bars.py" />
+   <source>Speeds in tok/s</source>
+   <translation>Geschwindigkeiten in tok/s</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Speeds never measured</source>
+   <translation>Geschwindigkeiten nie gemessen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Start talking now</source>
+   <translation>Jetzt loslegen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/strip.py" />
+   <source>Status</source>
+   <translation>Status</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/strip.py" />
+   <source>Status: {words}</source>
+   <translation>Status: {words}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>Stop</source>
+   <translation>Stopp</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/measure_panel.py" />
+   <source>Stop measuring</source>
+   <translation>Messung anhalten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Stop the reply</source>
+   <translation>Antwort anhalten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/send_button.py" />
+   <source>Stop the reply (Esc)</source>
+   <translation>Antwort anhalten (Esc)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Stop the reply, or leave another page</source>
+   <translation>Antwort anhalten oder eine andere Seite verlassen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Stopped</source>
+   <translation>Angehalten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Stopping</source>
+   <translation>Wird angehalten</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/markdown_page.py" />
+   <source>System prompt</source>
+   <translation>System-Prompt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/table.py" />
+   <source>Table</source>
+   <translation>Tabelle</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>Take away all that this chat sets for itself</source>
+   <translation>Alles wegnehmen, was dieser Chat selbst festlegt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/import_dialog.py" />
+   <source>Takes no room; the model is gone when the files are moved or their disk is not there.</source>
+   <translation>Braucht keinen Platz; das Modell ist weg, wenn die Dateien verschoben werden oder ihre Disk fehlt.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Takes the fastest mode for this model and this computer.</source>
+   <translation>Nimmt den schnellsten Modus für dieses Modell und diesen Computer.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/details_dialog.py" />
+   <source>Technical details</source>
+   <translation>Technische Details</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Tell when a reply is done</source>
+   <translation>Fertige Antworten melden</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Temperature</source>
+   <translation>Temperatur</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Tenon cannot run this model</source>
+   <translation>Tenon kann dieses Modell nicht ausführen</translation>
+  </message>
+  <message>
+   <location filename="app/storage/failures.py" />
+   <source>Tenon cannot write to {folder}: make it writable, or set TENON_DATA_DIR to another folder.</source>
+   <translation>Tenon kann nicht in {folder} schreiben: beschreibbar machen oder TENON_DATA_DIR auf einen anderen Ordner setzen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Tenon chats</source>
+   <translation>Tenon-Chats</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Tenon did not end as it should last time</source>
+   <translation>Tenon wurde letztes Mal nicht ordentlich beendet</translation>
+  </message>
+  <message>
+   <location filename="app/storage/conversation_store.py" />
+   <source>Tenon ended before this reply was complete.</source>
+   <translation>Tenon wurde beendet, bevor diese Antwort fertig war.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Tenon made a mistake</source>
+   <translation>Tenon hat einen Fehler gemacht</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/uncaught.py" />
+   <source>Tenon made a mistake and goes on: restart it if something looks wrong, and report the details.</source>
+   <translation>Tenon hat einen Fehler gemacht und läuft weiter: neu starten, wenn etwas falsch aussieht, und die Details melden.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/opener.py" />
+   <source>Tenon opens model folders, GGUF files and exported chats, not {name}.</source>
+   <translation>Tenon öffnet Modellordner, GGUF-Dateien und exportierte Chats, nicht {name}.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Tenon opens web and mail links only, not this one: {address}</source>
+   <translation>Tenon öffnet nur Web- und Mail-Links, nicht diesen: {address}</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/update_check.py" />
+   <source>Tenon {latest} is there; this is {own}.</source>
+   <translation>Tenon {latest} ist da; dies ist {own}.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/shortage_bar.py" />
+   <source>Tenon {size} GB</source>
+   <translation>Tenon {size} GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>Tenon {version}</source>
+   <translation>Tenon {version}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/highlighting.py" />
+   <source>Text</source>
+   <translation>Text</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The GPU's memory ran out</source>
+   <translation>Der Speicher der GPU ist voll</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The access token cannot be kept</source>
+   <translation>Der Zugangstoken lässt sich nicht aufbewahren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
+   <source>The chat is archived. Search still finds it.</source>
+   <translation>Der Chat ist archiviert. Die Suche findet ihn weiterhin.</translation>
+  </message>
+  <message>
+   <location filename="app/storage/database.py" />
+   <source>The chats could not be read: the damaged file is kept as {path}, and a new one is begun.</source>
+   <translation>Die Chats waren nicht lesbar: die beschädigte Datei bleibt als {path} erhalten, eine neue ist angelegt.</translation>
+  </message>
+  <message>
+   <location filename="app/storage/database.py" />
+   <source>The chats could not be read: they are back as of the backup of {day}, and the damaged file is kept as {path}.</source>
+   <translation>Die Chats waren nicht lesbar: sie sind auf dem Stand der Sicherung vom {day}, die beschädigte Datei bleibt als {path} erhalten.</translation>
+  </message>
+  <message>
+   <location filename="app/storage/failures.py" />
+   <source>The chats in {folder} are damaged: restart Tenon, or restore them from a backup.</source>
+   <translation>Die Chats in {folder} sind beschädigt: Tenon neu starten oder sie aus einer Sicherung holen.</translation>
+  </message>
+  <message>
+   <location filename="app/storage/failures.py" />
+   <source>The chats in {folder} cannot be read or written ({reason}): check the disk.</source>
+   <translation>Die Chats in {folder} lassen sich nicht lesen oder schreiben ({reason}): die Disk prüfen.</translation>
+  </message>
+  <message>
+   <location filename="app/storage/database.py" />
+   <source>The chats in {folder} come from a newer Tenon: install that version to open them.</source>
+   <translation>Die Chats in {folder} stammen von einem neueren Tenon: diese Version installieren, um sie zu öffnen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>The code is copied.</source>
+   <translation>Der Code ist kopiert.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/power_watch.py" />
+   <source>The computer is hot: replies may be slower until it has cooled down.</source>
+   <translation>Der Computer ist heiß: Antworten sind vielleicht langsamer, bis er abgekühlt ist.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>The details of this installation are copied.</source>
+   <translation>Die Details dieser Installation sind kopiert.</translation>
+  </message>
+  <message>
+   <location filename="app/storage/failures.py" />
+   <source>The disk that holds {folder} is full: free some space, or new messages are not saved.</source>
+   <translation>Die Disk mit {folder} ist voll: Platz schaffen, sonst werden neue Nachrichten nicht gespeichert.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The download is not what it should be</source>
+   <translation>Der Download ist nicht, was er sein sollte</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The draft does not fit the model</source>
+   <translation>Der Entwurf passt nicht zum Modell</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/engine_client.py" />
+   <source>The engine could not be started ({reason}): close other programs.</source>
+   <translation>Die Engine ließ sich nicht starten ({reason}): andere Programme schließen.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/sleep_watch.py" />
+   <source>The engine did not go on after the computer slept, so it was ended. Your chats are safe; it starts again with your next message.</source>
+   <translation>Die Engine lief nach dem Ruhezustand nicht weiter und wurde beendet. Die Chats sind sicher; mit der nächsten Nachricht startet sie wieder.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The engine stopped</source>
+   <translation>Die Engine ist stehen geblieben</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/engine_client.py" />
+   <source>The engine stopped unexpectedly ({how}). Your chats are safe; it starts again with your next message.</source>
+   <translation>Die Engine ist unerwartet stehen geblieben ({how}). Die Chats sind sicher; mit der nächsten Nachricht startet sie wieder.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/fields.py" />
+   <source>The field {name} in it is no list of objects.</source>
+   <translation>Das Feld {name} darin ist keine Liste von Objekten.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/fields.py" />
+   <source>The field {name} in it is no text.</source>
+   <translation>Das Feld {name} darin ist kein Text.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/fields.py" />
+   <source>The field {name} is missing in a message in it, or there twice.</source>
+   <translation>Das Feld {name} fehlt in einer Nachricht darin oder ist doppelt.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/desk_actions.py" />
+   <source>The file says what is in force already.</source>
+   <translation>In der Datei steht, was schon gilt.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The file was not imported</source>
+   <translation>Die Datei wurde nicht importiert</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
+   <source>The folder “{name}” is deleted, its chats are kept.</source>
+   <translation>Der Ordner „{name}“ ist gelöscht, seine Chats bleiben.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The hub cannot be reached</source>
+   <translation>Der Hub ist nicht erreichbar</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The hub did not give what was asked for</source>
+   <translation>Der Hub gab nicht, was verlangt war</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The hub does not have it</source>
+   <translation>Der Hub hat es nicht</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The hub gives no access</source>
+   <translation>Der Hub verweigert den Zugang</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The hub is busy</source>
+   <translation>Der Hub ist überlastet</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/page.py" />
+   <source>The machine is being looked at</source>
+   <translation>Der Computer wird angesehen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/turn_requests.py" />
+   <source>The message is deleted.</source>
+   <translation>Die Nachricht ist gelöscht.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The message is longer than the context</source>
+   <translation>Die Nachricht ist länger als der Kontext</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/turns.py" />
+   <source>The message that this reply answers was deleted: write a new one.</source>
+   <translation>Die Nachricht zu dieser Antwort wurde gelöscht: eine neue schreiben.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>The mode that is predicted to be fastest</source>
+   <translation>Der Modus mit der besten Vorhersage</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model cannot be read</source>
+   <translation>Das Modell ist nicht lesbar</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model cannot be used</source>
+   <translation>Das Modell ist nicht nutzbar</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model could not be read from the disk</source>
+   <translation>Das Modell ließ sich nicht von der Disk lesen</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model does not match its description</source>
+   <translation>Das Modell passt nicht zu seiner Beschreibung</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/consequences.py" />
+   <source>The model is being loaded.</source>
+   <translation>Das Modell wird geladen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>The model is larger than the memory it may take, so its weights are read from the disk for every pass; the speed is the disk's.</source>
+   <translation>Das Modell ist größer als der erlaubte Speicher, daher werden seine Gewichte für jeden Durchlauf von der Disk gelesen; das Tempo ist das der Disk.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/consequences.py" />
+   <source>The model is loaded again, which took {seconds} s the last time.</source>
+   <translation>Das Modell wird neu geladen; das dauerte letztes Mal {seconds} s.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model is not there</source>
+   <translation>Das Modell ist nicht da</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model's tokenizer cannot be read</source>
+   <translation>Der Tokenizer des Modells ist nicht lesbar</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/chat/reply.py" />
+   <source>The oldest %n message(s) were left out, because the chat is longer than the model's context.</source>
+   <translation>
+    <numerusform>Die älteste Nachricht blieb weg, weil der Chat länger ist als der Kontext des Modells.</numerusform>
+    <numerusform>Die ältesten %n Nachrichten blieben weg, weil der Chat länger ist als der Kontext des Modells.</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_panel.py" />
+   <source>The plan is being made. While a reply runs it waits for its end.</source>
+   <translation>Der Plan wird gemacht. Während einer Antwort wartet er auf deren Ende.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/reply.py" />
+   <source>The reply failed.</source>
+   <translation>Die Antwort ist gescheitert.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply is finished.</source>
+   <translation>Die Antwort ist fertig.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The reply was cut off</source>
+   <translation>Die Antwort wurde abgeschnitten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply was cut off.</source>
+   <translation>Die Antwort wurde abgeschnitten.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The reply was stopped</source>
+   <translation>Die Antwort wurde angehalten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply was stopped.</source>
+   <translation>Die Antwort wurde angehalten.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>The same seed gives the same reply to the same chat.</source>
+   <translation>Derselbe Seed gibt im selben Chat dieselbe Antwort.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/desk_actions.py" />
+   <source>The settings in force are saved as {file}.</source>
+   <translation>Die geltenden Einstellungen sind als {file} gespeichert.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings_file.py" />
+   <source>The settings in {path} cannot be read ({reason}).</source>
+   <translation>Die Einstellungen in {path} sind nicht lesbar ({reason}).</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings_file.py" />
+   <source>The settings were unreadable and start afresh.</source>
+   <translation>Die Einstellungen waren nicht lesbar und beginnen neu.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings_file.py" />
+   <source>The settings were unreadable and start afresh; the old file is kept as {path}.</source>
+   <translation>Die Einstellungen waren nicht lesbar und beginnen neu; die alte Datei bleibt als {path} erhalten.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>The small guide is built in and needs no download. It knows Tenon well and the world a little.</source>
+   <translation>Der kleine Guide ist eingebaut und braucht keinen Download. Er versteht nur Englisch, kennt Tenon gut und die Welt ein wenig.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>The small guide is built in and works offline. It knows Tenon well and the world a little.</source>
+   <translation>Der kleine Guide ist eingebaut und arbeitet offline. Er versteht nur Englisch, kennt Tenon gut und die Welt ein wenig.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>The speeds of the machine are measured first, in some seconds.</source>
+   <translation>Zuerst werden die Geschwindigkeiten des Computers gemessen, in einigen Sekunden.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/shown_folder.py" />
+   <source>The system could not open it. The folder is {folder}</source>
+   <translation>Das System konnte ihn nicht öffnen. Der Ordner ist {folder}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Theme</source>
+   <translation>Farbschema</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/action_rows.py" />
+   <source>There is a token.</source>
+   <translation>Ein Token ist da.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/settings_desk.py" />
+   <source>There is no GPU that Tenon can use here.</source>
+   <translation>Hier gibt es keine GPU, die Tenon nutzen kann.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/reading.py" />
+   <source>There is no message in it.</source>
+   <translation>Darin ist keine Nachricht.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>There is no reply</source>
+   <translation>Es gibt keine Antwort</translation>
+  </message>
+  <message>
+   <location filename="app/storage/backup.py" />
+   <source>There is no room for today's backup of the chats ({size} MiB, {free} MiB are free): free some space on the disk that holds {folder}.</source>
+   <translation>Für die heutige Sicherung der Chats ist kein Platz ({size} MiB, {free} MiB sind frei): auf der Disk mit {folder} Platz schaffen.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>There is no telemetry. Your chats, settings and models stay on this computer, and nothing about you or it is sent to anybody. The network is used when you search the hub or download a model, and to check for updates if you turn that on.</source>
+   <translation>Es gibt keine Telemetrie. Chats, Einstellungen und Modelle bleiben auf diesem Computer, und nichts darüber wird an irgendwen gesendet. Das Netz wird benutzt, um den Hub zu durchsuchen und Modelle herunterzuladen, und für die Suche nach Updates, wenn sie eingeschaltet ist.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/action_rows.py" />
+   <source>There is no token.</source>
+   <translation>Es ist kein Token da.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>There is not enough memory</source>
+   <translation>Der Speicher reicht nicht</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>There is not enough room on the disk</source>
+   <translation>Der Platz auf der Disk reicht nicht</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>There is nothing to answer</source>
+   <translation>Es gibt nichts zu beantworten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>They come as soon as it is known what runs here.</source>
+   <translation>Sie kommen, sobald bekannt ist, was hier läuft.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/thought.py" />
+   <source>Thinking</source>
+   <translation>Denkt nach</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>This cannot be done</source>
+   <translation>Das geht nicht</translation>
+  </message>
+  <message>
+   <location filename="app/ui/header.py" />
+   <source>This chat has settings of its own</source>
+   <translation>Dieser Chat hat eigene Einstellungen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>This computer</source>
+   <translation>Dieser Computer</translation>
+  </message>
+  <message>
+   <location filename="app/storage/conversation_store.py" />
+   <source>This computer's SQLite has no full-text index (FTS5), so letters are compared, and it takes longer.</source>
+   <translation>Das SQLite dieses Computers hat keinen Volltextindex (FTS5), daher werden Buchstaben verglichen, und es dauert länger.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/exchange.py" />
+   <source>This file holds no settings of Tenon: choose one that was made by Export settings.</source>
+   <translation>Diese Datei enthält keine Einstellungen von Tenon: eine wählen, die mit „Einstellungen exportieren“ gemacht ist.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>This installation</source>
+   <translation>Diese Installation</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/page.py" />
    <source>This machine</source>
-   <translation type="unfinished" />
+   <translation>Dieser Computer</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_shelf.py" />
+   <location filename="app/bridge/machine.py" />
+   <source>This machine is being measured: the reply begins when that is done, or when you stop it.</source>
+   <translation>Dieser Computer wird gemessen: die Antwort beginnt, wenn das fertig oder angehalten ist.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>This model's context has {tokens} tokens from now on.</source>
+   <translation>Der Kontext dieses Modells hat von jetzt an {tokens} Tokens.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>This takes effect when Tenon is opened again.</source>
+   <translation>Das gilt, wenn Tenon das nächste Mal geöffnet wird.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/turn_requests.py" />
+   <source>This version and what follows it are deleted.</source>
+   <translation>Diese Version und was auf sie folgt sind gelöscht.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/thought.py" />
+   <source>Thought</source>
+   <translation>Gedanken</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/thought.py" />
+   <source>Thoughts of the model</source>
+   <translation>Gedanken des Modells</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>Times plain</source>
+   <translation>Mal normal</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/conversation_delegate.py" />
+   <source>Title</source>
+   <translation>Titel</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Titles by the model</source>
+   <translation>Titel vom Modell</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/age_groups.py" />
+   <source>Today</source>
+   <translation>Heute</translation>
+  </message>
+  <message>
+   <location filename="app/storage/backup.py" />
+   <source>Today's backup of the chats is not sound: restart Tenon, which checks them.</source>
+   <translation>Die heutige Sicherung der Chats ist nicht in Ordnung: Tenon neu starten, dann werden sie geprüft.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Tokens</source>
+   <translation>Tokens</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/token_view.py" />
+   <source>Tokens are kept for replies that are made while the inspector is open.</source>
+   <translation>Tokens werden bei Antworten behalten, die bei offenem Inspektor entstehen.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Tokens checked at once</source>
+   <translation>Zugleich geprüfte Tokens</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Tokens of the reply</source>
+   <translation>Tokens der Antwort</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/token_view.py" />
+   <source>Tokens: {words}</source>
+   <translation>Tokens: {words}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Top k</source>
+   <translation>Top k</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Top p</source>
+   <translation>Top p</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/transcript.py" />
+   <source>Transcript</source>
+   <translation>Verlauf</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Try again</source>
+   <translation>Neu versuchen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/error_notice.py" />
+   <source>Try again as it was</source>
+   <translation>Unverändert neu versuchen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/download_list.py" />
+   <source>Try {name} again</source>
+   <translation>{name} neu versuchen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/composer.py" />
+   <source>Type a message first</source>
+   <translation>Erst eine Nachricht schreiben</translation>
+  </message>
+  <message>
+   <location filename="app/ui/erase_dialog.py" />
+   <source>Type “{word}” to go on:</source>
+   <translation>Zum Fortfahren „{word}“ eingeben:</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Typical acceptance (lossy)</source>
+   <translation>Typische Annahme (verlustbehaftet)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
    <source>Undo</source>
-   <translation type="unfinished" />
+   <translation>Rückgängig</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/foot.py" />
+   <source>Undo changes</source>
+   <translation>Zurücknehmen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Unfold</source>
+   <translation>Aufklappen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Unknown</source>
+   <translation>Unbekannt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Unpacking, {done} of {total}</source>
+   <translation>Wird entpackt, {done} von {total}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Unpin</source>
+   <translation>Lösen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/import_dialog.py" />
+   <source>Use the files where they are</source>
+   <translation>Die Dateien dort benutzen, wo sie sind</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Usual</source>
+   <translation>Üblich</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Usual context</source>
+   <translation>Üblicher Kontext</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
    <source>Usual size of text</source>
-   <translation type="unfinished" />
+   <translation>Übliche Schriftgröße</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Usual, {tokens} tokens</source>
+   <translation>Üblich, {tokens} Tokens</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>VRAM, GB</source>
+   <translation>VRAM, GB</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Verification</source>
+   <translation>Prüfung</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Version {number} of {all}</source>
+   <translation>Version {number} von {all}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>Versions, system and hardware, for a report</source>
+   <translation>Versionen, System und Hardware, für eine Meldung</translation>
   </message>
   <message>
    <location filename="app/ui/commands.py" />
    <source>View</source>
-   <translation type="unfinished" />
+   <translation>Ansicht</translation>
   </message>
   <message>
-   <location filename="app/ui/main_window.py" />
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Waiting for the engine to start again</source>
+   <translation>Wartet, bis die Engine wieder läuft</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Waiting for the other reply</source>
+   <translation>Wartet auf die andere Antwort</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Waiting to go on, {done} of {total}</source>
+   <translation>Wartet aufs Weitermachen, {done} von {total}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Waiting until this machine is measured</source>
+   <translation>Wartet, bis dieser Computer gemessen ist</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Waits for the other mode</source>
+   <translation>Wartet auf den anderen Modus</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Warming up</source>
+   <translation>Wird warm</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_panel.py" />
+   <source>Ways to run the model, fastest first</source>
+   <translation>Schnellste Art zuerst</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Weights in {format}.</source>
+   <translation>Gewichte in {format}.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/first_run.py" />
+   <source>Welcome page</source>
+   <translation>Willkommensseite</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Welcome to Tenon</source>
+   <translation>Willkommen bei Tenon</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>What both modes are to answer</source>
+   <translation>Was beide Modi beantworten sollen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>What can you do?</source>
+   <translation>Was kannst du?</translation>
+  </message>
+  <message>
+   <location filename="app/ui/command_palette.py" />
+   <source>What do you want to do?</source>
+   <translation>Was ist zu tun?</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/details_dialog.py" />
+   <source>What happened</source>
+   <translation>Was geschah</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>What is free</source>
+   <translation>Was frei ist</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>What is measured is kept, and this model's predictions get better by it.</source>
+   <translation>Was gemessen ist, bleibt und verbessert die Vorhersagen dieses Modells.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>What leaves this computer</source>
+   <translation>Was diesen Computer verlässt</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>What the model is told before each conversation, as its role or how it should write.</source>
+   <translation>Was das Modell vor jedem Chat erfährt, etwa seine Rolle oder wie es schreiben soll.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>What the model is told before the chat. Left blank, it is told nothing.</source>
+   <translation>Was das Modell vor dem Chat erfährt. Bleibt es leer, erfährt es nichts.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/page.py" />
+   <source>What this page shows is copied as text.</source>
+   <translation>Was diese Seite zeigt, ist als Text kopiert.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/error_notice.py" />
+   <source>What was written so far is kept.</source>
+   <translation>Was bisher geschrieben ist, bleibt.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>What would you like to know?</source>
+   <translation>Was darf es sein?</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>When a long reply is complete while the window is in the background.</source>
+   <translation>Wenn eine lange Antwort fertig ist, während das Fenster im Hintergrund liegt.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Where downloaded models lie.</source>
+   <translation>Wo heruntergeladene Modelle liegen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Where it lives</source>
+   <translation>Wo es liegt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>Where it lives: {places}</source>
+   <translation>Wo es liegt: {places}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Where they lie on this computer.</source>
+   <translation>Wo sie auf diesem Computer liegen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Where you search for words in a chat</source>
+   <translation>Bei der Suche nach Wörtern in einem Chat</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Where you type a message</source>
+   <translation>Beim Schreiben einer Nachricht</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Which guesses of a draft the model accepts; the lossy rule accepts more and changes what replies say.</source>
+   <translation>Welche Versuche eines Entwurfs das Modell annimmt; die verlustbehaftete Regel nimmt mehr an und ändert, was Antworten sagen.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Width of drafts</source>
+   <translation>Breite der Entwürfe</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/sidebar.py" />
+   <source>Width of the chats: left and right change it</source>
+   <translation>Breite der Chats: links und rechts ändern sie</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Width of the inspector: left and right change it</source>
+   <translation>Breite des Inspektors: links und rechts ändern sie</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Window</source>
+   <translation>Fenster</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>With its small helper, {size}</source>
+   <translation>Mit seinem kleinen Helfer, {size}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>With the draft head {title}</source>
+   <translation>Mit dem Entwurfskopf {title}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>With the draft {title}, {size}</source>
+   <translation>Mit dem Entwurf {title}, {size}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Words of the window, from the next start on.</source>
+   <translation>Texte des Fensters, ab dem nächsten Start.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
    <source>Write a message</source>
-   <translation type="unfinished" />
+   <translation>Nachricht schreiben</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/turns.py" />
+   <source>Write a message first.</source>
+   <translation>Erst eine Nachricht schreiben.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/comparison.py" />
+   <source>Write a prompt to compare the modes on.</source>
+   <translation>Einen Prompt schreiben, an dem verglichen wird.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>Write a short story about a lighthouse</source>
+   <translation>Schreibe eine Geschichte über einen Leuchtturm</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Write a whole address, such as {example}.</source>
+   <translation>Eine ganze Adresse schreiben, etwa {example}.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Writing</source>
+   <translation>Schreibt</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Writing style</source>
+   <translation>Schreibstil</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Writing, %n token(s)</source>
+   <translation>
+    <numerusform>Schreibt, %n Token</numerusform>
+    <numerusform>Schreibt, %n Tokens</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/age_groups.py" />
+   <source>Yesterday</source>
+   <translation>Gestern</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/markdown_page.py" />
+   <source>You</source>
+   <translation>Ich</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>You are a helpful assistant.</source>
+   <translation>Du bist ein hilfreicher Assistent.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Your chats are from a newer Tenon</source>
+   <translation>Die Chats sind von einem neueren Tenon</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>Your chats are safe. What is known of it can be looked at and reported.</source>
+   <translation>Die Chats sind sicher. Was darüber bekannt ist, lässt sich ansehen und melden.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Your chats cannot be saved</source>
+   <translation>Die Chats lassen sich nicht speichern</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/sidebar.py" />
+   <source>Your chats will be listed here.</source>
+   <translation>Hier stehen später die Chats.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/bubble.py" />
+   <source>Your message</source>
+   <translation>Eigene Nachricht</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/error_notice.py" />
+   <source>Your message is kept.</source>
+   <translation>Die Nachricht bleibt erhalten.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Your message is kept. Send it when this reply is done, or stop the reply first.</source>
+   <translation>Die Nachricht bleibt erhalten. Senden, wenn diese Antwort fertig ist, oder die Antwort vorher anhalten.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Your next message starts the model again</source>
+   <translation>Die nächste Nachricht startet das Modell neu</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>about {size}</source>
+   <translation>etwa {size}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/plan_view.py" />
+   <source>about {speed}</source>
+   <translation>etwa {speed}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>about {speed} tok/s</source>
+   <translation>etwa {speed} tok/s</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>accepted</source>
+   <translation>angenommen</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/machine/words.py" />
+   <source>and %n more</source>
+   <translation>
+    <numerusform>und %n weitere</numerusform>
+    <numerusform>und %n weitere</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/conversation_model.py" />
+   <source>archived</source>
+   <translation>archiviert</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>at rest</source>
+   <translation>ruht</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>buffers</source>
+   <translation>Puffer</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>caches</source>
+   <translation>Caches</translation>
+  </message>
+  <message>
+   <location filename="app/chat/reply_trace.py" />
+   <source>corrected</source>
+   <translation>berichtigt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>d MMM yyyy</source>
+   <translation>d. MMM yyyy</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>disk</source>
+   <translation>Disk</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>draft</source>
+   <translation>Entwurf</translation>
+  </message>
+  <message>
+   <location filename="app/chat/reply_trace.py" />
+   <source>draft, accepted</source>
+   <translation>Entwurf, angenommen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>engine</source>
+   <translation>Engine</translation>
+  </message>
+  <message>
+   <location filename="app/ui/erase_dialog.py" />
+   <source>erase</source>
+   <translation>löschen</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/engine_client.py" />
+   <source>exit code {code}</source>
+   <translation>Exit-Code {code}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>first token</source>
+   <translation>erster Token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>first token after {time}</source>
+   <translation>erster Token nach {time}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/shared_text.py" />
+   <source>first token {time}</source>
+   <translation>erster Token {time}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/shortage_bar.py" />
+   <source>free {size} GB</source>
+   <translation>frei {size} GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>gated</source>
+   <translation>zugangsbeschränkt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>gigabytes</source>
+   <translation>Gigabyte</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/draft_tree.py" />
+   <source>guessed and accepted</source>
+   <translation>geraten und angenommen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/draft_tree.py" />
+   <source>guessed and not taken</source>
+   <translation>geraten und nicht genommen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>loading</source>
+   <translation>lädt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>loading, {percent}</source>
+   <translation>lädt, {percent}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/bars.py" />
+   <source>measured</source>
+   <translation>gemessen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>measured here</source>
+   <translation>hier gemessen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/plan_view.py" />
+   <source>measured {speed}</source>
+   <translation>gemessen {speed}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/plan_view.py" />
+   <source>measured {speed}, predicted {prediction}</source>
+   <translation>gemessen {speed}, vorhergesagt {prediction}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/measure_panel.py" />
+   <source>measuring</source>
+   <translation>misst</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>megabytes per second</source>
+   <translation>Megabyte pro Sekunde</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>min</source>
+   <translation>min</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/shortage_bar.py" />
+   <source>missing {size} GB</source>
+   <translation>es fehlen {size} GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/details_dialog.py" />
+   <source>no chat text included</source>
+   <translation>ohne Text aus Chats</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>no licence stated</source>
+   <translation>keine Lizenz angegeben</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>none, everything fits in memory</source>
+   <translation>nichts, alles passt in den Speicher</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>not loaded</source>
+   <translation>nicht geladen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/bars.py" />
+   <source>not measured</source>
+   <translation>nicht gemessen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/plan_view.py" />
+   <source>not measured yet</source>
+   <translation>noch nicht gemessen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/line_plot.py" />
+   <source>nothing yet</source>
+   <translation>noch nichts</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/line_plot.py" />
+   <source>now {value} {unit}</source>
+   <translation>jetzt {value} {unit}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>on battery</source>
+   <translation>Akkubetrieb</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>on battery, {charge}</source>
+   <translation>Akkubetrieb, {charge}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>on mains power</source>
+   <translation>Netzbetrieb</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/shortage_bar.py" />
+   <source>other programs {size} GB</source>
+   <translation>andere Programme {size} GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>others</source>
+   <translation>andere</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>paused</source>
+   <translation>angehalten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/conversation_model.py" />
+   <source>pinned</source>
+   <translation>angeheftet</translation>
+  </message>
+  <message>
+   <location filename="app/chat/reply_trace.py" />
+   <source>plain</source>
+   <translation>normal</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/bars.py" />
+   <source>predicted</source>
+   <translation>vorhergesagt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>predicted for this chat, then measured</source>
+   <translation>für diesen Chat vorhergesagt, dann gemessen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>predicted from assumed speeds</source>
+   <translation>aus angenommenen Werten vorhergesagt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/offers.py" />
+   <source>predicted {speed}</source>
+   <translation>vorhergesagt {speed}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/bars.py" />
+   <source>predicted, from assumed speeds</source>
+   <translation>vorhergesagt, aus angenommenen Werten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>ran {mode}</source>
+   <translation>lief als {mode}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/conversation_model.py" />
+   <source>reply running</source>
+   <translation>Antwort läuft</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/engine_client.py" />
+   <source>signal {number}</source>
+   <translation>Signal {number}</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/engine_client.py" />
+   <source>signal {number}, most likely because memory ran out</source>
+   <translation>Signal {number}, wohl weil der Speicher ausging</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>stated in its own files</source>
+   <translation>in den eigenen Dateien genannt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>step {number}: nothing was guessed</source>
+   <translation>Schritt {number}: nichts geraten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>step {number}: {accepted} accepted</source>
+   <translation>Schritt {number}: {accepted} angenommen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>step {number}: {accepted} accepted, 1 corrected</source>
+   <translation>Schritt {number}: {accepted} angenommen, 1 berichtigt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>stopped</source>
+   <translation>angehalten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>the model's own</source>
+   <translation>vom Modell selbst</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/draft_tree.py" />
+   <source>the model's own, in place of the guesses</source>
+   <translation>vom Modell selbst, statt der Versuche</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/draft_tree.py" />
+   <source>the token before</source>
+   <translation>der Token davor</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>tok/s</source>
+   <translation>tok/s</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>tok/s, assumed</source>
+   <translation>tok/s, angenommen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>tok/s, last 60 s</source>
+   <translation>tok/s, letzte 60 s</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>tokens</source>
+   <translation>Tokens</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>tokens per second</source>
+   <translation>Tokens pro Sekunde</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>tokens/step</source>
+   <translation>Tokens/Schritt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>until the context is full</source>
+   <translation>bis der Kontext voll ist</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>used in place</source>
+   <translation>am Ort benutzt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/conversation_model.py" />
+   <source>waiting for the other reply</source>
+   <translation>wartet auf die andere Antwort</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>waits for its turn</source>
+   <translation>wartet</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>warming up</source>
+   <translation>wird warm</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>weights</source>
+   <translation>Gewichte</translation>
+  </message>
+  <message>
+   <location filename="app/ui/choice_popup.py" />
+   <source>{choice}, in use</source>
+   <translation>{choice}, in Gebrauch</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/machine/words.py" />
+   <source>{done} of %n mode(s) done</source>
+   <translation>
+    <numerusform>{done} von %n Modus fertig</numerusform>
+    <numerusform>{done} von %n Modi fertig</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{done} of {total}</source>
+   <translation>{done} von {total}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/desk_actions.py" />
+   <source>{folder} is not there yet: nothing was put into it.</source>
+   <translation>{folder} gibt es noch nicht: es wurde nichts hineingelegt.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/import_dialog.py" />
+   <source>{free} are free on the disk of Tenon's models.</source>
+   <translation>Auf der Disk mit Tenons Modellen sind {free} frei.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>{free} are free on the disk.</source>
+   <translation>Auf der Disk sind {free} frei.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{here}. {message}</source>
+   <translation>{here}. {message}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/figures.py" />
+   <source>{hours} h left</source>
+   <translation>noch {hours} h</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>{kind}, {size} free</source>
+   <translation>{kind}, {size} frei</translation>
+  </message>
+  <message>
+   <location filename="app/ui/figures.py" />
+   <source>{minutes} min left</source>
+   <translation>noch {minutes} min</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>{model} answers on this computer. What you write stays here.</source>
+   <translation>{model} antwortet auf diesem Computer. Was hier geschrieben wird, bleibt hier.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/row_states.py" />
+   <source>{model} has a value of its own: {value}.</source>
+   <translation>{model} hat einen eigenen Wert: {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/open_chat.py" />
+   <source>{model} is not on this computer any more: {other} answers in this chat from here on.</source>
+   <translation>{model} ist nicht mehr auf diesem Computer: von hier an antwortet {other} in diesem Chat.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>{mode} is the fastest here</source>
+   <translation>{mode} ist hier am schnellsten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>{mode}: {figures}</source>
+   <translation>{mode}: {figures}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/bars.py" />
+   <source>{mode}: {speed} tok/s</source>
+   <translation>{mode}: {speed} tok/s</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/bars.py" />
+   <source>{mode}: {speed} tok/s, predicted {predicted}</source>
+   <translation>{mode}: {speed} tok/s, vorhergesagt {predicted}</translation>
+  </message>
+  <message>
+   <location filename="app/storage/text_file.py" />
+   <source>{name} cannot be read ({reason}): check its rights.</source>
+   <translation>{name} ist nicht lesbar ({reason}): die Rechte prüfen.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/attachment.py" />
+   <source>{name} has {size} MiB, but an attachment holds {most} MiB at most: attach the part that matters.</source>
+   <translation>{name} hat {size} MiB, ein Anhang fasst aber höchstens {most} MiB: den wichtigen Teil anhängen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/keeping.py" />
+   <source>{name} is added.</source>
+   <translation>{name} ist hinzugefügt.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/keeping.py" />
+   <source>{name} is damaged: {files}. Get or add it again.</source>
+   <translation>{name} ist beschädigt: {files}. Neu holen oder hinzufügen.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/attachment.py" />
+   <source>{name} is empty: attach a file with text in it.</source>
+   <translation>{name} ist leer: eine Datei mit Text anhängen.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/attachment.py" />
+   <source>{name} is not UTF-8 text: save it as UTF-8, then attach it again.</source>
+   <translation>{name} ist kein UTF-8-Text: als UTF-8 speichern und neu anhängen.</translation>
+  </message>
+  <message>
+   <location filename="app/storage/text_file.py" />
+   <source>{name} is not a file: attach files one by one.</source>
+   <translation>{name} ist keine Datei: Dateien einzeln anhängen.</translation>
+  </message>
+  <message>
+   <location filename="app/chat/attachment.py" />
+   <source>{name} is not a text file: only plain text can be attached.</source>
+   <translation>{name} ist keine Textdatei: nur reiner Text lässt sich anhängen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_news.py" />
+   <source>{name} is not here yet. {message}</source>
+   <translation>{name} ist noch nicht hier. {message}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_news.py" />
+   <source>{name} is ready.</source>
+   <translation>{name} ist bereit.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/keeping.py" />
+   <source>{name} is removed; {size} are free again.</source>
+   <translation>{name} ist entfernt; {size} sind wieder frei.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/models/installed.py" />
+   <source>{name} is still being read: wait for that, or stop it.</source>
+   <translation>{name} wird noch gelesen: abwarten oder anhalten.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/archive.py" />
+   <source>{name} was not imported. {reason}</source>
+   <translation>{name} wurde nicht importiert. {reason}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/keeping.py" />
+   <source>{name}: all files are what they were.</source>
+   <translation>{name}: alle Dateien sind, wie sie waren.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/find_bar.py" />
+   <source>{number} of {total}</source>
+   <translation>{number} von {total}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>{part} of {whole}</source>
+   <translation>{part} von {whole}</translation>
+  </message>
+  <message>
+   <location filename="app/storage/text_file.py" />
+   <source>{path} cannot be written ({reason}): choose another folder, or free some space.</source>
+   <translation>{path} lässt sich nicht schreiben ({reason}): einen anderen Ordner wählen oder Platz schaffen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/acceptance_plot.py" />
+   <source>{percent} at position {place}</source>
+   <translation>{percent} an Position {place}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>{place}: {part} of {whole} GB: {shares}</source>
+   <translation>{place}: {part} von {whole} GB: {shares}</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/workspace.py" />
+   <source>{problem} Nothing of this session is saved.</source>
+   <translation>{problem} Nichts aus dieser Sitzung wird gespeichert.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>{problem} The catalogue and your own models are still here.</source>
+   <translation>{problem} Der Katalog und die eigenen Modelle sind weiterhin da.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>{problem} The small guide works without the net.</source>
+   <translation>{problem} Der kleine Guide geht auch ohne Netz.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>{room} of memory free, and a GPU.</source>
+   <translation>{room} Speicher frei, und eine GPU.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>{room} of memory free.</source>
+   <translation>{room} Speicher frei.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/figures.py" />
+   <source>{seconds} s left</source>
+   <translation>noch {seconds} s</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>{share} read for each step</source>
+   <translation>{share} für jeden Schritt gelesen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>{size} GB of memory</source>
+   <translation>{size} GB Speicher</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>{size} GB on the GPU</source>
+   <translation>{size} GB auf der GPU</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/shared_text.py" />
+   <source>{size} GB on {device}</source>
+   <translation>{size} GB auf {device}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>{size} free</source>
+   <translation>{size} frei</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/giving_up_dialog.py" />
+   <source>{size} of it are here and would be removed. Paused, it can go on later.</source>
+   <translation>{size} davon sind hier und würden entfernt. Angehalten kann es später weitergehen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>{size} of swap</source>
+   <translation>{size} Auslagerungsspeicher</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{speed} words/s</source>
+   <translation>{speed} Wörter/s</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>{speed}, {times} times plain.</source>
+   <translation>{speed}, {times}-mal normal.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>{speed}: no other mode was faster.</source>
+   <translation>{speed}: kein anderer Modus war schneller.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{taken} of {room} GB</source>
+   <translation>{taken} von {room} GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>{tau} tokens/step</source>
+   <translation>{tau} Tokens/Schritt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>{times} times plain speed</source>
+   <translation>{times}-mal normales Tempo</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{time} s/word</source>
+   <translation>{time} s/Wort</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/line_plot.py" />
+   <source>{title} over the last minute: {words}</source>
+   <translation>{title} in der letzten Minute: {words}</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/sidebar/conversation_model.py" />
+   <source>{title}, folded, %n chat(s)</source>
+   <translation>
+    <numerusform>{title}, zugeklappt, %n Chat</numerusform>
+    <numerusform>{title}, zugeklappt, %n Chats</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/sidebar/conversation_model.py" />
+   <source>{title}, unfolded, %n chat(s)</source>
+   <translation>
+    <numerusform>{title}, aufgeklappt, %n Chat</numerusform>
+    <numerusform>{title}, aufgeklappt, %n Chats</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>{title}: {size} to fetch from {address}, {unpacked} on the disk</source>
+   <translation>{title}: {size} von {address} zu holen, {unpacked} auf der Disk</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>{tokens} tokens</source>
+   <translation>{tokens} Tokens</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/draft_tree.py" />
+   <source>{token}, found likely by {percent} %</source>
+   <translation>{token}, zu {percent} % erwartet</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/token_view.py" />
+   <source>{token}, step {number}</source>
+   <translation>{token}, Schritt {number}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>{total}, {free} free</source>
+   <translation>{total}, {free} frei</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>{unit} predicted</source>
+   <translation>{unit} vorhergesagt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>{unit}, a guess</source>
+   <translation>{unit}, geschätzt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/context_meter.py" />
+   <source>{used} of {limit} tokens</source>
+   <translation>{used} von {limit} Tokens</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/context_meter.py" />
+   <source>{used} of {limit} tokens of the model's context are in use</source>
+   <translation>{used} von {limit} Tokens des Modellkontexts sind belegt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>{value} tokens</source>
+   <translation>{value} Tokens</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>{weights}, draft {draft}</source>
+   <translation>{weights}, Entwurf {draft}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/shared_text.py" />
+   <source>{weights}: reads {rate} of weights, {products} billion products/s</source>
+   <translation>{weights}: liest {rate} Gewichte, {products} Milliarden Produkte/s</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>{what} Draft: {draft}</source>
+   <translation>{what} Entwurf: {draft}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
+   <source>“{name}” was there already: its chats and these are together now.</source>
+   <translation>„{name}“ gab es schon: seine Chats und diese sind jetzt zusammen.</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>“{title}” is deleted.</source>
-   <translation type="unfinished" />
+   <translation>„{title}“ ist gelöscht.</translation>
   </message>
  </context>
 </TS>

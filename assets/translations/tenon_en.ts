@@ -3,5 +3,157 @@
 <TS version="2.1" language="en" sourcelanguage="en">
  <context>
   <name>Tenon</name>
+  <message numerus="yes">
+   <location filename="app/bridge/archive.py" />
+   <source>%n chat(s) were imported.</source>
+   <translation>
+    <numerusform>%n chat was imported.</numerusform>
+    <numerusform>%n chats were imported.</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/machine/words.py" />
+   <source>%n core(s)</source>
+   <translation>
+    <numerusform>%n core</numerusform>
+    <numerusform>%n cores</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>%n in the queue, {left} to come</source>
+   <translation>
+    <numerusform>%n in the queue, {left} to come</numerusform>
+    <numerusform>%n in the queue, {left} to come</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>%n layer(s)</source>
+   <translation>
+    <numerusform>%n layer</numerusform>
+    <numerusform>%n layers</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/models/models_page.py" />
+   <source>%n model(s)</source>
+   <translation>
+    <numerusform>%n model</numerusform>
+    <numerusform>%n models</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/machine/words.py" />
+   <source>%n of {all} core(s) usable</source>
+   <translation>
+    <numerusform>%n of {all} cores usable</numerusform>
+    <numerusform>%n of {all} cores usable</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/wording.py" />
+   <source>%n token(s)</source>
+   <translation>
+    <numerusform>%n token</numerusform>
+    <numerusform>%n tokens</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>After the %n message(s) before it in the chat.</source>
+   <translation>
+    <numerusform>After the %n message before it in the chat.</numerusform>
+    <numerusform>After the %n messages before it in the chat.</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Different from token {number} on: the first %n token(s) are the same.</source>
+   <translation>
+    <numerusform>Different from token {number} on: the first %n token is the same.</numerusform>
+    <numerusform>Different from token {number} on: the first %n tokens are the same.</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/erase_dialog.py" />
+   <source>Erase %n chat(s) for good?</source>
+   <translation>
+    <numerusform>Erase %n chat for good?</numerusform>
+    <numerusform>Erase %n chats for good?</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Identical as far as both came, %n token(s).</source>
+   <translation>
+    <numerusform>Identical as far as both came, %n token.</numerusform>
+    <numerusform>Identical as far as both came, %n tokens.</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Identical, %n token(s).</source>
+   <translation>
+    <numerusform>Identical, %n token.</numerusform>
+    <numerusform>Identical, %n tokens.</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/models/models_page.py" />
+   <source>Show all %n model(s)</source>
+   <translation>
+    <numerusform>Show the %n model</numerusform>
+    <numerusform>Show all %n models</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/chat/reply.py" />
+   <source>The oldest %n message(s) were left out, because the chat is longer than the model's context.</source>
+   <translation>
+    <numerusform>The oldest message was left out, because the chat is longer than the model's context.</numerusform>
+    <numerusform>The oldest %n messages were left out, because the chat is longer than the model's context.</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Writing, %n token(s)</source>
+   <translation>
+    <numerusform>Writing, %n token</numerusform>
+    <numerusform>Writing, %n tokens</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/machine/words.py" />
+   <source>and %n more</source>
+   <translation>
+    <numerusform>and %n more</numerusform>
+    <numerusform>and %n more</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/machine/words.py" />
+   <source>{done} of %n mode(s) done</source>
+   <translation>
+    <numerusform>{done} of %n mode done</numerusform>
+    <numerusform>{done} of %n modes done</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/sidebar/conversation_model.py" />
+   <source>{title}, folded, %n chat(s)</source>
+   <translation>
+    <numerusform>{title}, folded, %n chat</numerusform>
+    <numerusform>{title}, folded, %n chats</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/sidebar/conversation_model.py" />
+   <source>{title}, unfolded, %n chat(s)</source>
+   <translation>
+    <numerusform>{title}, unfolded, %n chat</numerusform>
+    <numerusform>{title}, unfolded, %n chats</numerusform>
+   </translation>
+  </message>
  </context>
 </TS>

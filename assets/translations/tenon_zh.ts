@@ -4,169 +4,4802 @@
  <context>
   <name>Tenon</name>
   <message>
-   <location filename="app/ui/commands.py" />
+   <location filename="app/ui/inspector/acceptance_plot.py" />
+   <source>% by position</source>
+   <translation>各位置 %</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/bridge/archive.py" />
+   <source>%n chat(s) were imported.</source>
+   <translation>
+    <numerusform>已导入 %n 个对话。</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/machine/words.py" />
+   <source>%n core(s)</source>
+   <translation>
+    <numerusform>%n 个核心</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>%n in the queue, {left} to come</source>
+   <translation>
+    <numerusform>队列中有 %n 个，还剩 {left}</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>%n layer(s)</source>
+   <translation>
+    <numerusform>%n 层</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/models/models_page.py" />
+   <source>%n model(s)</source>
+   <translation>
+    <numerusform>%n 个模型</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/machine/words.py" />
+   <source>%n of {all} core(s) usable</source>
+   <translation>
+    <numerusform>{all} 个核心中可用 %n 个</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/wording.py" />
+   <source>%n token(s)</source>
+   <translation>
+    <numerusform>%n 个 token</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>0 is until the context is full. In Settings: {value}.</source>
+   <translation>0 表示直到上下文写满。设置中为：{value}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>4-bit</source>
+   <translation>4 位</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>A chat is called after its first line at once; the model can find a better title when it is done.</source>
+   <translation>对话先以第一行为标题；模型回复完后可以起一个更好的标题。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>A copy of all chats each day, beside them on this computer.</source>
+   <translation>每天在本机上为所有对话保存一份副本。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>A draft guesses tokens that the model then checks several at a time: the same text, sooner.</source>
+   <translation>草稿猜测若干 token，模型一次检查多个：文本相同，速度更快。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>A file of the model is damaged</source>
+   <translation>模型的一个文件已损坏</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>A file with all that was changed, for another computer or to keep.</source>
+   <translation>包含所有更改的文件，可用于另一台电脑或留存。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/attachment.py" />
+   <source>A message holds {most} files at most: send the others with the next one.</source>
+   <translation>一条消息最多附 {most} 个文件：其余的请随下一条发送。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/json_file.py" />
+   <source>A message in it has no content, or is nobody's.</source>
+   <translation>其中有一条消息没有内容，或没有发送者。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>A mirror of the hub to search and download from; empty takes the hub itself.</source>
+   <translation>用于搜索和下载的 Hub 镜像；留空则使用 Hub 本身。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>A model that nothing was asked of for so long leaves the memory; the next message loads it again.</source>
+   <translation>模型闲置这么久后会离开内存；下一条消息会重新加载它。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/done_notice.py" />
+   <source>A reply could not be completed.</source>
+   <translation>有一条回复未能完成。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/comparison.py" />
+   <source>A reply is being written: compare the modes when it is done, or stop it first.</source>
+   <translation>正在写回复：请等它完成后再比较，或先停止它。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/done_notice.py" />
+   <source>A reply is done.</source>
+   <translation>有一条回复已完成。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/machine.py" />
+   <source>A reply is running: measure when it is complete, or stop the reply first.</source>
+   <translation>正在生成回复：请等它完成后再测量，或先停止它。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>A server that searches and downloads go through; empty takes the system's.</source>
+   <translation>搜索和下载经过的服务器；留空则使用系统设置。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>A setting does not work here</source>
+   <translation>有一项设置在此无效</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>A small draft model guesses a tree of tokens, the model checks it at once.</source>
+   <translation>小的草稿模型猜出一棵 token 树，模型一次检查完。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>A small model that guesses for this one, fetched along</source>
+   <translation>一并获取为它猜测的小模型</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>A small model that guesses words ahead for the large one; each model has its own.</source>
+   <translation>为大模型提前猜词的小模型；每个模型各有自己的。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>A system prompt of its own</source>
+   <translation>单独的系统提示词</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>A token is kept already; paste another one to replace it</source>
+   <translation>已保存一个令牌；粘贴新的即可替换</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>About Tenon</source>
+   <translation>关于 Tenon</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/acceptance_plot.py" />
+   <source>Accepted</source>
+   <translation>已接受</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/acceptance_plot.py" />
+   <source>Accepted: nothing was drafted</source>
+   <translation>已接受：没有草稿</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/acceptance_plot.py" />
+   <source>Accepted: {shares}</source>
+   <translation>已接受：{shares}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Access token</source>
+   <translation>访问令牌</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>Access token, starts with hf_</source>
+   <translation>访问令牌，以 hf_ 开头</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Adaptive fallback</source>
+   <translation>自适应回退</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/import_dialog.py" />
+   <source>Add</source>
+   <translation>添加</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>Add a GGUF file</source>
+   <translation>添加 GGUF 文件</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>Add a file</source>
+   <translation>添加文件</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_news.py" />
+   <source>Add a model from a file...</source>
+   <translation>从文件添加模型...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_news.py" />
+   <source>Add a model from a folder...</source>
+   <translation>从文件夹添加模型...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/keeping.py" />
+   <source>Add a model's file</source>
+   <translation>添加模型文件</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/keeping.py" />
+   <source>Add a model's folder</source>
+   <translation>添加模型文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>Add from a folder</source>
+   <translation>从文件夹添加</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/import_dialog.py" />
+   <source>Add {name}</source>
+   <translation>添加 {name}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/head.py" />
+   <source>Advanced</source>
+   <translation>高级</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>After the %n message(s) before it in the chat.</source>
+   <translation>
+    <numerusform>接在对话中之前的 %n 条消息之后。</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/erase_dialog.py" />
+   <source>All chats with their attachments, what is typed and not sent, folders, presets, the system prompt, the search index and every backup are erased from this computer. This cannot be undone.</source>
+   <translation>所有对话及其附件、已输入未发送的内容、文件夹、预设、系统提示词、搜索索引和全部备份都将从本机清除，且无法撤销。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>All chats, presets and backups on this computer, for good. Asked for once more.</source>
+   <translation>永久清除本机上的所有对话、预设和备份。会再确认一次。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/main_window.py" />
+   <source>All commands</source>
+   <translation>所有命令</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>All that fit</source>
+   <translation>能放下的全部</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>All words of the window.</source>
+   <translation>窗口中的所有文字。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Always</source>
+   <translation>始终</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Another name for the preset</source>
+   <translation>预设的新名称</translation>
+  </message>
+  <message>
+   <location filename="app/storage/failures.py" />
+   <source>Another program is using the chats in {folder}: close it and send again.</source>
+   <translation>另一个程序正在使用 {folder} 中的对话：请关闭它再发送。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Answer again</source>
+   <translation>重新回答</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Answer without the draft</source>
+   <translation>不用草稿回答</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Appearance</source>
+   <translation>外观</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>Apply</source>
+   <translation>应用</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/closing_question.py" />
+   <source>Apply changes</source>
+   <translation>应用更改</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Archive</source>
+   <translation>归档</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
+   <source>Archive chat</source>
+   <translation>归档对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/list_rows.py" />
+   <source>Archived</source>
+   <translation>已归档</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>As in Settings</source>
+   <translation>与设置相同</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>As many layers as fit run on the GPU, the rest in memory.</source>
+   <translation>能放下的层在 GPU 上运行，其余在内存中。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>As the system</source>
+   <translation>跟随系统</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Ask a follow-up</source>
+   <translation>继续提问</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Ask anything</source>
+   <translation>问点什么</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Ask the guide</source>
+   <translation>询问向导</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Ask the guide anything, for example “how big a model can I run?”</source>
+   <translation>用英语向向导提问，例如“how big a model can I run?”</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Asking how large it is...</source>
+   <translation>正在查询大小...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Asking...</source>
+   <translation>正在查询...</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Asks once a day whether there is a newer Tenon; nothing else is sent along.</source>
+   <translation>每天询问一次是否有新版 Tenon；不会发送其他任何内容。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Attach files...</source>
+   <translation>附加文件...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Attach text files</source>
+   <translation>附加文本文件</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/bubble.py" />
+   <source>Attached file {name}</source>
+   <translation>附件 {name}</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Auto</source>
+   <translation>自动</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Automatic</source>
+   <translation>自动</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/row.py" />
+   <source>Back to the usual</source>
+   <translation>恢复默认</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/row.py" />
+   <source>Back to the usual: {value}</source>
+   <translation>恢复默认：{value}</translation>
+  </message>
+  <message>
+   <location filename="app/chat/recommendation.py" />
+   <source>Balanced</source>
+   <translation>均衡</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Begin a new line</source>
+   <translation>换行</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Being added</source>
+   <translation>正在添加</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Best mode</source>
+   <translation>最佳模式</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Branching drafts</source>
+   <translation>分支草稿</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Built in</source>
+   <translation>内置</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Built in: answers questions about Tenon</source>
+   <translation>内置：回答关于 Tenon 的问题</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Can draft for {models}</source>
+   <translation>可为 {models} 打草稿</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>Cancel</source>
+   <translation>取消</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Cannot run</source>
+   <translation>无法运行</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/foot.py" />
+   <source>Changes to apply: {count}.</source>
+   <translation>待应用的更改：{count}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Chat</source>
+   <translation>对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>Chat models</source>
+   <translation>对话模型</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Chat now</source>
+   <translation>立即对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>Chat settings</source>
+   <translation>对话设置</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/opening.py" />
+   <source>Chat settings...</source>
+   <translation>对话设置...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Chat with a language model that runs on this computer. What you write stays here.</source>
+   <translation>与在本机运行的语言模型对话。所写内容留在这里。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Chat with it</source>
+   <translation>与它对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Chat with the small guide now</source>
+   <translation>立即与小向导对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Chat with {title}</source>
+   <translation>与 {title} 对话</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
    <source>Chats</source>
-   <translation type="unfinished" />
+   <translation>对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Chats (*.json);;All files (*)</source>
+   <translation>对话 (*.json);;所有文件 (*)</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Chats and backups</source>
+   <translation>对话和备份</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>Chats that were exported as JSON, or conversations.json of ChatGPT's data export</source>
-   <translation type="unfinished" />
+   <translation>以 JSON 导出的对话，或 ChatGPT 数据导出中的 conversations.json</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/removal_dialog.py" />
+   <source>Chats with it stay as they are.</source>
+   <translation>与它的对话保持不变。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Check for updates</source>
+   <translation>检查更新</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Check its files</source>
+   <translation>检查文件</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_menus.py" />
+   <source>Choose a draft's folder</source>
+   <translation>选择草稿模型文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Choose a folder...</source>
+   <translation>选择文件夹...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Choose a mode</source>
+   <translation>选择模式</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Choose a model</source>
+   <translation>选择模型</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Choose another file</source>
+   <translation>选择其他文件</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Choose another model</source>
+   <translation>选择其他模型</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/mode_button.py" />
+   <source>Choose how replies are generated</source>
+   <translation>选择回复的生成方式</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Chooses among the likeliest tokens that together are this probable; 1 takes all.</source>
+   <translation>在累计概率达到此值的最可能 token 中选择；1 表示全部。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Chooses among this many of the likeliest tokens; 0 takes all.</source>
+   <translation>在这么多个最可能的 token 中选择；0 表示全部。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Chooses the usual value of everything; Apply takes it over.</source>
+   <translation>全部选回默认值；点“应用”后生效。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/page_view.py" />
+   <source>Chosen</source>
+   <translation>已选</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/head.py" />
+   <source>Chosen for</source>
+   <translation>适用于</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>Close</source>
+   <translation>关闭</translation>
   </message>
   <message>
    <location filename="app/ui/main_window.py" />
    <source>Close Tenon</source>
-   <translation type="unfinished" />
+   <translation>退出 Tenon</translation>
+  </message>
+  <message>
+   <location filename="app/ui/toast.py" />
+   <source>Close notice</source>
+   <translation>关闭提示</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/head.py" />
+   <source>Close the inspector</source>
+   <translation>关闭检查器</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/head.py" />
+   <source>Close the inspector (F12)</source>
+   <translation>关闭检查器 (F12)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Close the search</source>
+   <translation>关闭搜索</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/code.py" />
+   <source>Code</source>
+   <translation>代码</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Colours of the window.</source>
+   <translation>窗口的颜色。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Colours the words of finished replies that a draft guessed and the model accepted.</source>
+   <translation>在完成的回复中，为草稿猜中且被模型接受的词着色。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Comfortable</source>
+   <translation>宽松</translation>
+  </message>
+  <message>
+   <location filename="app/ui/command_palette.py" />
+   <source>Commands</source>
+   <translation>命令</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Compact</source>
+   <translation>紧凑</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>Compare</source>
+   <translation>比较</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Compare modes on this prompt...</source>
+   <translation>用此提示词比较模式...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>Compare two modes</source>
+   <translation>比较两种模式</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/opening.py" />
+   <source>Compare two modes...</source>
+   <translation>比较两种模式...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Computes with {name}</source>
+   <translation>使用 {name} 计算</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/context_meter.py" />
+   <source>Context in use</source>
+   <translation>已用上下文</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Context length</source>
+   <translation>上下文长度</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_panel.py" />
+   <source>Context to plan</source>
+   <translation>方案的上下文</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Continue</source>
+   <translation>继续</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Continue the reply</source>
+   <translation>继续回复</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/code.py" />
+   <source>Copied</source>
+   <translation>已复制</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/page.py" />
+   <source>Copies what this page shows</source>
+   <translation>复制本页内容</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/code.py" />
+   <source>Copy</source>
+   <translation>复制</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Copy as plain text</source>
+   <translation>复制为纯文本</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>Copy as text</source>
+   <translation>复制为文本</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/code.py" />
+   <source>Copy code</source>
+   <translation>复制代码</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/details_foot.py" />
+   <source>Copy details</source>
+   <translation>复制详情</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>Copy details of this installation</source>
+   <translation>复制本安装的详情</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Copy message</source>
+   <translation>复制消息</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Copy reply</source>
+   <translation>复制回复</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/table.py" />
+   <source>Copy table</source>
+   <translation>复制表格</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Copy the last code block</source>
+   <translation>复制最后一个代码块</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Copy the last reply</source>
+   <translation>复制最后一条回复</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Copy the last reply as plain text</source>
+   <translation>将最后一条回复复制为纯文本</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/import_dialog.py" />
+   <source>Copy them, {size}</source>
+   <translation>复制，{size}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Copy what is selected</source>
+   <translation>复制所选内容</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Daily backup</source>
+   <translation>每日备份</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Dark</source>
+   <translation>深色</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Delete</source>
+   <translation>删除</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>Delete chat</source>
-   <translation type="unfinished" />
+   <translation>删除对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Delete folder, keep its chats</source>
+   <translation>删除文件夹，保留对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Delete message</source>
+   <translation>删除消息</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Delete reply</source>
+   <translation>删除回复</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Delete the chat, or a folder without its chats</source>
+   <translation>删除对话，或删除文件夹但保留对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Delete “{name}”</source>
+   <translation>删除“{name}”</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Depth of drafts</source>
+   <translation>草稿深度</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Different from token {number} on: the first %n token(s) are the same.</source>
+   <translation>
+    <numerusform>从第 {number} 个 token 起不同：前 %n 个 token 相同。</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/closing_question.py" />
+   <source>Discard changes</source>
+   <translation>放弃更改</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Disk</source>
+   <translation>磁盘</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Disk in memory</source>
+   <translation>内存盘</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Download</source>
+   <translation>下载</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Download {size}</source>
+   <translation>下载 {size}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Download {title}</source>
+   <translation>下载 {title}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Downloading, {share}</source>
+   <translation>正在下载，{share}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Downloads</source>
+   <translation>下载</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Draft</source>
+   <translation>草稿</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Draft ahead</source>
+   <translation>提前打草稿</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Draft below the threshold</source>
+   <translation>低于阈值仍打草稿</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>Draft head</source>
+   <translation>草稿头</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Draft model</source>
+   <translation>草稿模型</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Draft paired, {size}</source>
+   <translation>已配草稿，{size}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Draft tree</source>
+   <translation>草稿树</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/draft_tree.py" />
+   <source>Draft tree: {steps}</source>
+   <translation>草稿树：{steps}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Draft...</source>
+   <translation>草稿...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Draft: {name}.</source>
+   <translation>草稿：{name}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Drafts</source>
+   <translation>草稿</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Each layer is copied to the GPU when its turn comes.</source>
+   <translation>每一层轮到时才复制到 GPU。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Edit message</source>
+   <translation>编辑消息</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Edit the last message</source>
+   <translation>编辑最后一条消息</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/erase_dialog.py" />
+   <source>Erase %n chat(s) for good?</source>
+   <translation>
+    <numerusform>永久清除 %n 个对话？</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Erase everything</source>
+   <translation>全部清除</translation>
+  </message>
+  <message>
+   <location filename="app/ui/erasing.py" />
+   <source>Erase everything...</source>
+   <translation>全部清除...</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Erase...</source>
+   <translation>清除...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/error_notice.py" />
+   <source>Error: {sentence}</source>
+   <translation>错误：{sentence}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Every figure is assumed: the speeds of this machine were never measured.</source>
+   <translation>所有数字均为假设：从未测量过本机速度。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/erasing.py" />
+   <source>Everything is erased.</source>
+   <translation>已全部清除。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Everywhere</source>
+   <translation>任何位置</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Except by the built-in guide</source>
+   <translation>内置向导除外</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>Explain how a hash table works</source>
+   <translation>解释哈希表的工作原理</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Export all chats</source>
+   <translation>导出所有对话</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>Export all chats...</source>
-   <translation type="unfinished" />
+   <translation>导出所有对话...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Export chat</source>
+   <translation>导出对话</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>Export chat...</source>
-   <translation type="unfinished" />
+   <translation>导出对话...</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Export settings</source>
+   <translation>导出设置</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Export...</source>
+   <translation>导出...</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Fallback threshold</source>
+   <translation>回退阈值</translation>
+  </message>
+  <message>
+   <location filename="app/chat/recommendation.py" />
+   <source>Fastest</source>
+   <translation>最快</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Fetch {size}</source>
+   <translation>获取 {size}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Fetching GPU support</source>
+   <translation>正在获取 GPU 支持</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Fetching, {done} of {total}</source>
+   <translation>正在获取，{done} / {total}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Fetching...</source>
+   <translation>正在获取...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/find_bar.py" />
+   <source>Find in this chat</source>
+   <translation>在此对话中查找</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>First mode</source>
+   <translation>第一种模式</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>First token</source>
+   <translation>首个 token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>First token after {time}</source>
+   <translation>{time} 后首个 token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>First token: after a prompt of {tokens} tokens.</source>
+   <translation>首个 token：在 {tokens} 个 token 的提示词之后。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Fit</source>
+   <translation>容纳</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>Fits</source>
+   <translation>放得下</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>Fits easily</source>
+   <translation>轻松放下</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>Fits in memory</source>
+   <translation>内存放得下</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Fold</source>
+   <translation>折叠</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Fold a folder, or unfold it</source>
+   <translation>折叠或展开文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/head.py" />
+   <source>For all models</source>
+   <translation>所有模型</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>For models larger than memory: a draft writes, the model is read from the disk to check.</source>
+   <translation>适用于大于内存的模型：草稿书写，模型从磁盘读取来检查。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>For models that are read from the disk: what the draft expects next, in grey.</source>
+   <translation>对从磁盘读取的模型：以灰色显示草稿预期的后文。</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
    <source>For models that are read from the disk: what the draft expects, in grey</source>
-   <translation type="unfinished" />
+   <translation>对从磁盘读取的模型：以灰色显示草稿预期的内容</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>For models that ask for an account; it is kept in the system's keyring.</source>
+   <translation>用于需要账号的模型；保存在系统钥匙串中。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>For the new chat alone. What is left open is as in Settings.</source>
+   <translation>仅适用于新对话。留空的项与设置相同。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>For this machine</source>
+   <translation>适合本机</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/head.py" />
+   <source>For {model}</source>
+   <translation>用于 {model}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>For “{title}” alone. What is left open is as in Settings.</source>
+   <translation>仅适用于“{title}”。留空的项与设置相同。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/action_rows.py" />
+   <source>Forget token</source>
+   <translation>忘记令牌</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/formula_block.py" />
+   <source>Formula</source>
+   <translation>公式</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Free the memory when idle</source>
+   <translation>空闲时释放内存</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>From</source>
+   <translation>来自</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>From disk</source>
+   <translation>从磁盘</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/model_change.py" />
+   <source>From here on: {model}</source>
+   <translation>从这里起：{model}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>From {repo}</source>
+   <translation>来自 {repo}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>GB, last 60 s</source>
+   <translation>GB，最近 60 秒</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_menus.py" />
+   <source>GGUF models (*.gguf)</source>
+   <translation>GGUF 模型 (*.gguf)</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>GPU memory budget</source>
+   <translation>GPU 显存预算</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>GPU support</source>
+   <translation>GPU 支持</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>GPU support cannot be used</source>
+   <translation>无法使用 GPU 支持</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Generates one token after the other.</source>
+   <translation>逐个生成 token。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Get</source>
+   <translation>获取</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Get its draft {title}</source>
+   <translation>获取它的草稿 {title}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Get more models...</source>
+   <translation>获取更多模型...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>Get {title}</source>
+   <translation>获取 {title}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/giving_up_dialog.py" />
+   <source>Give up</source>
+   <translation>放弃</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/download_list.py" />
+   <source>Give up {name}</source>
+   <translation>放弃 {name}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/giving_up_dialog.py" />
+   <source>Give up {name}?</source>
+   <translation>放弃 {name}？</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Go on</source>
+   <translation>继续</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/closing_question.py" />
+   <source>Go on editing</source>
+   <translation>继续编辑</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/download_list.py" />
+   <source>Go on with {name}</source>
+   <translation>继续 {name}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Go to the beginning</source>
+   <translation>转到开头</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Go to the end</source>
+   <translation>转到末尾</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Go to the next field or button</source>
+   <translation>转到下一个字段或按钮</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Go to the one before</source>
+   <translation>转到上一个</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Good models for it</source>
+   <translation>适合它的模型</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Graphics</source>
+   <translation>显卡</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Guesses the next tokens from the text so far, checks several at once.</source>
+   <translation>根据已有文本猜测后面的 token，一次检查多个。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Hard disk</source>
+   <translation>机械硬盘</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>Has a draft</source>
+   <translation>有草稿</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Heads</source>
+   <translation>草稿头</translation>
   </message>
   <message>
    <location filename="app/ui/commands.py" />
    <source>Help</source>
-   <translation type="unfinished" />
+   <translation>帮助</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/thought.py" />
+   <source>Hide the thoughts</source>
+   <translation>隐藏思考</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>How drafts grow</source>
+   <translation>草稿如何生长</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>How freely words are chosen: 0 always takes the likeliest.</source>
+   <translation>选词的自由度：0 总取最可能的词。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>How freely words are chosen: 0 takes the likeliest each time. In Settings: {value}.</source>
+   <translation>选词的自由度：0 每次取最可能的词。设置中为：{value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>How many branches of a draft grow at each step.</source>
+   <translation>草稿每一步生长多少分支。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>How many guessed tokens the model checks at once.</source>
+   <translation>模型一次检查多少个猜测的 token。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>How many of the processor's cores compute.</source>
+   <translation>使用处理器的多少个核心计算。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>How many tokens ahead a draft goes.</source>
+   <translation>草稿超前多少个 token。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>How much of the chat the model remembers, in tokens.</source>
+   <translation>模型记住多少对话内容，以 token 计。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/acceptance_plot.py" />
+   <source>How often a guessed token held where the tokens before it did</source>
+   <translation>在前面的 token 都成立时，猜测的 token 成立的频率</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>How replies are generated.</source>
+   <translation>回复的生成方式。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>How replies are generated. In Settings: {value}.</source>
+   <translation>回复的生成方式。设置中为：{value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>How words are chosen</source>
+   <translation>如何选词</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>I have a model file</source>
+   <translation>我有模型文件</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Identical as far as both came, %n token(s).</source>
+   <translation>
+    <numerusform>两者已有部分相同，共 %n 个 token。</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Identical, %n token(s).</source>
+   <translation>
+    <numerusform>完全相同，%n 个 token。</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Import chats</source>
+   <translation>导入对话</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>Import chats...</source>
-   <translation type="unfinished" />
+   <translation>导入对话...</translation>
   </message>
   <message>
-   <location filename="app/ui/view_commands.py" />
+   <location filename="app/settings/pages.py" />
+   <source>Import settings</source>
+   <translation>导入设置</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Import...</source>
+   <translation>导入...</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>In memory</source>
+   <translation>内存</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/list_rows.py" />
+   <source>In messages</source>
+   <translation>在消息中</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>In the list of chats</source>
+   <translation>在对话列表中</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>In the messages</source>
+   <translation>在消息中</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>In use</source>
+   <translation>使用中</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/page_view.py" />
+   <source>In use now</source>
+   <translation>当前使用</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/row.py" />
+   <source>In use now: {value}</source>
+   <translation>当前使用：{value}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/head.py" />
    <source>Inspector</source>
-   <translation type="unfinished" />
+   <translation>检查器</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Installed</source>
+   <translation>已安装</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Interrupted</source>
+   <translation>已中断</translation>
+  </message>
+  <message>
+   <location filename="app/storage/text_file.py" />
+   <source>It cannot be read ({reason}): check its rights.</source>
+   <translation>无法读取（{reason}）：请检查权限。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/json_file.py" />
+   <source>It comes from a newer Tenon: install that version to import it.</source>
+   <translation>它来自更新版的 Tenon：请安装该版本后再导入。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>It could not be looked at. Everything else works all the same.</source>
+   <translation>无法查看。其他一切照常可用。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>It is PyTorch for this graphics card, in a folder of its own, and can be removed again.</source>
+   <translation>这是用于此显卡的 PyTorch，放在单独的文件夹中，可以再移除。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/removal_dialog.py" />
+   <source>It is in use: it leaves memory first, and the guide answers from then on.</source>
+   <translation>它正在使用：会先离开内存，之后由向导回答。</translation>
+  </message>
+  <message>
+   <location filename="app/storage/text_file.py" />
+   <source>It is larger than 1 GiB: export fewer chats.</source>
+   <translation>它大于 1 GiB：请导出较少的对话。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/reading.py" />
+   <source>It is no JSON, or is damaged.</source>
+   <translation>它不是 JSON，或已损坏。</translation>
+  </message>
+  <message>
+   <location filename="app/storage/text_file.py" />
+   <source>It is not UTF-8 text.</source>
+   <translation>它不是 UTF-8 文本。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/removal_dialog.py" />
+   <source>Its draft {name} too, {size}</source>
+   <translation>连同它的草稿 {name}，{size}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/removal_dialog.py" />
+   <source>Its files stay in {place}.</source>
+   <translation>文件留在 {place}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>Its owner wants terms accepted first</source>
+   <translation>所有者要求先接受条款</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>JSON, to import again (*.json)</source>
+   <translation>JSON，可再导入 (*.json)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/jump_button.py" />
+   <source>Jump to latest</source>
+   <translation>跳到最新</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/jump_button.py" />
+   <source>Jump to latest (Ctrl+End)</source>
+   <translation>跳到最新 (Ctrl+End)</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
    <source>Jump to the latest message</source>
-   <translation type="unfinished" />
+   <translation>跳到最新消息</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/giving_up_dialog.py" />
+   <source>Keep it</source>
+   <translation>保留</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/action_rows.py" />
+   <source>Keep token</source>
+   <translation>保存令牌</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Keep, rename or delete a preset</source>
+   <translation>保存、重命名或删除预设</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Keeps what the fields below say</source>
+   <translation>保存下方字段的内容</translation>
+  </message>
+  <message>
+   <location filename="app/ui/main_window.py" />
+   <source>Keyboard shortcuts</source>
+   <translation>键盘快捷键</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>LLMCad: drafts are trees of guesses and not single lines.</source>
+   <translation>LLMCad：草稿是猜测的树，而不是单行。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>LLMCad: the draft goes on below the threshold while a guess is worth its time.</source>
+   <translation>LLMCad：只要猜测值得所花时间，低于阈值也继续打草稿。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>LLMCad: the draft goes on while the model's weights are read.</source>
+   <translation>LLMCad：读取模型权重时草稿继续进行。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>LLMCad: the draft's confidence decides when the model checks it.</source>
+   <translation>LLMCad：由草稿的把握决定模型何时检查。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>LLMCad: the model checks a draft once its best guess is less likely than this, to begin with.</source>
+   <translation>LLMCad：当草稿的最佳猜测概率低于此值时由模型检查（初始值）。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Language</source>
+   <translation>语言</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
    <source>Larger text</source>
-   <translation type="unfinished" />
+   <translation>放大文字</translation>
   </message>
   <message>
-   <location filename="app/ui/view_commands.py" />
+   <location filename="app/chat/choices.py" />
+   <source>Layer offload</source>
+   <translation>逐层卸载</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Layers on the GPU</source>
+   <translation>GPU 上的层</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Leaves out tokens that are less likely than this share of the likeliest; 0 takes all.</source>
+   <translation>舍弃概率低于最可能 token 的这一比例的 token；0 表示全部保留。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/desk_actions.py" />
+   <source>Left out, because their values are not allowed: {names}.</source>
+   <translation>已略去，因其值不被允许：{names}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/token_paint.py" />
+   <source>Legend: {looks}</source>
+   <translation>图例：{looks}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Length of replies</source>
+   <translation>回复长度</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Licence</source>
+   <translation>许可证</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>Licences</source>
+   <translation>许可证</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Light</source>
+   <translation>浅色</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Limits</source>
+   <translation>限制</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Loading and reading the prompt</source>
+   <translation>加载并读取提示词</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Loading the model</source>
+   <translation>正在加载模型</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Loading the model, {percent}</source>
+   <translation>正在加载模型，{percent}</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/model_in_engine.py" />
+   <source>Loads when the running reply is complete.</source>
+   <translation>当前回复完成后加载。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/model_in_engine.py" />
+   <source>Loads when this machine is measured.</source>
+   <translation>本机测量完成后加载。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>Longest reply</source>
+   <translation>最长回复</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Longest reply in tokens.</source>
+   <translation>最长回复，以 token 计。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Look again</source>
+   <translation>再查一次</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Look up its size</source>
+   <translation>查询大小</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Looking at the graphics card...</source>
+   <translation>正在查看显卡...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Looking at what it has. You need not wait.</source>
+   <translation>正在查看其配置。不必等待。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>Looking at what runs here...</source>
+   <translation>正在查看本机能运行什么...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Looking whether it works here...</source>
+   <translation>正在检查能否在本机运行...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Looking which modes can run</source>
+   <translation>正在查看可用的模式</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Lookup</source>
+   <translation>查找</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>MB/s, last 60 s</source>
+   <translation>MB/s，最近 60 秒</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
+   <source>Make folder</source>
+   <translation>新建文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Makes words that were used already less likely; 1 leaves them as they are.</source>
+   <translation>降低已用过的词的概率；1 表示不变。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
    <source>Mark accepted drafts</source>
-   <translation type="unfinished" />
+   <translation>标记已接受的草稿</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Markdown, to read (*.md)</source>
+   <translation>Markdown，供阅读 (*.md)</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
    <source>Marks what a draft guessed and the model accepted, in finished replies</source>
-   <translation type="unfinished" />
+   <translation>在完成的回复中标记草稿猜中且被模型接受的内容</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/page.py" />
+   <source>Measure again</source>
+   <translation>重新测量</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/measure_panel.py" />
+   <source>Measure every mode</source>
+   <translation>测量所有模式</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/page.py" />
+   <source>Measure speeds</source>
+   <translation>测量速度</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/shared_text.py" />
+   <source>Measured</source>
+   <translation>实测</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Measured on {date}</source>
+   <translation>测量于 {date}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Measured today at {time}</source>
+   <translation>今天 {time} 测量</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/page.py" />
+   <source>Measures processor, memory and disks anew, in some seconds</source>
+   <translation>重新测量处理器、内存和磁盘，需数秒</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/measure_panel.py" />
+   <source>Measuring</source>
+   <translation>测量中</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Measuring its speed, {share}. You need not wait.</source>
+   <translation>正在测量速度，{share}。不必等待。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Measuring processor, memory and disk</source>
+   <translation>正在测量处理器、内存和磁盘</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Memory</source>
+   <translation>内存</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Memory budget</source>
+   <translation>内存预算</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Memory it would take</source>
+   <translation>所需内存</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/shortage_bar.py" />
+   <source>Memory: {parts}</source>
+   <translation>内存：{parts}</translation>
   </message>
   <message>
    <location filename="app/ui/app_menu.py" />
    <source>Menu</source>
-   <translation type="unfinished" />
+   <translation>菜单</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>Merge two sorted lists in Python</source>
+   <translation>用 Python 合并两个有序列表</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/prompt_edit.py" />
+   <source>Message</source>
+   <translation>消息</translation>
   </message>
   <message>
    <location filename="app/ui/commands.py" />
    <source>Messages</source>
-   <translation type="unfinished" />
+   <translation>消息</translation>
   </message>
   <message>
-   <location filename="app/ui/main_window.py" />
+   <location filename="app/settings/settings.py" />
+   <source>Min p</source>
+   <translation>Min p</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Mirror</source>
+   <translation>镜像</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Mode</source>
+   <translation>模式</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/mode_button.py" />
+   <source>Mode: {mode}</source>
+   <translation>模式：{mode}</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/markdown_page.py" />
+   <source>Model</source>
+   <translation>模型</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_panel.py" />
+   <source>Model to plan</source>
+   <translation>方案的模型</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Model's own</source>
+   <translation>模型自带</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Model: {model}</source>
+   <translation>模型：{model}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Model: {model}, {state}</source>
+   <translation>模型：{model}，{state}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Model: {name}</source>
+   <translation>模型：{name}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
    <source>Models</source>
-   <translation type="unfinished" />
+   <translation>模型</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/keeping.py" />
+   <source>Models (*.gguf *.safetensors *.json *.model *.bin)</source>
+   <translation>模型 (*.gguf *.safetensors *.json *.model *.bin)</translation>
   </message>
   <message>
    <location filename="app/ui/commands.py" />
    <source>Models and speed</source>
-   <translation type="unfinished" />
+   <translation>模型与速度</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_shelf.py" />
+   <location filename="app/ui/erase_dialog.py" />
+   <source>Models stay. Files that you have exported stay where you saved them.</source>
+   <translation>模型保留。已导出的文件留在保存的位置。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Models to get</source>
+   <translation>可获取的模型</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/mode_button.py" />
+   <source>Modes</source>
+   <translation>模式</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Modes that need a draft cannot run</source>
+   <translation>需要草稿的模式无法运行</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Modes that need a draft take {draft}</source>
+   <translation>需要草稿的模式使用 {draft}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>More about {name}</source>
+   <translation>关于 {name} 的更多信息</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>More for presets</source>
+   <translation>预设的更多操作</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>More for this message</source>
+   <translation>此消息的更多操作</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>More for this reply</source>
+   <translation>此回复的更多操作</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>More models</source>
+   <translation>更多模型</translation>
+  </message>
+  <message>
+   <location filename="app/chat/recommendation.py" />
+   <source>Most capable</source>
+   <translation>能力最强</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Most layers of the model in the GPU's memory; more is faster until it is full.</source>
+   <translation>放入 GPU 显存的最多层数；在占满之前越多越快。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Most memory that the engine takes; weights beyond it are read from the disk again and again.</source>
+   <translation>引擎最多占用的内存；超出的权重会反复从磁盘读取。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Most of the GPU's memory that the engine takes; 0 leaves the GPU alone.</source>
+   <translation>引擎最多占用的 GPU 显存；0 表示不使用 GPU。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
+   <source>Move chat to folder...</source>
+   <translation>将对话移到文件夹...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Move to folder</source>
+   <translation>移到文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/conversation_delegate.py" />
+   <source>Name of the folder</source>
+   <translation>文件夹名称</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
+   <source>Name of the new folder</source>
+   <translation>新文件夹名称</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Name of the new preset</source>
+   <translation>新预设名称</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Needs a GPU, and the GPU memory budget of 0 leaves it alone.</source>
+   <translation>需要 GPU，而显存预算为 0，不使用 GPU。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Needs a GPU, and there is none that Tenon can use here.</source>
+   <translation>需要 GPU，而本机没有 Tenon 可用的 GPU。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Needs a draft: choose one in the menu of models.</source>
+   <translation>需要草稿：请在模型菜单中选择。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Network</source>
+   <translation>网络</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Network disk</source>
+   <translation>网络磁盘</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Never</source>
+   <translation>从不</translation>
+  </message>
+  <message>
+   <location filename="app/chat/title.py" />
    <source>New chat</source>
-   <translation type="unfinished" />
+   <translation>新对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/header.py" />
+   <source>New chat (Ctrl+N)</source>
+   <translation>新对话 (Ctrl+N)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>New chats start with this preset</source>
+   <translation>新对话使用此预设</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>New each time</source>
+   <translation>每次不同</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>New folder...</source>
+   <translation>新建文件夹...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Next chat</source>
+   <translation>下一个对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Next place</source>
+   <translation>下一处</translation>
+  </message>
+  <message>
+   <location filename="app/ui/find_in_chat.py" />
+   <source>Next place found</source>
+   <translation>下一处结果</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Next version</source>
+   <translation>下一版本</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Next version of the reply</source>
+   <translation>回复的下一版本</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>No GPU that Tenon can use</source>
+   <translation>没有 Tenon 可用的 GPU</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>No account and no telemetry. Models come from Hugging Face.</source>
+   <translation>无需账号，没有遥测。模型来自 Hugging Face。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/command_palette.py" />
+   <source>No command has these letters.</source>
+   <translation>没有包含这些字符的命令。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>No graphics card</source>
+   <translation>没有显卡</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>No limit</source>
+   <translation>不限</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>No model is in memory.</source>
+   <translation>内存中没有模型。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/page_stack.py" />
+   <source>No setting was found: try another word, or choose another page.</source>
+   <translation>未找到设置：请换个词或选择其他页面。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/draft_tree.py" />
+   <source>No step is chosen.</source>
+   <translation>未选择步骤。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/markdown_page.py" />
+   <source>No text.</source>
+   <translation>没有文本。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>None</source>
+   <translation>无</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>None of the usual ones fits in its memory; the page Models has all of them.</source>
+   <translation>常用模型都放不进内存；“模型”页列出了全部。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>None yet</source>
+   <translation>暂无</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Not for {model}: {reason}</source>
+   <translation>不适用于 {model}：{reason}</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Not found: {place}</source>
+   <translation>未找到：{place}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/command_palette.py" />
+   <source>Not possible now</source>
+   <translation>目前不可用</translation>
+  </message>
+  <message>
+   <location filename="app/ui/choice_popup.py" />
+   <source>Not possible: {reason}</source>
+   <translation>不可用：{reason}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/find_bar.py" />
+   <source>Nothing found</source>
+   <translation>未找到</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/sidebar.py" />
+   <source>Nothing found.</source>
+   <translation>未找到。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>Nothing found: try fewer words or filters.</source>
+   <translation>未找到：请减少搜索词或筛选条件。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/archive.py" />
+   <source>Nothing of this session is saved, so nothing can be imported: make room for it first.</source>
+   <translation>本次会话不会保存，因此无法导入：请先腾出空间。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Nothing was asked for a while, so its memory is free; the next message loads it again.</source>
+   <translation>闲置了一段时间，内存已释放；下一条消息会重新加载。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/acceptance_plot.py" />
+   <source>Nothing was drafted for this reply</source>
+   <translation>此回复没有草稿</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Now none</source>
+   <translation>当前无</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Now {draft}</source>
+   <translation>当前 {draft}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Number format of the weights in memory; fewer bits are smaller and faster, and less exact.</source>
+   <translation>权重在内存中的数字格式；位数越少越小越快，但精度较低。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/value_words.py" />
+   <source>Off</source>
+   <translation>关</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/age_groups.py" />
+   <source>Older</source>
+   <translation>更早</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/value_words.py" />
+   <source>On</source>
+   <translation>开</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>On battery most computers are slower: plug it in to measure.</source>
+   <translation>使用电池时多数电脑较慢：请接通电源再测量。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>On this computer</source>
+   <translation>在本机上</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/reading.py" />
+   <source>Only files exported by Tenon and ChatGPT's conversations.json can be imported.</source>
+   <translation>只能导入 Tenon 导出的文件和 ChatGPT 的 conversations.json。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_menus.py" />
+   <source>Open GGUF file</source>
+   <translation>打开 GGUF 文件</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Open GGUF file...</source>
+   <translation>打开 GGUF 文件...</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Open This machine</source>
+   <translation>打开“本机”</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Open data folder</source>
+   <translation>打开数据文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Open folder</source>
+   <translation>打开文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>Open its page</source>
+   <translation>打开页面</translation>
+  </message>
+  <message>
+   <location filename="app/ui/link_question.py" />
+   <source>Open link</source>
+   <translation>打开链接</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>Open log folder</source>
+   <translation>打开日志文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_menus.py" />
+   <source>Open model folder</source>
+   <translation>打开模型文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>Open model folder...</source>
+   <translation>打开模型文件夹...</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Open models</source>
+   <translation>打开模型页</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Open settings</source>
+   <translation>打开设置</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Open the chat or the message</source>
+   <translation>打开对话或消息</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Open the data folder</source>
+   <translation>打开数据文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/ui/link_question.py" />
+   <source>Open this link in your browser?</source>
+   <translation>在浏览器中打开此链接？</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/strip.py" />
+   <source>Opens the inspector</source>
+   <translation>打开检查器</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Out of the folder</source>
+   <translation>移出文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/page_list.py" />
+   <source>Pages of settings</source>
+   <translation>设置页面</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Paired</source>
+   <translation>已配对</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Part of the model is missing</source>
+   <translation>模型缺少一部分</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Partial offload</source>
+   <translation>部分卸载</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Pause</source>
+   <translation>暂停</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/download_list.py" />
+   <source>Pause {name}</source>
+   <translation>暂停 {name}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>Paused, {share}</source>
+   <translation>已暂停，{share}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Paused. What has come stays on the disk.</source>
+   <translation>已暂停。已下载的部分保留在磁盘上。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Pin</source>
+   <translation>置顶</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/list_rows.py" />
+   <source>Pinned</source>
+   <translation>已置顶</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Plain</source>
+   <translation>普通</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Plan</source>
+   <translation>方案</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/shared_text.py" />
+   <source>Plan for {model}</source>
+   <translation>{model} 的方案</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/plan_view.py" />
+   <source>Plan: {rows}</source>
+   <translation>方案：{rows}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Precision of the weights</source>
+   <translation>权重精度</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Predicted</source>
+   <translation>预测</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Predicted from this machine's speeds and from replies of this model here.</source>
+   <translation>根据本机速度和此模型在本机的回复预测。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Predicted from this machine's speeds.</source>
+   <translation>根据本机速度预测。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Preset</source>
+   <translation>预设</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Press the button</source>
+   <translation>按下按钮</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/age_groups.py" />
+   <source>Previous 7 days</source>
+   <translation>过去 7 天</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Previous chat</source>
+   <translation>上一个对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Previous place</source>
+   <translation>上一处</translation>
+  </message>
+  <message>
+   <location filename="app/ui/find_in_chat.py" />
+   <source>Previous place found</source>
+   <translation>上一处结果</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Previous version</source>
+   <translation>上一版本</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Previous version of the reply</source>
+   <translation>回复的上一版本</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Privacy and data</source>
+   <translation>隐私与数据</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Processor</source>
+   <translation>处理器</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Processor threads</source>
+   <translation>处理器线程</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>Prompt</source>
+   <translation>提示词</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Prompt: {prompt}</source>
+   <translation>提示词：{prompt}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Proxy</source>
+   <translation>代理</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Proxy or mirror</source>
+   <translation>代理或镜像</translation>
+  </message>
+  <message>
+   <location filename="app/ui/erase_dialog.py" />
+   <source>Put all settings back to their defaults, too</source>
+   <translation>同时将所有设置恢复默认</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>Quantization</source>
+   <translation>量化</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>RAM, GB</source>
+   <translation>内存，GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Reading its files</source>
+   <translation>正在读取文件</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Reading the prompt</source>
+   <translation>正在读取提示词</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Reading the prompt, {percent}</source>
+   <translation>正在读取提示词，{percent}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Reading the prompt, {share}</source>
+   <translation>正在读取提示词，{share}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Reads {rate}</source>
+   <translation>读取 {rate}</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Reload with a smaller context</source>
+   <translation>用较小的上下文重新加载</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/removal_dialog.py" />
+   <source>Remove</source>
+   <translation>移除</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/attachment_row.py" />
+   <source>Remove {name}</source>
+   <translation>移除 {name}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/removal_dialog.py" />
+   <source>Remove {name}?</source>
+   <translation>移除 {name}？</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Remove, frees {size}</source>
+   <translation>移除，释放 {size}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Remove...</source>
+   <translation>移除...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Removing...</source>
+   <translation>正在移除...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Rename</source>
+   <translation>重命名</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>Rename chat</source>
-   <translation type="unfinished" />
+   <translation>重命名对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Rename folder</source>
+   <translation>重命名文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Rename “{name}”...</source>
+   <translation>重命名“{name}”...</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Repetition penalty</source>
+   <translation>重复惩罚</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Replies</source>
+   <translation>回复</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply.py" />
+   <source>Reply</source>
+   <translation>回复</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Reset all</source>
+   <translation>全部重置</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Reset settings</source>
+   <translation>重置设置</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/row.py" />
+   <source>Reset {setting}</source>
+   <translation>重置{setting}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Residual speculative sampling</source>
+   <translation>残差推测采样</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Residual speculative sampling, siblings with replacement</source>
+   <translation>残差推测采样，兄弟节点有放回</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
+   <source>Restore from the archive</source>
+   <translation>从归档恢复</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Room between rows and between messages.</source>
+   <translation>行与消息之间的间距。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/power_watch.py" />
+   <source>Running on battery: replies may be slower.</source>
+   <translation>正在使用电池：回复可能较慢。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/measure_panel.py" />
+   <source>Runs each usable mode on the same prompts. Speeds in tok/s.</source>
+   <translation>用相同的提示词运行每种可用模式。速度单位 tok/s。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>Runs language models on this computer. Nothing you write leaves it.</source>
+   <translation>在本机上运行语言模型。所写内容不会离开本机。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Runs on this computer. Replies can be wrong, so check what matters.</source>
+   <translation>在本机运行。回复可能有误，重要内容请核实。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>SSD</source>
+   <translation>固态硬盘</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Sample and match</source>
+   <translation>采样并匹配</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Save</source>
+   <translation>保存</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Save as new preset...</source>
+   <translation>另存为新预设...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/preset_row.py" />
+   <source>Save in “{name}”</source>
+   <translation>保存到“{name}”</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Saved as {name}.</source>
+   <translation>已保存为 {name}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Scroll by a page</source>
+   <translation>翻一页</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Scroll the messages by a page</source>
+   <translation>消息翻一页</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/head.py" />
+   <source>Search all settings</source>
+   <translation>搜索所有设置</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>Search chats</source>
-   <translation type="unfinished" />
+   <translation>搜索对话</translation>
   </message>
   <message>
-   <location filename="app/ui/sidebar/places_nav.py" />
+   <location filename="app/ui/command_palette.py" />
+   <source>Search commands</source>
+   <translation>搜索命令</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_news.py" />
+   <source>Search models</source>
+   <translation>搜索模型</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>Second mode</source>
+   <translation>第二种模式</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>See all of them on the page Models.</source>
+   <translation>在“模型”页查看全部。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Seed</source>
+   <translation>种子</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Select the whole message</source>
+   <translation>选择整条消息</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/send_button.py" />
+   <source>Send</source>
+   <translation>发送</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/composer.py" />
+   <source>Send (Enter)</source>
+   <translation>发送 (Enter)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_editor.py" />
+   <source>Send it as a version of its own; the message before stays</source>
+   <translation>作为新版本发送；原消息保留</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
    <source>Settings</source>
-   <translation type="unfinished" />
+   <translation>设置</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/desk_actions.py" />
+   <source>Settings (*.json)</source>
+   <translation>设置 (*.json)</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings_file.py" />
+   <source>Settings cannot be saved in {folder} ({reason}): make it writable or free some space.</source>
+   <translation>无法在 {folder} 中保存设置（{reason}）：请使其可写或腾出空间。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/head.py" />
+   <source>Settings shown</source>
+   <translation>显示的设置</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings_file.py" />
+   <source>Settings with values that are not allowed were reset: {names}.</source>
+   <translation>值不被允许的设置已重置：{names}。</translation>
   </message>
   <message>
    <location filename="app/ui/main_window.py" />
    <source>Settings...</source>
-   <translation type="unfinished" />
+   <translation>设置...</translation>
   </message>
   <message>
-   <location filename="app/ui/view_commands.py" />
+   <location filename="app/ui/machine/words.py" />
+   <source>Shares the computer's memory</source>
+   <translation>共享电脑内存</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/models/models_page.py" />
+   <source>Show all %n model(s)</source>
+   <translation>
+    <numerusform>显示全部 %n 个模型</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Show details</source>
+   <translation>显示详情</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
    <source>Show guesses while they are unconfirmed</source>
-   <translation type="unfinished" />
+   <translation>显示尚未确认的猜测</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>Show its folder</source>
+   <translation>显示文件夹</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
    <source>Show or hide the chats</source>
-   <translation type="unfinished" />
+   <translation>显示或隐藏对话</translation>
   </message>
   <message>
-   <location filename="app/ui/place_page.py" />
+   <location filename="app/ui/header.py" />
    <source>Show or hide the chats (Ctrl+B)</source>
-   <translation type="unfinished" />
+   <translation>显示或隐藏对话 (Ctrl+B)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/header.py" />
+   <source>Show or hide the inspector (F12)</source>
+   <translation>显示或隐藏检查器 (F12)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/thought.py" />
+   <source>Show the thoughts</source>
+   <translation>显示思考</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Shows what a file would change; Apply takes it over.</source>
+   <translation>显示文件会更改什么；点“应用”后生效。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>Sign in on its page and accept the terms there, make an access token in the hub's settings, and paste it here. It is kept in the system's keyring.</source>
+   <translation>请在其页面登录并接受条款，在 Hub 的设置中创建访问令牌并粘贴到这里。令牌保存在系统钥匙串中。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/head.py" />
+   <source>Simple</source>
+   <translation>简单</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>Size</source>
+   <translation>大小</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Size of text</source>
+   <translation>文字大小</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>Skip</source>
+   <translation>跳过</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Slow: Tenon's kernels are not there</source>
+   <translation>较慢：缺少 Tenon 的计算内核</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
    <source>Smaller text</source>
-   <translation type="unfinished" />
+   <translation>缩小文字</translation>
   </message>
   <message>
-   <location filename="app/ui/main_window.py" />
+   <location filename="app/ui/settings/closing_question.py" />
+   <source>Some changes are not applied yet.</source>
+   <translation>有些更改尚未应用。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/background_writer.py" />
+   <source>Something could not be saved: restart Tenon, please.</source>
+   <translation>有内容未能保存：请重新启动 Tenon。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/gpu_addon.py" />
+   <source>Something unexpected went wrong with GPU support: try again, or look into the log.</source>
+   <translation>GPU 支持出现意外问题：请重试或查看日志。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Something went wrong</source>
+   <translation>出了点问题</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Spacing</source>
+   <translation>间距</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Speed</source>
+   <translation>速度</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Speed and memory</source>
+   <translation>速度与内存</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Speed never measured</source>
+   <translation>从未测量速度</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>Speeds are guesses until this machine is measured.</source>
+   <translation>在测量本机之前，速度均为估计。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>Speeds are predicted from measurements made here.</source>
+   <translation>速度根据本机的测量预测。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/bars.py" />
+   <source>Speeds in tok/s</source>
+   <translation>速度单位 tok/s</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Speeds never measured</source>
+   <translation>从未测量速度</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>Start talking now</source>
+   <translation>立即开始</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/strip.py" />
+   <source>Status</source>
+   <translation>状态</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/strip.py" />
+   <source>Status: {words}</source>
+   <translation>状态：{words}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>Stop</source>
+   <translation>停止</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/measure_panel.py" />
+   <source>Stop measuring</source>
+   <translation>停止测量</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Stop the reply</source>
+   <translation>停止回复</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/send_button.py" />
+   <source>Stop the reply (Esc)</source>
+   <translation>停止回复 (Esc)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Stop the reply, or leave another page</source>
+   <translation>停止回复，或离开其他页面</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Stopped</source>
+   <translation>已停止</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Stopping</source>
+   <translation>正在停止</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/markdown_page.py" />
+   <source>System prompt</source>
+   <translation>系统提示词</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/table.py" />
+   <source>Table</source>
+   <translation>表格</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>Take away all that this chat sets for itself</source>
+   <translation>清除此对话自身的所有设置</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/import_dialog.py" />
+   <source>Takes no room; the model is gone when the files are moved or their disk is not there.</source>
+   <translation>不占空间；若文件被移动或其磁盘不在，模型便无法使用。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>Takes the fastest mode for this model and this computer.</source>
+   <translation>采用适合此模型和本机的最快模式。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/details_dialog.py" />
+   <source>Technical details</source>
+   <translation>技术详情</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Tell when a reply is done</source>
+   <translation>回复完成时通知</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Temperature</source>
+   <translation>温度</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Tenon cannot run this model</source>
+   <translation>Tenon 无法运行此模型</translation>
+  </message>
+  <message>
+   <location filename="app/storage/failures.py" />
+   <source>Tenon cannot write to {folder}: make it writable, or set TENON_DATA_DIR to another folder.</source>
+   <translation>Tenon 无法写入 {folder}：请使其可写，或将 TENON_DATA_DIR 设为其他文件夹。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_files.py" />
+   <source>Tenon chats</source>
+   <translation>Tenon 对话</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Tenon did not end as it should last time</source>
+   <translation>Tenon 上次未正常退出</translation>
+  </message>
+  <message>
+   <location filename="app/storage/conversation_store.py" />
+   <source>Tenon ended before this reply was complete.</source>
+   <translation>Tenon 在此回复完成前退出了。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Tenon made a mistake</source>
+   <translation>Tenon 出错了</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/uncaught.py" />
+   <source>Tenon made a mistake and goes on: restart it if something looks wrong, and report the details.</source>
+   <translation>Tenon 出错了，但会继续运行：若有异常请重新启动，并报告详情。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/opener.py" />
+   <source>Tenon opens model folders, GGUF files and exported chats, not {name}.</source>
+   <translation>Tenon 可打开模型文件夹、GGUF 文件和导出的对话，不能打开 {name}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Tenon opens web and mail links only, not this one: {address}</source>
+   <translation>Tenon 只打开网页和邮件链接，不能打开：{address}</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/update_check.py" />
+   <source>Tenon {latest} is there; this is {own}.</source>
+   <translation>已有 Tenon {latest}；当前为 {own}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/shortage_bar.py" />
+   <source>Tenon {size} GB</source>
+   <translation>Tenon {size} GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>Tenon {version}</source>
+   <translation>Tenon {version}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/highlighting.py" />
+   <source>Text</source>
+   <translation>文本</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The GPU's memory ran out</source>
+   <translation>GPU 显存不足</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The access token cannot be kept</source>
+   <translation>无法保存访问令牌</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
+   <source>The chat is archived. Search still finds it.</source>
+   <translation>对话已归档。仍可搜索到。</translation>
+  </message>
+  <message>
+   <location filename="app/storage/database.py" />
+   <source>The chats could not be read: the damaged file is kept as {path}, and a new one is begun.</source>
+   <translation>无法读取对话：损坏的文件保留为 {path}，并已新建文件。</translation>
+  </message>
+  <message>
+   <location filename="app/storage/database.py" />
+   <source>The chats could not be read: they are back as of the backup of {day}, and the damaged file is kept as {path}.</source>
+   <translation>无法读取对话：已恢复到 {day} 的备份，损坏的文件保留为 {path}。</translation>
+  </message>
+  <message>
+   <location filename="app/storage/failures.py" />
+   <source>The chats in {folder} are damaged: restart Tenon, or restore them from a backup.</source>
+   <translation>{folder} 中的对话已损坏：请重新启动 Tenon，或从备份恢复。</translation>
+  </message>
+  <message>
+   <location filename="app/storage/failures.py" />
+   <source>The chats in {folder} cannot be read or written ({reason}): check the disk.</source>
+   <translation>无法读写 {folder} 中的对话（{reason}）：请检查磁盘。</translation>
+  </message>
+  <message>
+   <location filename="app/storage/database.py" />
+   <source>The chats in {folder} come from a newer Tenon: install that version to open them.</source>
+   <translation>{folder} 中的对话来自更新版的 Tenon：请安装该版本后打开。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>The code is copied.</source>
+   <translation>代码已复制。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/power_watch.py" />
+   <source>The computer is hot: replies may be slower until it has cooled down.</source>
+   <translation>电脑过热：冷却之前回复可能较慢。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>The details of this installation are copied.</source>
+   <translation>本安装的详情已复制。</translation>
+  </message>
+  <message>
+   <location filename="app/storage/failures.py" />
+   <source>The disk that holds {folder} is full: free some space, or new messages are not saved.</source>
+   <translation>{folder} 所在的磁盘已满：请腾出空间，否则新消息不会保存。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The download is not what it should be</source>
+   <translation>下载的内容不符</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The draft does not fit the model</source>
+   <translation>草稿与模型不匹配</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/engine_client.py" />
+   <source>The engine could not be started ({reason}): close other programs.</source>
+   <translation>无法启动引擎（{reason}）：请关闭其他程序。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/sleep_watch.py" />
+   <source>The engine did not go on after the computer slept, so it was ended. Your chats are safe; it starts again with your next message.</source>
+   <translation>电脑休眠后引擎未能继续，已将其结束。对话是安全的；下一条消息会重新启动它。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The engine stopped</source>
+   <translation>引擎已停止</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/engine_client.py" />
+   <source>The engine stopped unexpectedly ({how}). Your chats are safe; it starts again with your next message.</source>
+   <translation>引擎意外停止（{how}）。对话是安全的；下一条消息会重新启动它。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/fields.py" />
+   <source>The field {name} in it is no list of objects.</source>
+   <translation>其中的字段 {name} 不是对象列表。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/fields.py" />
+   <source>The field {name} in it is no text.</source>
+   <translation>其中的字段 {name} 不是文本。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/fields.py" />
+   <source>The field {name} is missing in a message in it, or there twice.</source>
+   <translation>其中某条消息缺少字段 {name}，或该字段重复。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/desk_actions.py" />
+   <source>The file says what is in force already.</source>
+   <translation>文件内容与当前设置相同。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The file was not imported</source>
+   <translation>文件未导入</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
+   <source>The folder “{name}” is deleted, its chats are kept.</source>
+   <translation>文件夹“{name}”已删除，其中的对话保留。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The hub cannot be reached</source>
+   <translation>无法连接 Hub</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The hub did not give what was asked for</source>
+   <translation>Hub 未提供所请求的内容</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The hub does not have it</source>
+   <translation>Hub 上没有</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The hub gives no access</source>
+   <translation>Hub 拒绝访问</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The hub is busy</source>
+   <translation>Hub 繁忙</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/page.py" />
+   <source>The machine is being looked at</source>
+   <translation>正在查看本机</translation>
+  </message>
+  <message>
+   <location filename="app/ui/turn_requests.py" />
+   <source>The message is deleted.</source>
+   <translation>消息已删除。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The message is longer than the context</source>
+   <translation>消息超出上下文</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/turns.py" />
+   <source>The message that this reply answers was deleted: write a new one.</source>
+   <translation>此回复所答的消息已删除：请写一条新的。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>The mode that is predicted to be fastest</source>
+   <translation>预测最快的模式</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model cannot be read</source>
+   <translation>无法读取模型</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model cannot be used</source>
+   <translation>无法使用模型</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model could not be read from the disk</source>
+   <translation>无法从磁盘读取模型</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model does not match its description</source>
+   <translation>模型与其描述不符</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/consequences.py" />
+   <source>The model is being loaded.</source>
+   <translation>正在加载模型。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>The model is larger than the memory it may take, so its weights are read from the disk for every pass; the speed is the disk's.</source>
+   <translation>模型大于可用内存，因此每次计算都要从磁盘读取权重；速度取决于磁盘。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/consequences.py" />
+   <source>The model is loaded again, which took {seconds} s the last time.</source>
+   <translation>模型会重新加载，上次用了 {seconds} 秒。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model is not there</source>
+   <translation>模型不存在</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The model's tokenizer cannot be read</source>
+   <translation>无法读取模型的分词器</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/chat/reply.py" />
+   <source>The oldest %n message(s) were left out, because the chat is longer than the model's context.</source>
+   <translation>
+    <numerusform>对话超出模型的上下文，已略去最早的 %n 条消息。</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_panel.py" />
+   <source>The plan is being made. While a reply runs it waits for its end.</source>
+   <translation>正在制定方案。若有回复在进行，会等它结束。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/reply.py" />
+   <source>The reply failed.</source>
+   <translation>回复失败。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply is finished.</source>
+   <translation>回复已完成。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The reply was cut off</source>
+   <translation>回复被截断</translation>
+  </message>
+  <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply was cut off.</source>
+   <translation>回复被截断。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>The reply was stopped</source>
+   <translation>回复已停止</translation>
+  </message>
+  <message>
+   <location filename="app/ui/announcements.py" />
+   <source>The reply was stopped.</source>
+   <translation>回复已停止。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>The same seed gives the same reply to the same chat.</source>
+   <translation>相同的种子在相同的对话中给出相同的回复。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/desk_actions.py" />
+   <source>The settings in force are saved as {file}.</source>
+   <translation>当前设置已保存为 {file}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings_file.py" />
+   <source>The settings in {path} cannot be read ({reason}).</source>
+   <translation>无法读取 {path} 中的设置（{reason}）。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings_file.py" />
+   <source>The settings were unreadable and start afresh.</source>
+   <translation>无法读取设置，已重新开始。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings_file.py" />
+   <source>The settings were unreadable and start afresh; the old file is kept as {path}.</source>
+   <translation>无法读取设置，已重新开始；旧文件保留为 {path}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/guide_panel.py" />
+   <source>The small guide is built in and needs no download. It knows Tenon well and the world a little.</source>
+   <translation>小向导是内置的，无需下载。它只懂英语，熟悉 Tenon，对世界略知一二。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>The small guide is built in and works offline. It knows Tenon well and the world a little.</source>
+   <translation>小向导是内置的，可离线使用。它只懂英语，熟悉 Tenon，对世界略知一二。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>The speeds of the machine are measured first, in some seconds.</source>
+   <translation>先测量本机速度，需数秒。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/shown_folder.py" />
+   <source>The system could not open it. The folder is {folder}</source>
+   <translation>系统无法打开。文件夹为 {folder}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Theme</source>
+   <translation>主题</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/action_rows.py" />
+   <source>There is a token.</source>
+   <translation>已有令牌。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/settings_desk.py" />
+   <source>There is no GPU that Tenon can use here.</source>
+   <translation>本机没有 Tenon 可用的 GPU。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/reading.py" />
+   <source>There is no message in it.</source>
+   <translation>其中没有消息。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>There is no reply</source>
+   <translation>没有回复</translation>
+  </message>
+  <message>
+   <location filename="app/storage/backup.py" />
+   <source>There is no room for today's backup of the chats ({size} MiB, {free} MiB are free): free some space on the disk that holds {folder}.</source>
+   <translation>没有空间进行今天的对话备份（{size} MiB，可用 {free} MiB）：请在 {folder} 所在的磁盘上腾出空间。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>There is no telemetry. Your chats, settings and models stay on this computer, and nothing about you or it is sent to anybody. The network is used when you search the hub or download a model, and to check for updates if you turn that on.</source>
+   <translation>没有遥测。对话、设置和模型都留在本机，不会向任何人发送任何相关信息。只有搜索 Hub、下载模型，以及开启检查更新时才使用网络。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/action_rows.py" />
+   <source>There is no token.</source>
+   <translation>没有令牌。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>There is not enough memory</source>
+   <translation>内存不足</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>There is not enough room on the disk</source>
+   <translation>磁盘空间不足</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>There is nothing to answer</source>
+   <translation>没有可回答的内容</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>They come as soon as it is known what runs here.</source>
+   <translation>查明本机能运行什么后就会显示。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/thought.py" />
+   <source>Thinking</source>
+   <translation>思考中</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>This cannot be done</source>
+   <translation>无法执行</translation>
+  </message>
+  <message>
+   <location filename="app/ui/header.py" />
+   <source>This chat has settings of its own</source>
+   <translation>此对话有自己的设置</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>This computer</source>
+   <translation>本机</translation>
+  </message>
+  <message>
+   <location filename="app/storage/conversation_store.py" />
+   <source>This computer's SQLite has no full-text index (FTS5), so letters are compared, and it takes longer.</source>
+   <translation>本机的 SQLite 没有全文索引 (FTS5)，因此逐字比较，耗时较长。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/exchange.py" />
+   <source>This file holds no settings of Tenon: choose one that was made by Export settings.</source>
+   <translation>此文件不含 Tenon 的设置：请选择由“导出设置”生成的文件。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>This installation</source>
+   <translation>本安装</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/page.py" />
    <source>This machine</source>
-   <translation type="unfinished" />
+   <translation>本机</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_shelf.py" />
+   <location filename="app/bridge/machine.py" />
+   <source>This machine is being measured: the reply begins when that is done, or when you stop it.</source>
+   <translation>正在测量本机：测量完成或停止后开始回复。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>This model's context has {tokens} tokens from now on.</source>
+   <translation>此模型的上下文从现在起为 {tokens} 个 token。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>This takes effect when Tenon is opened again.</source>
+   <translation>下次打开 Tenon 时生效。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/turn_requests.py" />
+   <source>This version and what follows it are deleted.</source>
+   <translation>此版本及其后的内容已删除。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/thought.py" />
+   <source>Thought</source>
+   <translation>思考</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/thought.py" />
+   <source>Thoughts of the model</source>
+   <translation>模型的思考</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>Times plain</source>
+   <translation>普通的倍数</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/conversation_delegate.py" />
+   <source>Title</source>
+   <translation>标题</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Titles by the model</source>
+   <translation>由模型起标题</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/age_groups.py" />
+   <source>Today</source>
+   <translation>今天</translation>
+  </message>
+  <message>
+   <location filename="app/storage/backup.py" />
+   <source>Today's backup of the chats is not sound: restart Tenon, which checks them.</source>
+   <translation>今天的对话备份不完好：请重新启动 Tenon 以检查。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Tokens</source>
+   <translation>Token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/token_view.py" />
+   <source>Tokens are kept for replies that are made while the inspector is open.</source>
+   <translation>只为检查器打开时生成的回复保留 token。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Tokens checked at once</source>
+   <translation>一次检查的 token 数</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Tokens of the reply</source>
+   <translation>回复的 token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/token_view.py" />
+   <source>Tokens: {words}</source>
+   <translation>Token：{words}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Top k</source>
+   <translation>Top k</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Top p</source>
+   <translation>Top p</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/transcript.py" />
+   <source>Transcript</source>
+   <translation>对话记录</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Try again</source>
+   <translation>重试</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/error_notice.py" />
+   <source>Try again as it was</source>
+   <translation>原样重试</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/download_list.py" />
+   <source>Try {name} again</source>
+   <translation>重试 {name}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/composer.py" />
+   <source>Type a message first</source>
+   <translation>请先输入消息</translation>
+  </message>
+  <message>
+   <location filename="app/ui/erase_dialog.py" />
+   <source>Type “{word}” to go on:</source>
+   <translation>输入“{word}”以继续：</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Typical acceptance (lossy)</source>
+   <translation>典型接受（有损）</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
    <source>Undo</source>
-   <translation type="unfinished" />
+   <translation>撤销</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/foot.py" />
+   <source>Undo changes</source>
+   <translation>撤销更改</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Unfold</source>
+   <translation>展开</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Unknown</source>
+   <translation>未知</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Unpacking, {done} of {total}</source>
+   <translation>正在解压，{done} / {total}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/row_menu.py" />
+   <source>Unpin</source>
+   <translation>取消置顶</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/import_dialog.py" />
+   <source>Use the files where they are</source>
+   <translation>使用原位置的文件</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Usual</source>
+   <translation>默认</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Usual context</source>
+   <translation>默认上下文</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
    <source>Usual size of text</source>
-   <translation type="unfinished" />
+   <translation>默认文字大小</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Usual, {tokens} tokens</source>
+   <translation>默认，{tokens} 个 token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>VRAM, GB</source>
+   <translation>显存，GB</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Verification</source>
+   <translation>验证</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/message_actions.py" />
+   <source>Version {number} of {all}</source>
+   <translation>第 {number} 版，共 {all} 版</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>Versions, system and hardware, for a report</source>
+   <translation>版本、系统和硬件，用于报告</translation>
   </message>
   <message>
    <location filename="app/ui/commands.py" />
    <source>View</source>
-   <translation type="unfinished" />
+   <translation>视图</translation>
   </message>
   <message>
-   <location filename="app/ui/main_window.py" />
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Waiting for the engine to start again</source>
+   <translation>等待引擎重新启动</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Waiting for the other reply</source>
+   <translation>等待另一条回复</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>Waiting to go on, {done} of {total}</source>
+   <translation>等待继续，{done} / {total}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Waiting until this machine is measured</source>
+   <translation>等待本机测量完成</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Waits for the other mode</source>
+   <translation>等待另一种模式</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Warming up</source>
+   <translation>正在预热</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_panel.py" />
+   <source>Ways to run the model, fastest first</source>
+   <translation>运行模型的方式，最快的在前</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Weights in {format}.</source>
+   <translation>权重格式 {format}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/first_run.py" />
+   <source>Welcome page</source>
+   <translation>欢迎页</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Welcome to Tenon</source>
+   <translation>欢迎使用 Tenon</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/dialog.py" />
+   <source>What both modes are to answer</source>
+   <translation>两种模式要回答的内容</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>What can you do?</source>
+   <translation>你能做什么？</translation>
+  </message>
+  <message>
+   <location filename="app/ui/command_palette.py" />
+   <source>What do you want to do?</source>
+   <translation>要做什么？</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/details_dialog.py" />
+   <source>What happened</source>
+   <translation>发生了什么</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>What is free</source>
+   <translation>可用的部分</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>What is measured is kept, and this model's predictions get better by it.</source>
+   <translation>测量结果会保留，使此模型的预测更准。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>What leaves this computer</source>
+   <translation>哪些内容会离开本机</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>What the model is told before each conversation, as its role or how it should write.</source>
+   <translation>每次对话前告诉模型的内容，如角色或写作方式。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>What the model is told before the chat. Left blank, it is told nothing.</source>
+   <translation>对话前告诉模型的内容。留空则不告诉。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/page.py" />
+   <source>What this page shows is copied as text.</source>
+   <translation>本页内容已复制为文本。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/error_notice.py" />
+   <source>What was written so far is kept.</source>
+   <translation>已写的内容会保留。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>What would you like to know?</source>
+   <translation>想了解什么？</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>When a long reply is complete while the window is in the background.</source>
+   <translation>窗口在后台时，长回复完成后通知。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Where downloaded models lie.</source>
+   <translation>下载的模型存放的位置。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Where it lives</source>
+   <translation>存放位置</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>Where it lives: {places}</source>
+   <translation>存放位置：{places}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Where they lie on this computer.</source>
+   <translation>它们在本机上的位置。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Where you search for words in a chat</source>
+   <translation>在对话中搜索时</translation>
+  </message>
+  <message>
+   <location filename="app/ui/field_keys.py" />
+   <source>Where you type a message</source>
+   <translation>输入消息时</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Which guesses of a draft the model accepts; the lossy rule accepts more and changes what replies say.</source>
+   <translation>模型接受草稿的哪些猜测；有损规则接受更多，但会改变回复内容。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Width of drafts</source>
+   <translation>草稿宽度</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/sidebar.py" />
+   <source>Width of the chats: left and right change it</source>
+   <translation>聊天列表宽度：用左右键调整</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>Width of the inspector: left and right change it</source>
+   <translation>检查器宽度：用左右键调整</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Window</source>
+   <translation>窗口</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>With its small helper, {size}</source>
+   <translation>连同小助手，{size}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>With the draft head {title}</source>
+   <translation>带草稿头 {title}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>With the draft {title}, {size}</source>
+   <translation>带草稿 {title}，{size}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Words of the window, from the next start on.</source>
+   <translation>窗口的文字，下次启动时生效。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
    <source>Write a message</source>
-   <translation type="unfinished" />
+   <translation>写消息</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/turns.py" />
+   <source>Write a message first.</source>
+   <translation>请先写消息。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/comparison.py" />
+   <source>Write a prompt to compare the modes on.</source>
+   <translation>请写一个用于比较模式的提示词。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>Write a short story about a lighthouse</source>
+   <translation>写一个关于灯塔的短故事</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Write a whole address, such as {example}.</source>
+   <translation>请写完整地址，例如 {example}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Writing</source>
+   <translation>正在写</translation>
+  </message>
+  <message>
+   <location filename="app/settings/pages.py" />
+   <source>Writing style</source>
+   <translation>写作风格</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Writing, %n token(s)</source>
+   <translation>
+    <numerusform>正在写，%n 个 token</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/age_groups.py" />
+   <source>Yesterday</source>
+   <translation>昨天</translation>
+  </message>
+  <message>
+   <location filename="app/chat/exchange/markdown_page.py" />
+   <source>You</source>
+   <translation>我</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>You are a helpful assistant.</source>
+   <translation>你是一个乐于助人的助手。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Your chats are from a newer Tenon</source>
+   <translation>对话来自更新版的 Tenon</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>Your chats are safe. What is known of it can be looked at and reported.</source>
+   <translation>对话是安全的。可以查看并报告已知的情况。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Your chats cannot be saved</source>
+   <translation>无法保存对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/sidebar.py" />
+   <source>Your chats will be listed here.</source>
+   <translation>对话会列在这里。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/bubble.py" />
+   <source>Your message</source>
+   <translation>我的消息</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/error_notice.py" />
+   <source>Your message is kept.</source>
+   <translation>消息已保留。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Your message is kept. Send it when this reply is done, or stop the reply first.</source>
+   <translation>消息已保留。请在此回复完成后发送，或先停止回复。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_page.py" />
+   <source>Your next message starts the model again</source>
+   <translation>下一条消息会重新启动模型</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>about {size}</source>
+   <translation>约 {size}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/plan_view.py" />
+   <source>about {speed}</source>
+   <translation>约 {speed}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>about {speed} tok/s</source>
+   <translation>约 {speed} tok/s</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>accepted</source>
+   <translation>已接受</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/machine/words.py" />
+   <source>and %n more</source>
+   <translation>
+    <numerusform>另有 %n 个</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/conversation_model.py" />
+   <source>archived</source>
+   <translation>已归档</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>at rest</source>
+   <translation>休眠中</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>buffers</source>
+   <translation>缓冲区</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>caches</source>
+   <translation>缓存</translation>
+  </message>
+  <message>
+   <location filename="app/chat/reply_trace.py" />
+   <source>corrected</source>
+   <translation>已更正</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>d MMM yyyy</source>
+   <translation>yyyy年M月d日</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>disk</source>
+   <translation>磁盘</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>draft</source>
+   <translation>草稿</translation>
+  </message>
+  <message>
+   <location filename="app/chat/reply_trace.py" />
+   <source>draft, accepted</source>
+   <translation>草稿，已接受</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>engine</source>
+   <translation>引擎</translation>
+  </message>
+  <message>
+   <location filename="app/ui/erase_dialog.py" />
+   <source>erase</source>
+   <translation>清除</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/engine_client.py" />
+   <source>exit code {code}</source>
+   <translation>退出码 {code}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>first token</source>
+   <translation>首个 token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>first token after {time}</source>
+   <translation>{time} 后首个 token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/shared_text.py" />
+   <source>first token {time}</source>
+   <translation>首个 token {time}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/shortage_bar.py" />
+   <source>free {size} GB</source>
+   <translation>可用 {size} GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_table.py" />
+   <source>gated</source>
+   <translation>需授权</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>gigabytes</source>
+   <translation>吉字节</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/draft_tree.py" />
+   <source>guessed and accepted</source>
+   <translation>猜测并被接受</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/draft_tree.py" />
+   <source>guessed and not taken</source>
+   <translation>猜测但未采用</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>loading</source>
+   <translation>加载中</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>loading, {percent}</source>
+   <translation>加载中，{percent}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/bars.py" />
+   <source>measured</source>
+   <translation>实测</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>measured here</source>
+   <translation>本机实测</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/plan_view.py" />
+   <source>measured {speed}</source>
+   <translation>实测 {speed}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/plan_view.py" />
+   <source>measured {speed}, predicted {prediction}</source>
+   <translation>实测 {speed}，预测 {prediction}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/measure_panel.py" />
+   <source>measuring</source>
+   <translation>测量中</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>megabytes per second</source>
+   <translation>兆字节/秒</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>min</source>
+   <translation>分钟</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/shortage_bar.py" />
+   <source>missing {size} GB</source>
+   <translation>缺少 {size} GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/details_dialog.py" />
+   <source>no chat text included</source>
+   <translation>不含对话文本</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>no licence stated</source>
+   <translation>未注明许可证</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>none, everything fits in memory</source>
+   <translation>无，内存可全部容纳</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>not loaded</source>
+   <translation>未加载</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/bars.py" />
+   <source>not measured</source>
+   <translation>未测量</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/plan_view.py" />
+   <source>not measured yet</source>
+   <translation>尚未测量</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/line_plot.py" />
+   <source>nothing yet</source>
+   <translation>暂无</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/line_plot.py" />
+   <source>now {value} {unit}</source>
+   <translation>现在 {value} {unit}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>on battery</source>
+   <translation>使用电池</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>on battery, {charge}</source>
+   <translation>使用电池，{charge}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>on mains power</source>
+   <translation>使用电源</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/shortage_bar.py" />
+   <source>other programs {size} GB</source>
+   <translation>其他程序 {size} GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>others</source>
+   <translation>其他</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>paused</source>
+   <translation>已暂停</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/conversation_model.py" />
+   <source>pinned</source>
+   <translation>已置顶</translation>
+  </message>
+  <message>
+   <location filename="app/chat/reply_trace.py" />
+   <source>plain</source>
+   <translation>普通</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/bars.py" />
+   <source>predicted</source>
+   <translation>预测</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>predicted for this chat, then measured</source>
+   <translation>为此对话预测，然后实测</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>predicted from assumed speeds</source>
+   <translation>根据假设速度预测</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/offers.py" />
+   <source>predicted {speed}</source>
+   <translation>预测 {speed}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/bars.py" />
+   <source>predicted, from assumed speeds</source>
+   <translation>根据假设速度预测</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>ran {mode}</source>
+   <translation>以 {mode} 运行</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/conversation_model.py" />
+   <source>reply running</source>
+   <translation>正在回复</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/engine_client.py" />
+   <source>signal {number}</source>
+   <translation>信号 {number}</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/engine_client.py" />
+   <source>signal {number}, most likely because memory ran out</source>
+   <translation>信号 {number}，很可能是内存耗尽</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/about_dialog.py" />
+   <source>stated in its own files</source>
+   <translation>见其自带文件</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>step {number}: nothing was guessed</source>
+   <translation>第 {number} 步：没有猜测</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>step {number}: {accepted} accepted</source>
+   <translation>第 {number} 步：接受 {accepted} 个</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>step {number}: {accepted} accepted, 1 corrected</source>
+   <translation>第 {number} 步：接受 {accepted} 个，更正 1 个</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>stopped</source>
+   <translation>已停止</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>the model's own</source>
+   <translation>模型自己的</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/draft_tree.py" />
+   <source>the model's own, in place of the guesses</source>
+   <translation>模型自己的，取代猜测</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/draft_tree.py" />
+   <source>the token before</source>
+   <translation>前一个 token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>tok/s</source>
+   <translation>tok/s</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>tok/s, assumed</source>
+   <translation>tok/s，假设</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>tok/s, last 60 s</source>
+   <translation>tok/s，最近 60 秒</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>tokens</source>
+   <translation>个 token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>tokens per second</source>
+   <translation>token/秒</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>tokens/step</source>
+   <translation>token/步</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>until the context is full</source>
+   <translation>直到上下文写满</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>used in place</source>
+   <translation>原位使用</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/conversation_model.py" />
+   <source>waiting for the other reply</source>
+   <translation>等待另一条回复</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>waits for its turn</source>
+   <translation>等待中</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>warming up</source>
+   <translation>预热中</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>weights</source>
+   <translation>权重</translation>
+  </message>
+  <message>
+   <location filename="app/ui/choice_popup.py" />
+   <source>{choice}, in use</source>
+   <translation>{choice}，使用中</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/machine/words.py" />
+   <source>{done} of %n mode(s) done</source>
+   <translation>
+    <numerusform>已完成 {done} / %n 种模式</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{done} of {total}</source>
+   <translation>{done} / {total}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/desk_actions.py" />
+   <source>{folder} is not there yet: nothing was put into it.</source>
+   <translation>{folder} 还不存在：尚未放入任何内容。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/import_dialog.py" />
+   <source>{free} are free on the disk of Tenon's models.</source>
+   <translation>Tenon 模型所在的磁盘可用 {free}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/get_dialog.py" />
+   <source>{free} are free on the disk.</source>
+   <translation>磁盘可用 {free}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{here}. {message}</source>
+   <translation>{here}。{message}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/figures.py" />
+   <source>{hours} h left</source>
+   <translation>还剩 {hours} 小时</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>{kind}, {size} free</source>
+   <translation>{kind}，可用 {size}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/figures.py" />
+   <source>{minutes} min left</source>
+   <translation>还剩 {minutes} 分钟</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>{model} answers on this computer. What you write stays here.</source>
+   <translation>{model} 在本机回答。所写内容留在这里。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/row_states.py" />
+   <source>{model} has a value of its own: {value}.</source>
+   <translation>{model} 有自己的值：{value}。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/open_chat.py" />
+   <source>{model} is not on this computer any more: {other} answers in this chat from here on.</source>
+   <translation>{model} 已不在本机：此对话从这里起由 {other} 回答。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>{mode} is the fastest here</source>
+   <translation>{mode} 在本机最快</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>{mode}: {figures}</source>
+   <translation>{mode}：{figures}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/bars.py" />
+   <source>{mode}: {speed} tok/s</source>
+   <translation>{mode}：{speed} tok/s</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/bars.py" />
+   <source>{mode}: {speed} tok/s, predicted {predicted}</source>
+   <translation>{mode}：{speed} tok/s，预测 {predicted}</translation>
+  </message>
+  <message>
+   <location filename="app/storage/text_file.py" />
+   <source>{name} cannot be read ({reason}): check its rights.</source>
+   <translation>无法读取 {name}（{reason}）：请检查权限。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/attachment.py" />
+   <source>{name} has {size} MiB, but an attachment holds {most} MiB at most: attach the part that matters.</source>
+   <translation>{name} 有 {size} MiB，而附件最多 {most} MiB：请附加重要的部分。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/keeping.py" />
+   <source>{name} is added.</source>
+   <translation>已添加 {name}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/keeping.py" />
+   <source>{name} is damaged: {files}. Get or add it again.</source>
+   <translation>{name} 已损坏：{files}。请重新获取或添加。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/attachment.py" />
+   <source>{name} is empty: attach a file with text in it.</source>
+   <translation>{name} 是空的：请附加有文本的文件。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/attachment.py" />
+   <source>{name} is not UTF-8 text: save it as UTF-8, then attach it again.</source>
+   <translation>{name} 不是 UTF-8 文本：请存为 UTF-8 后再附加。</translation>
+  </message>
+  <message>
+   <location filename="app/storage/text_file.py" />
+   <source>{name} is not a file: attach files one by one.</source>
+   <translation>{name} 不是文件：请逐个附加文件。</translation>
+  </message>
+  <message>
+   <location filename="app/chat/attachment.py" />
+   <source>{name} is not a text file: only plain text can be attached.</source>
+   <translation>{name} 不是文本文件：只能附加纯文本。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_news.py" />
+   <source>{name} is not here yet. {message}</source>
+   <translation>{name} 尚未到位。{message}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_news.py" />
+   <source>{name} is ready.</source>
+   <translation>{name} 已就绪。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/keeping.py" />
+   <source>{name} is removed; {size} are free again.</source>
+   <translation>已移除 {name}；释放了 {size}。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/models/installed.py" />
+   <source>{name} is still being read: wait for that, or stop it.</source>
+   <translation>仍在读取 {name}：请等待，或停止它。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/archive.py" />
+   <source>{name} was not imported. {reason}</source>
+   <translation>{name} 未导入。{reason}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/keeping.py" />
+   <source>{name}: all files are what they were.</source>
+   <translation>{name}：所有文件均未改变。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/find_bar.py" />
+   <source>{number} of {total}</source>
+   <translation>{number} / {total}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>{part} of {whole}</source>
+   <translation>{part} / {whole}</translation>
+  </message>
+  <message>
+   <location filename="app/storage/text_file.py" />
+   <source>{path} cannot be written ({reason}): choose another folder, or free some space.</source>
+   <translation>无法写入 {path}（{reason}）：请选择其他文件夹，或腾出空间。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/acceptance_plot.py" />
+   <source>{percent} at position {place}</source>
+   <translation>位置 {place} 为 {percent}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>{place}: {part} of {whole} GB: {shares}</source>
+   <translation>{place}：{part} / {whole} GB：{shares}</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/workspace.py" />
+   <source>{problem} Nothing of this session is saved.</source>
+   <translation>{problem} 本次会话不会保存。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>{problem} The catalogue and your own models are still here.</source>
+   <translation>{problem} 目录和已有的模型仍在。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/page.py" />
+   <source>{problem} The small guide works without the net.</source>
+   <translation>{problem} 小向导无需网络也可使用。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>{room} of memory free, and a GPU.</source>
+   <translation>可用内存 {room}，并有 GPU。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>{room} of memory free.</source>
+   <translation>可用内存 {room}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/figures.py" />
+   <source>{seconds} s left</source>
+   <translation>还剩 {seconds} 秒</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/memory_bar.py" />
+   <source>{share} read for each step</source>
+   <translation>每步读取 {share}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>{size} GB of memory</source>
+   <translation>{size} GB 内存</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/plan_table.py" />
+   <source>{size} GB on the GPU</source>
+   <translation>GPU 上 {size} GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/shared_text.py" />
+   <source>{size} GB on {device}</source>
+   <translation>{device} 上 {size} GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>{size} free</source>
+   <translation>可用 {size}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/giving_up_dialog.py" />
+   <source>{size} of it are here and would be removed. Paused, it can go on later.</source>
+   <translation>其中 {size} 已在本机，将被移除。暂停则可稍后继续。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>{size} of swap</source>
+   <translation>{size} 交换空间</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{speed} words/s</source>
+   <translation>{speed} 词/秒</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>{speed}, {times} times plain.</source>
+   <translation>{speed}，是普通的 {times} 倍。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>{speed}: no other mode was faster.</source>
+   <translation>{speed}：没有其他模式更快。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{taken} of {room} GB</source>
+   <translation>{taken} / {room} GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>{tau} tokens/step</source>
+   <translation>{tau} token/步</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>{times} times plain speed</source>
+   <translation>普通速度的 {times} 倍</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>{time} s/word</source>
+   <translation>{time} 秒/词</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/line_plot.py" />
+   <source>{title} over the last minute: {words}</source>
+   <translation>最近一分钟的{title}：{words}</translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/sidebar/conversation_model.py" />
+   <source>{title}, folded, %n chat(s)</source>
+   <translation>
+    <numerusform>{title}，已折叠，%n 个对话</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/sidebar/conversation_model.py" />
+   <source>{title}, unfolded, %n chat(s)</source>
+   <translation>
+    <numerusform>{title}，已展开，%n 个对话</numerusform>
+   </translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/gpu_section.py" />
+   <source>{title}: {size} to fetch from {address}, {unpacked} on the disk</source>
+   <translation>{title}：从 {address} 获取 {size}，占用磁盘 {unpacked}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>{tokens} tokens</source>
+   <translation>{tokens} 个 token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/draft_tree.py" />
+   <source>{token}, found likely by {percent} %</source>
+   <translation>{token}，预期概率 {percent} %</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/token_view.py" />
+   <source>{token}, step {number}</source>
+   <translation>{token}，第 {number} 步</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>{total}, {free} free</source>
+   <translation>{total}，可用 {free}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>{unit} predicted</source>
+   <translation>{unit} 预测</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/card.py" />
+   <source>{unit}, a guess</source>
+   <translation>{unit}，估计</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/context_meter.py" />
+   <source>{used} of {limit} tokens</source>
+   <translation>{used} / {limit} 个 token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/context_meter.py" />
+   <source>{used} of {limit} tokens of the model's context are in use</source>
+   <translation>模型上下文已用 {used} / {limit} 个 token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>{value} tokens</source>
+   <translation>{value} 个 token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/model_button.py" />
+   <source>{weights}, draft {draft}</source>
+   <translation>{weights}，草稿 {draft}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/shared_text.py" />
+   <source>{weights}: reads {rate} of weights, {products} billion products/s</source>
+   <translation>{weights}：读取权重 {rate}，每秒 {products} 十亿次乘积</translation>
+  </message>
+  <message>
+   <location filename="app/chat/choices.py" />
+   <source>{what} Draft: {draft}</source>
+   <translation>{what} 草稿：{draft}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_folders.py" />
+   <source>“{name}” was there already: its chats and these are together now.</source>
+   <translation>“{name}”已存在：其对话与这些已合并。</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
    <source>“{title}” is deleted.</source>
-   <translation type="unfinished" />
+   <translation>“{title}”已删除。</translation>
   </message>
  </context>
 </TS>

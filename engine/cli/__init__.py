@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 
-from engine.cli import ask, bench, doctor, models, plan, train
+from engine.cli import ask, bench, doctor, gpu, models, plan, train
 from engine.cli.parser import Parser
 from engine.errors import TenonError
+from engine.gpu_addon.activation import activate
 
 
 def main(arguments: list[str]) -> int:
@@ -27,6 +28,10 @@ def main(arguments: list[str]) -> int:
         # A reply may hold any character, whatever encoding the terminal or the pipe claims.
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="replace")
+    if arguments[0] != "gpu":  # which looks at the add-on, and removes it
+        problem = activate()
+        if problem is not None:
+            print(problem, file=sys.stderr)
     try:
         return int(options.run(options))
     except TenonError as error:
@@ -44,9 +49,9 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="tenon",
         description="Language models on this machine. Without a subcommand, `tenon` opens the window.",
-        epilog="`tenon --version` prints the version.",
+        epilog="`tenon --version` prints the version, `tenon --self-test` tries window, engine and guide out.",
     )
     commands = parser.add_subparsers(title="subcommands", metavar="COMMAND", required=True)
-    for subcommand in (ask, models, plan, bench, train, doctor):
+    for subcommand in (ask, models, plan, bench, train, doctor, gpu):
         subcommand.add_to(commands)
     return parser

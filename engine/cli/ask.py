@@ -116,6 +116,10 @@ def _add_llmcad(ask: argparse.ArgumentParser) -> None:
         ("branching", "llmcad: guess one chain of tokens and no tree"),
         ("adaptive-fallback", "llmcad: check after --draft-depth guesses, however sure the draft is"),
         ("draft-ahead", "llmcad: let the draft wait while the model is read"),
+        (
+            "draft-beyond",
+            "llmcad: end each draft at the threshold, however little further guesses would cost",
+        ),
     ):
         ask.add_argument(f"--no-{name}", dest=name.replace("-", "_"), action="store_false", help=help_)
 
@@ -179,6 +183,7 @@ def _request(options: argparse.Namespace) -> Generate:
             branching=options.branching,
             adaptive_fallback=options.adaptive_fallback,
             draft_ahead=options.draft_ahead,
+            draft_beyond=options.draft_beyond,
             mode=options.mode,
             weights=options.weights,
             threads=options.threads,

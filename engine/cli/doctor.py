@@ -44,6 +44,7 @@ def _doctor(options: argparse.Namespace) -> int:
 
 
 def _lines(report: HardwareReport) -> list[tuple[str, str]]:
+    from engine.gpu_addon.status import read_status
     from engine.hub.installed import cache_folder
     from engine.kernels import library
     from engine.planning.kernel_table import describe
@@ -64,7 +65,7 @@ def _lines(report: HardwareReport) -> list[tuple[str, str]]:
         text = f"{gpu.name} ({gpu.device}), {_size(gpu.free_bytes)} free of {_size(gpu.total_bytes)}{shared}"
         lines.append(("gpu", text))
     if not report.gpus:
-        lines.append(("gpu", "none that torch can use"))
+        lines += [("gpu", "none that torch can use"), ("", read_status().sentence)]
     lines += [
         ("disk", f"{_size(disk.free_bytes)} free for {disk.role}, {disk.kind}") for disk in report.disks
     ]

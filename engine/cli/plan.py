@@ -68,8 +68,20 @@ def _plan(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps(plan.as_json(), ensure_ascii=False))
     else:
-        print("\n".join(_lines(plan)))
+        print("\n".join((*_lines(plan), *_known_drafts(plan))))
     return 0
+
+
+def _known_drafts(plan: MachinePlan) -> list[str]:
+    """What could be named as the draft where none was."""
+    from engine.hub.catalogue import catalogue_model
+    from engine.hub.installed import bundled_drafts
+
+    listed = catalogue_model(plan.model)
+    drafts = bundled_drafts(plan.model) or (() if listed is None else listed.drafts)
+    if plan.draft is not None or not drafts:
+        return []
+    return [f"Made to draft for it: {', '.join(drafts)}. Plan with one by `--draft {drafts[0]}`."]
 
 
 def _find(reference: str) -> Path:

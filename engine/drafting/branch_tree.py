@@ -126,7 +126,7 @@ class BranchTree:
         self._rows += len(nodes)
         self._add(nodes, following)
 
-    def draft(self, limit: int) -> Draft:
+    def draft(self, limit: int, branches_only: bool = False) -> Draft:
         """The likeliest nodes, parents first and with their scores, to ask the target about.
 
         Those of branches, and tokens that opened none: they cost the draft nothing, and a target that waits for its
@@ -134,9 +134,11 @@ class BranchTree:
 
         Args:
             limit: Most of them.
+            branches_only: Whether tokens that opened no branch are left out.
         """
         # No node scores above its parent, and of equal ones the earlier comes first: parents are kept with children.
-        nodes = sorted(range(1, len(self._nodes)), key=lambda at: (-self._nodes[at].score, at))
+        wanted = (at for at in range(1, len(self._nodes)) if self._nodes[at].joined or not branches_only)
+        nodes = sorted(wanted, key=lambda at: (-self._nodes[at].score, at))
         kept = sorted(nodes[:limit])
         for at, node in enumerate(self._nodes):
             node.drafted = at in kept

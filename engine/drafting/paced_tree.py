@@ -41,6 +41,8 @@ class Pacing:
         branching: Whether drafts are trees; else the likeliest token follows the likeliest token.
         adaptive_fallback: Whether confidence ends a draft; else its longest branch has ``length`` tokens.
         draft_ahead: Whether the draft goes on while the target loads its weights.
+        draft_beyond: Whether nodes that are worth their time are run below the threshold, and likely tokens that opened
+            no branch take the places that branches leave; else a draft is the paper's branches alone.
         length: Of drafts whose length is fixed.
 
     Raises:
@@ -51,6 +53,7 @@ class Pacing:
     branching: bool = True
     adaptive_fallback: bool = True
     draft_ahead: bool = True
+    draft_beyond: bool = True
     length: int = 7
 
     def __post_init__(self) -> None:
@@ -120,7 +123,7 @@ class PacedTree:
     def propose(self, budget: int) -> Draft:
         """Lengthen branches until none is confident enough; nothing where the text outgrew the draft's context.
 
-        Beyond that nodes are run that are worth their time: see `StepWorth`.
+        Beyond that, where it is switched on, nodes are run that are worth their time: see `StepWorth`.
         """
         self._limit = budget if self._room >= 1 else 0
         if self._limit < 1:
@@ -130,9 +133,9 @@ class PacedTree:
             self._drafted(self._tree.guess())
         self._lengthen_branches()
         self._confidence = self._tree.confidence
-        if self._pacing.adaptive_fallback:
+        if self._pacing.adaptive_fallback and self._pacing.draft_beyond:
             self._take_what_is_worth_it()
-        self._draft = self._tree.draft(self._limit)
+        self._draft = self._tree.draft(self._limit, branches_only=not self._pacing.draft_beyond)
         return self._draft
 
     def draft_ahead(self) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import httpx2
 from huggingface_hub import hf_raise_for_status
 from huggingface_hub.errors import (
@@ -12,6 +14,22 @@ from huggingface_hub.errors import (
 )
 
 from engine.errors import AccessDenied, HubBusy, HubError, HubUnreachable, NotOnHub
+
+
+@dataclass(frozen=True)
+class Place:
+    """How sentences speak of where files come from.
+
+    Attributes:
+        name: What it is, after "the".
+        setting: What a person checks where its address may be wrong.
+    """
+
+    name: str
+    setting: str
+
+
+HUB = Place("hub", "HF_ENDPOINT")
 
 #: Statuses that ask to come back later.
 BUSY = (408, 425, 429, 500, 502, 503, 504)
@@ -85,35 +103,42 @@ def access_error(error: HfHubHTTPError, repo: str, has_token: bool, endpoint: st
     )
 
 
-def busy(response: httpx2.Response) -> HubBusy:
+def busy(response: httpx2.Response, place: Place = HUB) -> HubBusy:
     """The error for an answer of the kind "come back later"."""
     what = "asks for a pause" if response.status_code == 429 else f"has trouble ({response.status_code})"
-    return HubBusy(f"The hub {what}: try again in a few minutes.", details=str(response.url))
+    return HubBusy(f"The {place.name} {what}: try again in a few minutes.", details=str(response.url))
 
 
-def unreachable(error: Exception) -> HubError:
+def unreachable(error: Exception, place: Place = HUB) -> HubError:
     """The error for a request that got no answer, or was sent round in circles."""
     details = repr(error)
     if isinstance(error, httpx2.TooManyRedirects):
         return HubError(
-            "The hub sends every request on to another address without end: check HF_ENDPOINT and the proxy.",
+            f"The {place.name} sends every request on to another address without end: check {place.setting} and the "
+            "proxy.",
             details,
         )
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return HubUnreachable(
-            "The hub's certificate is not trusted by this system: add your company's certificate to the system's "
-            "store, or name its file in SSL_CERT_FILE.",
+            f"The {place.name}'s certificate is not trusted by this system: add your company's certificate to the "
+            "system's store, or name its file in SSL_CERT_FILE.",
             details,
         )
     if isinstance(error, httpx2.ProxyError):
-        return HubUnreachable("The proxy refuses the way to the hub: check HTTPS_PROXY.", details)
+        return HubUnreachable(f"The proxy refuses the way to the {place.name}: check HTTPS_PROXY.", details)
     if isinstance(error, httpx2.TimeoutException):
-        return HubUnreachable("The hub did not answer in time: check the network, and try again.", details)
+        return HubUnreachable(
+            f"The {place.name} did not answer in time: check the network, and try again.", details
+        )
     if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
-        return HubUnreachable(f"The hub's address cannot be used ({error}): check HF_ENDPOINT.", details)
+        return HubUnreachable(
+            f"The {place.name}'s address cannot be used ({error}): check {place.setting}.", details
+        )
     if isinstance(error, (httpx2.ReadError, httpx2.RemoteProtocolError)):
-        return broken_off(details)
-    return HubUnreachable("The hub cannot be reached: check the network, the proxy and HF_ENDPOINT.", details)
+        return broken_off(details, place)
+    return HubUnreachable(
+        f"The {place.name} cannot be reached: check the network, the proxy and {place.setting}.", details
+    )
 
 
 def setup_error(error: Exception) -> HubUnreachable:
@@ -129,6 +154,8 @@ def setup_error(error: Exception) -> HubUnreachable:
     )
 
 
-def broken_off(details: str = "") -> HubUnreachable:
+def broken_off(details: str = "", place: Place = HUB) -> HubUnreachable:
     """The error for a connection that ended before everything had come."""
-    return HubUnreachable("The connection to the hub broke off: check the network, and try again.", details)
+    return HubUnreachable(
+        f"The connection to the {place.name} broke off: check the network, and try again.", details
+    )

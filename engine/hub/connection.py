@@ -12,8 +12,10 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from threading import Lock
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 # Before the library is imported: a windowed program has no standard error for its bars.
 os.environ.setdefault("HF_HUB_DISABLE_PROGRESS_BARS", "1")
@@ -24,7 +26,16 @@ from huggingface_hub.errors import HfHubHTTPError, HFValidationError, OfflineMod
 
 from engine.errors import HubUnreachable, InvalidOption, NotOnHub
 from engine.hub.access_token import find_token
-from engine.hub.answers import BUSY, access_error, busy, raise_for_status, setup_error, unreachable
+from engine.hub.answers import (
+    BUSY,
+    HUB,
+    Place,
+    access_error,
+    busy,
+    raise_for_status,
+    setup_error,
+    unreachable,
+)
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 # Metadata are a few kilobytes; a config.json of more than this is something else.
@@ -111,8 +122,7 @@ class Hub:
             self._files = httpx2.Client(**options)
         except (ImportError, ValueError, OSError, httpx2.InvalidURL) as error:
             raise setup_error(error) from error
-        # The library keeps one client for everyone, and closes it when another is set.
-        set_client_factory(lambda: _Metadata(**options))
+        _share_metadata_client(options, (connect_s, stall_s))
         # False, and not None: which token is sent is decided here and nowhere else.
         self.api = HfApi(endpoint=self.endpoint, token=self._token or False)
 
@@ -150,7 +160,7 @@ class Hub:
             HubError: in one of its kinds.
         """
         with self.stream(repo, self.file_url(repo, commit, name), 0) as response:
-            raise_for_status(response, repo, bool(self._token))
+            self.judge(response, repo)
             content = b""
             for chunk in response.iter_raw():
                 content += chunk
@@ -187,6 +197,15 @@ class Hub:
                 yield response
         except OfflineModeIsEnabled as error:
             raise _OFFLINE from error
+
+    @property
+    def place(self) -> Place:
+        """How sentences speak of it."""
+        return HUB
+
+    def judge(self, response: httpx2.Response, repo: str) -> None:
+        """Raise a `HubError` for an answer that is no file."""
+        raise_for_status(response, repo, self.has_token)
 
     @property
     def has_token(self) -> bool:
@@ -232,6 +251,25 @@ class _Metadata(httpx2.Client):
         if response.status_code in BUSY:
             raise busy(response)
         return response
+
+
+_shared_lock = Lock()
+_shared_for: tuple[Any, ...] | None = None
+
+
+def _share_metadata_client(options: dict[str, Any], limits: tuple[float, float]) -> None:
+    """Set what the library makes its one client with, if it would be another one than it has.
+
+    The library closes the client that it has, and with it what another thread is asking at the moment: a window
+    looks for models while it downloads one.
+    """
+    global _shared_for
+    certificates = (os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+    wanted = (limits, certificates, tuple(sorted(getproxies().items())))
+    with _shared_lock:
+        if wanted != _shared_for:
+            set_client_factory(lambda: _Metadata(**options))
+            _shared_for = wanted
 
 
 def _stay_offline(request: httpx2.Request) -> None:

@@ -16,6 +16,8 @@ from filelock import FileLock, Timeout
 from safetensors import SafetensorError, safe_open
 
 from engine.errors import InvalidOption, ModelNotFound, OutOfDisk, WeightsCorrupt, WeightsMissing
+from engine.gguf.config import architecture_of
+from engine.gguf.header import read_header
 from engine.hub.download.download import INCOMING
 from engine.hub.download.room import RESERVE_BYTES, check_room
 from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, write_record
@@ -37,6 +39,28 @@ class _Source:
     format: FileFormat
     location: Path
     name: str
+
+
+@dataclass(frozen=True)
+class Importable:
+    """What an import would bring.
+
+    Attributes:
+        name: What it would be called.
+        format: Of its weights.
+        size_bytes: Of its files, which a copy takes of the disk.
+    """
+
+    name: str
+    format: FileFormat
+    size_bytes: int
+
+
+def look_at(paths: Sequence[Path]) -> Importable:
+    """Whether a folder or files can be imported, and what that would bring; raises what `import_model` raises."""
+    source = _source([Path(path).expanduser().absolute() for path in paths], copy=True)
+    _check(source)
+    return Importable(source.name, source.format, sum(path.stat().st_size for path in source.files))
 
 
 def import_model(
@@ -64,7 +88,8 @@ def import_model(
     Raises:
         ModelNotFound: a path is not there.
         WeightsMissing: there are no weights in it that Tenon reads.
-        WeightsCorrupt: a weights file is truncated, or none.
+        WeightsCorrupt: a weights file is truncated, damaged, or none.
+        UnsupportedModel: Tenon does not run a GGUF file's architecture, or read its tensors.
         InvalidOption: files of several folders can only be copied; or the name is taken.
         OutOfDisk: there is no room for the copy.
     """
@@ -182,13 +207,12 @@ def _parts(first: Path) -> tuple[Path, ...]:
 
 
 def _check(source: _Source) -> None:
-    """Look at the weights' headers: what is truncated or no weights file is told before it is installed."""
+    """Look at the weights' headers: what is truncated, or nothing that Tenon runs, is told before it is installed."""
+    if source.format == "gguf":
+        headers = [read_header(path) for path in source.files]
+        architecture_of(headers[0].metadata)
     for path in source.files:
-        if path.suffix.lower() == ".gguf":
-            with path.open("rb") as file:
-                if file.read(4) != b"GGUF":
-                    raise WeightsCorrupt(f"{path.name} is no GGUF file: download it again.")
-        elif path.suffix == ".safetensors":
+        if path.suffix == ".safetensors":
             try:
                 with safe_open(path, framework="numpy"):
                     pass

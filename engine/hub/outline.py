@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from engine.hub.offer import make_offer
 from engine.hub.record import write_json
 from engine.model.families import SUPPORTED
 
+_INDEX = "model.safetensors.index.json"
 _REPO = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -39,8 +41,17 @@ def find_or_outline(reference: str, hub: Hub | None = None) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / "config.json", config)
     index = {"metadata": {"total_size": size_bytes}, "weight_map": {}}
-    write_json(folder / "model.safetensors.index.json", index)
+    write_json(folder / _INDEX, index)
     return folder
+
+
+def outlined_bytes(place: Path) -> int | None:
+    """How much an outline says that fetching the model brings; None where the place is no outline."""
+    try:
+        index = json.loads((place / _INDEX).read_text(encoding="utf-8"))
+        return int(index["metadata"]["total_size"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
 
 
 def _known(model: CatalogueModel, reference: str, hub: Hub | None) -> tuple[dict[str, Any], int]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from engine.messages.models import FindPairs, PredictModels
+
 Role = Literal["system", "user", "assistant"]
 PromptKind = Literal["chat", "code", "arithmetic", "instruction"]
 
@@ -37,6 +39,7 @@ class LoadOptions:
         branching: LLMCad: whether drafts are trees; else the likeliest token follows the likeliest token.
         adaptive_fallback: LLMCad: whether confidence decides when to verify; else a draft has a fixed length.
         draft_ahead: LLMCad: whether the draft goes on while the target loads its weights.
+        draft_beyond: LLMCad: whether the draft goes on below alpha while a guess is worth its time.
         ram_budget_bytes: Upper limit for the engine's process, its own code included; None takes what is free.
         vram_budget_bytes: The same for a GPU's memory; 0 leaves the GPU alone.
         gpu_layers: Most layers of the model that are to be in the GPU's memory; None takes what its budget allows.
@@ -58,6 +61,7 @@ class LoadOptions:
     branching: bool = True
     adaptive_fallback: bool = True
     draft_ahead: bool = True
+    draft_beyond: bool = True
 
 
 @dataclass(frozen=True)
@@ -141,6 +145,34 @@ class CheckDrafts:
 
 
 @dataclass(frozen=True)
+class ReportMachine:
+    """Say what this machine has; what is loaded stays.
+
+    Answered by `MeasuringProgress` while speeds are measured, then by `MachineReported`, or by `Failed`.
+
+    Attributes:
+        measure: Measure its speeds, though they are known; else those that are kept are told.
+    """
+
+    request_id: str
+    measure: bool = False
+
+
+@dataclass(frozen=True)
+class MakePlan:
+    """Predict every mode for a model, as if no other were in memory; nothing is loaded, and what is loaded stays.
+
+    Answered by `PlanMade`, or by `Failed` where the model cannot be read.
+
+    Attributes:
+        options: The model, its draft, and what else is settled; every mode is planned, whichever this names.
+    """
+
+    request_id: str
+    options: LoadOptions
+
+
+@dataclass(frozen=True)
 class Cancel:
     """Stop a request, running or waiting. Seen within 300 ms, during load and prefill too."""
 
@@ -157,4 +189,15 @@ class Shutdown:
     """End the engine's thread after the running request has been cancelled."""
 
 
-Command = Load | Generate | CheckDrafts | Cancel | Unload | Shutdown
+Command = (
+    Load
+    | Generate
+    | CheckDrafts
+    | ReportMachine
+    | MakePlan
+    | PredictModels
+    | FindPairs
+    | Cancel
+    | Unload
+    | Shutdown
+)

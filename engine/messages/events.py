@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.messages.machine import MachineReport, PlanReport
+from engine.messages.models import ModelPredicted, PairsFound
 from engine.messages.reports import ErrorReport, Memory, ModelReport, Plan, Reply, RoundRecord, Timings
 
 
@@ -53,6 +55,36 @@ class DraftChecked:
     request_id: str
     draft: str
     problem: str
+
+
+@dataclass(frozen=True)
+class MeasuringProgress:
+    """How far the measuring of the machine is.
+
+    Attributes:
+        what: What is measured next.
+        share: Of the steps that are done, 0 to 1.
+    """
+
+    request_id: str
+    what: str
+    share: float
+
+
+@dataclass(frozen=True)
+class MachineReported:
+    """What the machine has."""
+
+    request_id: str
+    report: MachineReport
+
+
+@dataclass(frozen=True)
+class PlanMade:
+    """What every mode is predicted to do."""
+
+    request_id: str
+    plan: PlanReport
 
 
 @dataclass(frozen=True)
@@ -170,6 +202,11 @@ Event = (
     | ModelLoaded
     | ModelUnloaded
     | DraftChecked
+    | MeasuringProgress
+    | MachineReported
+    | PlanMade
+    | ModelPredicted
+    | PairsFound
     | PlanChosen
     | ModeChanged
     | ContextTrimmed

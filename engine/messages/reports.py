@@ -212,6 +212,23 @@ class Reply:
 
 
 @dataclass(frozen=True)
+class MemoryShortage:
+    """The host's memory when there was not enough of it.
+
+    Attributes:
+        total_bytes: What the machine has.
+        others_bytes: What other programs hold.
+        own_bytes: What the engine's process holds.
+        short_bytes: What was missing; 0 where that is not known.
+    """
+
+    total_bytes: int
+    others_bytes: int
+    own_bytes: int
+    short_bytes: int = 0
+
+
+@dataclass(frozen=True)
 class ErrorReport:
     """An error on its way to the person.
 
@@ -220,9 +237,14 @@ class ErrorReport:
         message: One sentence: what is wrong and what to do.
         details: For a developer; never chat text.
         exit_code: What the command line returns.
+        context: Where memory was short, or the system ended the engine for it: the tokens of context that were
+            asked for or in use; 0 where it was already cut to what fits, and for other errors.
+        memory: Where memory was short: who holds it.
     """
 
     kind: str
     message: str
     details: str = ""
     exit_code: int = 1
+    context: int = 0
+    memory: MemoryShortage | None = None

@@ -62,8 +62,7 @@ def plan_device(
         InvalidOption: a negative number of layers is wanted.
     """
     wanted = options.gpu_layers
-    if wanted is not None and wanted < 0:
-        raise InvalidOption(f"The number of layers on the GPU is {wanted}, but it must be at least 0.")
+    check_layers(wanted)
     mode = MODES.get(options.mode)
     kind = None if mode is None else mode.placement
     if kind not in ("offload", "layer-offload") and not beside_draft:
@@ -74,6 +73,16 @@ def plan_device(
         return _layer_offload(config, weights, context, wanted, budget_bytes)
     plan = _offload(config, weights, context, wanted, budget_bytes)
     return plan if kind == "offload" else replace(plan, notes=())
+
+
+def check_layers(wanted: int | None) -> None:
+    """Refuse a number of layers that cannot be on a GPU.
+
+    Raises:
+        InvalidOption: it is negative.
+    """
+    if wanted is not None and wanted < 0:
+        raise InvalidOption(f"The number of layers on the GPU is {wanted}, but it must be at least 0.")
 
 
 def layers_that_fit(config: ModelConfig, weights: WeightFormat, context: int, budget_bytes: int) -> int:

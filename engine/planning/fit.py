@@ -103,7 +103,8 @@ def fit_model(
     if plan is None:
         resident = needed(context, weights)
         least = min(resident, least_bytes(config, weights, context, taken_bytes))
-        raise OutOfMemory(_refusal(weights, context, resident, least, budget, available, baseline))
+        sentence = _refusal(weights, context, resident, least, budget, available, baseline)
+        raise OutOfMemory(sentence, short_bytes=max(0, least - budget))
     return Fit(weights, context, whole, cache_bytes(config, context, weights), plan)
 
 

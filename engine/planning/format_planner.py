@@ -33,6 +33,7 @@ from engine.planning.plan_wording import (
     HEAD_CANNOT,
     NO_DRAFT,
     NO_GPU,
+    NO_LAYERS_WANTED,
     NO_ROOM_IN_POOL,
     NOTHING_TO_COPY,
     no_disk,
@@ -82,7 +83,7 @@ class FormatPlanner:
         self._room = room
         self._weights = weights
         self._speeds: MachineSpeeds = machine_speeds(report, room.gpu)
-        self._places = Places(target.config, weights, room, wishes.context)
+        self._places = Places(target.config, weights, room, wishes.context, wishes.gpu_layers)
         self._draft_format = None if draft is None else self._choose_draft_format(draft)
 
     def plan(self, runnable: Collection[str]) -> MachinePlan:
@@ -149,6 +150,8 @@ class FormatPlanner:
     def _offload(self) -> ModePlan:
         if self._room.gpu is None:
             return ModePlan("offload", refusal=NO_GPU)
+        if self._wishes.gpu_layers == 0:
+            return ModePlan("offload", refusal=NO_LAYERS_WANTED)
         placing = self._places.offloaded(DraftRoom())
         if placing is None:
             return ModePlan("offload", refusal=self._no_gpu_room())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import psutil
 import torch
 
+from engine.messages import MemoryShortage
 from engine.planning.probes.graphics import read_gpus
 from engine.planning.probes.host_memory import read_host_memory
 from engine.planning.probes.processor import usable_cores
@@ -15,6 +16,9 @@ __all__ = [
     "find_gpu",
     "free_device_bytes",
     "half_type",
+    "held_bytes",
+    "held_device_bytes",
+    "memory_shortage",
     "process_bytes",
     "shares_memory",
     "usable_cores",
@@ -29,6 +33,23 @@ def available_memory_bytes() -> int:
 def process_bytes() -> int:
     """Memory that this process has now: its code, its libraries, and what it has loaded."""
     return int(psutil.Process().memory_info().rss)
+
+
+def held_bytes() -> int:
+    """Memory that this process alone holds. What it maps from files gives way, and is counted as available anyway."""
+    memory = psutil.Process().memory_info()
+    return int(memory.rss) - int(getattr(memory, "shared", 0))
+
+
+def memory_shortage(short_bytes: int) -> MemoryShortage:
+    """Who holds the host's memory now.
+
+    Args:
+        short_bytes: What is missing; 0 where that is not known.
+    """
+    memory, own = read_host_memory(), process_bytes()
+    others = max(0, memory.total_bytes - memory.available_bytes - own)
+    return MemoryShortage(memory.total_bytes, others, own, short_bytes)
 
 
 def find_gpu() -> torch.device | None:
@@ -56,6 +77,15 @@ def free_device_bytes(device: torch.device) -> int:
     if device.type == "xpu":
         return int(torch.xpu.mem_get_info(device)[0])
     return max(0, int(torch.mps.recommended_max_memory()) - int(torch.mps.current_allocated_memory()))
+
+
+def held_device_bytes(device: torch.device) -> int:
+    """Memory of a GPU that torch holds for this process: what a model there would give back."""
+    if device.type == "cuda":
+        return int(torch.cuda.memory_reserved(device))
+    if device.type == "xpu":
+        return int(torch.xpu.memory_reserved(device))
+    return int(torch.mps.driver_allocated_memory())
 
 
 def shares_memory(device: torch.device) -> bool:

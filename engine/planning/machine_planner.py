@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from engine.errors import InvalidOption
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import FORMAT_NAMES, weight_format
+from engine.planning.device_fit import check_layers
 from engine.planning.format_planner import FormatPlanner
 from engine.planning.hardware_report import HardwareReport
 from engine.planning.mode_plan import ORDER, MachinePlan, Wishes
@@ -38,7 +39,8 @@ def plan_machine(
         runnable: The modes that ``auto`` may take.
 
     Raises:
-        InvalidOption: there is no such weight format, or the model has no such context.
+        InvalidOption: there is no such weight format, the model has no such context, or the number of layers is
+            negative.
     """
     wishes = wishes or Wishes()
     config = target.config
@@ -46,6 +48,7 @@ def plan_machine(
         raise InvalidOption(
             f"The context is {wishes.context:,} tokens, but this model takes 16 to {config.context_length:,}."
         )
+    check_layers(wishes.gpu_layers)
     room = read_room(report, wishes.ram_budget_bytes, wishes.vram_budget_bytes)
 
     def plan(name: str) -> MachinePlan:

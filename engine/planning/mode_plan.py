@@ -20,6 +20,7 @@ class Wishes:
         context: Tokens; None for the usual.
         ram_budget_bytes: For the engine's whole process; None for what is free.
         vram_budget_bytes: Of the GPU; 0 leaves it alone.
+        gpu_layers: Most layers of the model in the GPU's memory; None for as many as fit.
         prompt_tokens: The prompt to predict the first token for.
     """
 
@@ -27,6 +28,7 @@ class Wishes:
     context: int | None = None
     ram_budget_bytes: int | None = None
     vram_budget_bytes: int | None = None
+    gpu_layers: int | None = None
     prompt_tokens: int = 512
 
 

@@ -50,10 +50,16 @@ class Outlook:
             context=options.context,
             ram_budget_bytes=options.ram_budget_bytes,
             vram_budget_bytes=options.vram_budget_bytes,
+            gpu_layers=options.gpu_layers,
         )
         self.plan: MachinePlan = plan_machine(
             report, target, self._draft, wishes, self._profile, runnable=tuple(MODES)
         )
+
+    @property
+    def context_limit(self) -> int:
+        """Most tokens of context that the model takes."""
+        return self._target.config.context_length
 
     def learn(
         self,
@@ -93,7 +99,10 @@ class Outlook:
 
 
 def look_ahead(
-    options: LoadOptions, report: HardwareReport | None = None, find: Find = find_model
+    options: LoadOptions,
+    report: HardwareReport | None = None,
+    find: Find = find_model,
+    this_machine: bool = False,
 ) -> Outlook:
     """Plan a model for this machine or another one.
 
@@ -104,13 +113,14 @@ def look_ahead(
         options: Model, draft and what else is settled.
         report: The machine; None for this one, with the speeds that are kept for it.
         find: Brings a model's name to a folder with its config.json at least.
+        this_machine: Whether the report is one of this machine, so that what replies measured here counts.
 
     Raises:
         CheckpointError: there is no such model, or its config cannot be used.
         InvalidOption: a value is out of its range.
     """
     target = target_facts(options.model, find(options.model))
-    own = report is None
+    own = report is None or this_machine
     machine = read_report(models_folder(), cache_folder()) if report is None else report
     reference = options.draft or paired_draft(options.model)
     if reference is None:

@@ -104,12 +104,21 @@ class Places:
         weights: Its format.
         room: Of the machine.
         context: Tokens that were asked for; None for the usual, which shrinks before a placement is given up.
+        gpu_layers: Most layers on the GPU; None for as many as fit.
     """
 
-    def __init__(self, config: ModelConfig, weights: WeightFormat, room: Room, context: int | None) -> None:
+    def __init__(
+        self,
+        config: ModelConfig,
+        weights: WeightFormat,
+        room: Room,
+        context: int | None,
+        gpu_layers: int | None = None,
+    ) -> None:
         self._config = config
         self._weights = weights
         self._room = room
+        self._most_layers = config.layers if gpu_layers is None else min(gpu_layers, config.layers)
         self._wanted = context or min(DEFAULT_CONTEXT, config.context_length)
         self._smallest = context or min(_SMALLEST_CONTEXT, self._wanted)
 
@@ -168,9 +177,13 @@ class Places:
         first = self._on_device(replace(base, device_layers=1), context, draft)
         fitting = 1 + (self._room.gpu_bytes - first) // max(each, 1)
         if kind == "layer-offload":
+            if self._most_layers < layers:
+                # Were more to stay than the buffers leave of the layers, all of them could.
+                fitting = min(fitting, self._most_layers, layers - buffers)
             # Where all of them fit nothing would be copied.
             return replace(base, device_layers=fitting) if 0 <= fitting < layers else None
-        return replace(base, device_layers=min(fitting, layers)) if fitting >= 1 else None
+        taken = min(fitting, self._most_layers)
+        return replace(base, device_layers=taken) if taken >= 1 else None
 
     def _on_device(self, plan: PlacementPlan, context: int, draft: DraftRoom) -> int:
         return device_footprint(self._config, plan, self._weights, context, draft.gpu_bytes).total

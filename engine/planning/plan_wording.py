@@ -6,6 +6,7 @@ from engine.planning.mode_plan import ModePlan
 from engine.planning.placing import Placing
 
 NO_GPU = "There is no GPU that Tenon can use here."
+NO_LAYERS_WANTED = "It needs layers on the GPU, and the setting for GPU layers is 0."
 NO_DRAFT = (
     "It needs a draft: name a small model of the same vocabulary, or a head that was made for this model."
 )
@@ -69,12 +70,13 @@ def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
     """Why ``auto`` takes a mode."""
     if chosen is None:
         return plain.refusal or "No mode that this version has can run this model here."
-    speed = f"{chosen.tokens_per_second:.2g} tok/s"
+    rate = chosen.tokens_per_second or 0.0
+    speed = f"{rate:.0f} tok/s" if rate >= 100 else f"{rate:.2g} tok/s"
     if chosen.mode == "plain":
         return f"Auto: plain, predicted at {speed}; no other mode is predicted to be faster here."
     if plain.tokens_per_second is None:
         return f"Auto: {chosen.mode}, predicted at {speed} ({chosen.summary})."
-    times = (chosen.tokens_per_second or 0.0) / plain.tokens_per_second
+    times = rate / plain.tokens_per_second
     return f"Auto: {chosen.mode}, predicted at {speed}, {times:.2g} times plain's ({chosen.summary})."
 
 

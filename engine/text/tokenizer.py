@@ -57,7 +57,7 @@ class Tokenizer:
 
     def encode(self, text: str) -> list[int]:
         """Token ids of raw text, with the special tokens the tokenizer itself adds at the start (bos, say)."""
-        ids: list[int] = self._tokenizer(text, add_special_tokens=True)["input_ids"]
+        ids = self._ids(text, True)
         # A few tokenizers close the text as well; a prompt that is to be continued must stay open.
         while ids and ids[-1] in self.end_ids and ids[-1] != self._tokenizer.bos_token_id:
             ids.pop()
@@ -85,7 +85,11 @@ class Tokenizer:
                 "The model's chat template refuses this conversation: start a new chat, or use another model.",
                 details=f"{type(error).__name__}: {error}",
             ) from error
-        ids: list[int] = self._tokenizer(text + opening, add_special_tokens=False)["input_ids"]
+        return self._ids(text + opening, False)
+
+    def _ids(self, text: str, special: bool) -> list[int]:
+        # Not verbose: it would say on stderr that a text is longer than the context, which is settled elsewhere.
+        ids: list[int] = self._tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"]
         return ids
 
     def decode(self, token_ids: Sequence[int]) -> str:

@@ -24,6 +24,7 @@ RANKS = {
     "engine.draft_check": 7,
     "engine.loaded_draft": 6,
     "engine.loaded_target": 6,
+    "engine.gpu_addon": 6,
     "engine.planning": 5,
     "engine.modes": 4,
     "engine.decoding": 3,

@@ -37,9 +37,9 @@ from engine.model.config import read_config
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import weight_format
 from engine.weights.checkpoint import Checkpoint
-from tests.benchmarks.memory_cage import enter, memory_cage
 from tests.benchmarks.prompts import PROMPTS
 from tests.benchmarks.speculation_models import SMALL_MODEL, TARGET, prepare_pair
+from tests.support.memory_cage import enter, memory_cage
 
 RESIDENT, NAIVE, ACCELERATE, STREAMING = "resident", "naive", "accelerate", "streaming"
 _LLMCAD = ("--mode", "llmcad")

@@ -1,8 +1,9 @@
-"""How smooth the window stays: ``python -m tests.benchmarks.ui_streaming [--tokens N] [--rate TOKENS_PER_SECOND]``.
+"""How smooth the window stays: ``python -m tests.benchmarks.ui_streaming [--tokens N] [--rate N] [--formulas]``.
 
-Streams a Markdown reply (prose, lists, tables, code) into a real window and prints three things in ms: how long the
-event loop is held by one update, how late a 5 ms timer fires (painting is in that), and how long a conversation of
-1,000 messages takes until it is shown.
+Streams a Markdown reply (prose, lists, tables, code) into a real window and prints four things in ms: how long the
+event loop is held by one update, how late a 5 ms timer fires (painting is in that), how much of its time the window's
+thread had a processor between two such timers (the same, less what other programs take), and how long a conversation
+of 1,000 messages takes until it is shown.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from time import perf_counter, process_time
+from time import perf_counter, process_time, thread_time
 
 if not (
     os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY") or sys.platform in ("win32", "darwin")
@@ -20,6 +21,8 @@ if not (
 from PySide6.QtCore import QObject, Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication
 
+from app.bridge.lexer_maker import LexerMaker
+from app.bridge.typesetter import Typesetter
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from tests.support.fake_workspace import FakeWorkspace, statistics
@@ -27,6 +30,20 @@ from tests.support.screenshots import ANSWER, LONG
 
 _BATCH_MS = 33
 _TICK_MS = 5
+_FORMULAS = r"""
+With $a_{@} \ne 0$ the roots of \(a_{@}x^2 + bx + c = 0\) are
+
+$$
+x_{@} = \frac{-b \pm \sqrt{b^2 - 4a_{@}c}}{2a_{@}}
+$$
+
+and the sum is $\sum_{i=1}^{@} i$, as a table says:
+
+| $n$ | $f_{@}(n)$ |
+|---|---|
+| 1 | $\frac{1}{@}$ |
+
+"""
 
 
 class Stream(QObject):
@@ -46,8 +63,10 @@ class Stream(QObject):
         self.sent = 0
         self.held_ms: list[float] = []
         self.late_ms: list[float] = []
+        self.busy_ms: list[float] = []
         self.begun = perf_counter()
         self.last_tick = perf_counter()
+        self.last_busy = thread_time()
         self.feeder = QTimer(self, interval=_BATCH_MS, timerType=Qt.TimerType.PreciseTimer)
         self.feeder.timeout.connect(self.feed)
         self.ticker = QTimer(self, interval=_TICK_MS, timerType=Qt.TimerType.PreciseTimer)
@@ -76,6 +95,9 @@ class Stream(QObject):
         now = perf_counter()
         self.late_ms.append(max(0.0, (now - self.last_tick) * 1000 - _TICK_MS))
         self.last_tick = now
+        busy = thread_time()
+        self.busy_ms.append((busy - self.last_busy) * 1000)
+        self.last_busy = busy
 
 
 def line(name: str, values: list[float]) -> str:
@@ -90,6 +112,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tokens", type=int, default=4_000)
     parser.add_argument("--rate", type=float, default=200.0)
+    parser.add_argument(
+        "--formulas", action="store_true", help="a quarter of the text is formulas, each another one"
+    )
     arguments = parser.parse_args()
     application = QApplication([])
     theme = Theme()
@@ -105,13 +130,20 @@ def main() -> int:
         + "A paragraph of plain prose that goes on. " * 12
         + "\n\n"
     )
-    text = sample * (arguments.tokens * 4 // len(sample) + 1)
+    typesetter, lexer_maker = Typesetter(), LexerMaker()
+    theme.formulas.use(typesetter)
+    theme.lexers.use(lexer_maker)
+    text, number = "", 0
+    while len(text) < arguments.tokens * 4:
+        number += 1
+        text += sample + (2 * _FORMULAS.replace("@", str(number)) if arguments.formulas else "")
     text = text[: arguments.tokens * 4]
     stream = Stream(window, workspace, text, arguments.tokens, arguments.rate)
     application.exec()
     share = 100 * process_time() / (perf_counter() - stream.begun)
     print(line("held by one update", stream.held_ms))
     print(line("5 ms timer late by", stream.late_ms))
+    print(line("worked between two ticks", stream.busy_ms))
     print(f"{'processor time, of one core':<34} {share:.0f} %")
     chat = workspace.add_conversation("Long", 0, *["A question?", ANSWER] * 500)
     opened = []
@@ -123,6 +155,7 @@ def main() -> int:
         window.repaint()
         opened.append((perf_counter() - begun) * 1000)
     print(line("1,000 messages shown", opened))
+    typesetter.close()
     window.close()
     return 0
 

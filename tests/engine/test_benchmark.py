@@ -125,6 +125,11 @@ def test_bench_and_plan_on_the_command_line(
     assert modes["llmcad"]["placement"]["kind"] == "stream"
     assert modes["plain"]["context"] == 512
     assert modes["plain"]["memory_bytes"]["host"] <= 4_000_000_000
+    guide = ["plan", "--model", "guide", "--machine", str(report)]
+    assert main(guide) == 0
+    assert "Plan with one by `--draft guide-draft`." in capsys.readouterr().out
+    assert main([*guide, "--draft", "guide-draft"]) == 0
+    assert "Plan with one" not in capsys.readouterr().out
     assert main(["plan", *model, "--machine", str(remote / "config.json")]) == 2
     assert "tenon doctor --json" in capsys.readouterr().err
 

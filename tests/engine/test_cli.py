@@ -13,7 +13,12 @@ import pytest
 from engine.cli import main
 from engine.cli.parser import size
 from engine.kernels import library
+from engine.model.config import read_config
+from engine.model.footprint import stored_layer_bytes
+from engine.model.weight_format import weight_format
 from engine.planning.hardware_report import report_from_json
+from engine.planning.streaming import least_bytes
+from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -177,6 +182,48 @@ def test_ctrl_c_stops_the_reply_in_order(tmp_path: Path) -> None:
     assert b"Traceback" not in errors
 
 
+# More than a draft of one layer takes.
+_DRAFT_BYTES = 24_000_000
+_SLOW_DISK = """
+import sys, time
+from engine.cli import main
+from engine.planning import fit
+from engine.weights.direct_reader import DirectReader
+
+read = DirectReader._read_block
+
+def slow(reader, *arguments):
+    time.sleep(0.05)
+    read(reader, *arguments)
+
+DirectReader._read_block = slow
+fit.process_bytes = lambda: 0
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="SIGINT is sent otherwise on Windows")
+def test_ctrl_c_while_the_disk_is_read_keeps_what_there_is(tmp_path: Path) -> None:
+    """LLMCad with a target of which each forward takes more than a second: the reply has far to go yet."""
+    folder = write_checkpoint(tmp_path / "model", num_hidden_layers=32, intermediate_size=2048)
+    config, weights = read_config(Checkpoint(folder)), weight_format("fp32")
+    draft = write_checkpoint(tmp_path / "draft", num_hidden_layers=1)
+    budget = least_bytes(config, weights, 128, _DRAFT_BYTES) + 2 * stored_layer_bytes(config, weights)
+    arguments = ["ask", "--model", str(folder), "--draft", str(draft), "--mode", "llmcad", "--raw", "Hello"]
+    arguments += ["--context", "128", "--weights", "fp32", "--ram-budget", str(budget), "--vram-budget", "0"]
+    child = subprocess.Popen(
+        [sys.executable, "-c", _SLOW_DISK, *arguments],
+        cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )  # fmt: skip
+    assert child.stdout is not None
+    first = child.stdout.read(1)
+    child.send_signal(signal.SIGINT)
+    rest, errors = child.communicate(timeout=30)
+    assert (child.returncode, first != b"", rest[-1:]) == (130, True, b"\n"), errors
+    assert b"read from the disk" in errors
+    assert b"Traceback" not in errors
+
+
 def test_a_draft_and_its_tree_settings(llama_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "12", "--json", "--raw", "Hello"]
     assert main([*arguments, "--mode", "plain"]) == 0
@@ -201,7 +248,8 @@ def test_techniques_of_llmcad_can_be_switched_off(
     arguments += ["--draft", str(llama_folder), "--vram-budget", "0"]
     assert main([*arguments, "--mode", "plain"]) == 0
     plain = json.loads(capsys.readouterr().out)
-    off = ["--no-branching", "--no-adaptive-fallback", "--no-draft-ahead", "--draft-depth", "3"]
+    off = ["--no-branching", "--no-adaptive-fallback", "--no-draft-ahead", "--no-draft-beyond"]
+    off += ["--draft-depth", "3"]
     assert main([*arguments, "--mode", "llmcad", *off]) == 0
     reply = json.loads(capsys.readouterr().out)
     assert (reply["mode"], reply["token_ids"]) == ("llmcad", plain["token_ids"])

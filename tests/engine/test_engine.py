@@ -318,6 +318,37 @@ def test_a_bug_ends_the_reply_and_not_the_engine(
     assert client.answer("abc", llama_folder, max_tokens=2).token_ids
 
 
+@pytest.mark.parametrize(("asked", "told"), [(None, 512), (64, 64)])
+def test_short_memory_is_told_with_who_holds_it_and_what_context_could_be_less(
+    client: EngineClient,
+    llama_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    asked: int | None,
+    told: int,
+) -> None:
+    def short(*_: object, **__: object) -> None:
+        raise MemoryError("words of the chat")
+
+    monkeypatch.setattr(LoadedModel, "sampler", short)
+    error = client.failure("abc", llama_folder, context=asked).error
+    assert (error.kind, error.context) == ("OutOfMemory", told)
+    assert error.memory is not None
+    assert error.memory.own_bytes > 1e7
+    assert error.memory.total_bytes >= error.memory.own_bytes + error.memory.others_bytes
+    assert "MemoryError" in error.details
+
+
+def test_a_gpu_without_memory_left_is_a_kind_of_its_own(
+    client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def short(*_: object, **__: object) -> None:
+        raise torch.OutOfMemoryError("no memory")
+
+    monkeypatch.setattr(LoadedModel, "sampler", short)
+    error = client.failure("abc", llama_folder).error
+    assert (error.kind, error.context, error.memory) == ("OutOfDeviceMemory", 0, None)
+
+
 def _tap(client: EngineClient, kind: type[LoadProgress], action: object) -> object:
     forward = client._queue.put
 

@@ -51,13 +51,15 @@ def test_the_text_is_that_of_plain_decoding_and_nothing_is_loaded_again(
         options = {**LLMCAD, **sampling, "draft": str(other), "max_tokens": 48}
         expected = client.answer(PROMPT, llama_folder, **{**options, "mode": "plain"}).token_ids
         client.events.clear()
-        for branching, adaptive, ahead in product((True, False), repeat=3):
+        techniques = [*product((True, False), (True, False), (True, False), (True,)), (True,) * 3 + (False,)]
+        for branching, adaptive, ahead, beyond in techniques:
             reply = client.answer(
                 PROMPT,
                 llama_folder,
                 branching=branching,
                 adaptive_fallback=adaptive,
                 draft_ahead=ahead,
+                draft_beyond=beyond,
                 **options,
             )
             assert reply.token_ids == expected

@@ -7,11 +7,18 @@ The last line of the last message is the script, ``word`` or ``word number``:
     fail        two tokens, then Failed
     deaf        tokens for ever, whatever is asked
     die         two tokens, then kill -9 of itself
+    hang        two tokens, then nothing, and no answer to anything
     read        prefill progress for ever, until cancelled
     echo        the roles and contents it was given
     guess       unconfirmed text where it is wanted, then what came of it and the rule of verification
     draft       the draft and the memory budget it was given
+    modes       the mode it was given; plain says a token more
+    gpu N       N tokens, and a notice in the middle that the GPU failed
+    short       out of memory with more than 2,048 tokens of context
     rounds      whether it was asked for the texts of its rounds
+
+The machine has no GPU and is measured in a moment; every mode but LLMCad can run. A model called ``no-plan`` has none.
+Every model is predicted to run, and the pairs of drafts and models are `PAIRS`.
 
 A model called ``broken`` cannot be loaded, one called ``long`` takes a second. A draft called ``misfit`` fits nothing.
 """
@@ -20,6 +27,7 @@ from __future__ import annotations
 
 import os
 import queue
+import re
 import signal
 import threading
 import time
@@ -33,33 +41,52 @@ from engine.messages import (
     Command,
     ContextTrimmed,
     DraftChecked,
+    DraftPair,
     EngineReady,
     ErrorReport,
     Event,
     Failed,
+    FindPairs,
     Finished,
     Generate,
     Load,
     LoadOptions,
     LoadProgress,
+    MachineReported,
+    MakePlan,
+    MeasuringProgress,
     Memory,
+    MemoryShortage,
     ModelLoaded,
+    ModelPredicted,
     ModelReport,
     ModelUnloaded,
     Notice,
+    PairsFound,
     Plan,
+    PlanMade,
+    Prediction,
+    PredictModels,
     PrefillProgress,
     Reply,
+    ReportMachine,
     Shutdown,
     StatisticsUpdated,
     StopReason,
     TextDrafted,
     Timings,
     TokensAdded,
+    Unload,
 )
+from tests.support.machine_scene import machine, plan
 
 SERVE = "tests.support.fake_engine:serve"
 CONTEXT = 4096
+_GPU_FAILED = "The GPU stopped working, so the model's layers move to the CPU and the reply goes on there."
+PAIRS = (
+    DraftPair("big", "small", False, True, ""),
+    DraftPair("big", "misfit", False, False, "The draft was made for another vocabulary."),
+)
 
 
 class Stopped(Exception):
@@ -118,14 +145,32 @@ class FakeEngine:
         self.is_cancelled = is_cancelled
         self.model = ""
         self.loaded: tuple[object, ...] | None = None
+        self.measured = False
 
     def answer(self, command: Command) -> None:
-        if not isinstance(command, (Load, Generate, CheckDrafts)):
+        if isinstance(command, Unload):
+            self.unload()
+        kinds = (Load, Generate, CheckDrafts, ReportMachine, MakePlan, PredictModels, FindPairs)
+        if not isinstance(command, kinds):
             return
         try:
             self.check(command.request_id)
             if isinstance(command, CheckDrafts):
                 self.check_drafts(command)
+                return
+            if isinstance(command, ReportMachine):
+                self.report_machine(command)
+                return
+            if isinstance(command, MakePlan):
+                if Path(command.options.model).name == "no-plan":
+                    raise ValueError("There is no model in that folder: choose another.")
+                self.emit(PlanMade(command.request_id, plan(measured=self.measured)))
+                return
+            if isinstance(command, PredictModels):
+                self.predict(command)
+                return
+            if isinstance(command, FindPairs):
+                self.emit(PairsFound(command.request_id, PAIRS))
                 return
             self.load(command.request_id, command.options)
             if isinstance(command, Generate):
@@ -139,10 +184,7 @@ class FakeEngine:
         ref, wanted = options.model, (options.model, options.draft, options.ram_budget_bytes)
         if wanted == self.loaded:
             return
-        self.loaded = None
-        if self.model:
-            self.model = ""
-            self.emit(ModelUnloaded())
+        self.unload()
         name = Path(ref).name
         for step in range(10):
             self.emit(LoadProgress(request_id, step, 10))
@@ -153,6 +195,36 @@ class FakeEngine:
         self.model, self.loaded = ref, wanted
         report = ModelReport(name, ref, "Fake", 1, "fp32", CONTEXT, 4, 1.0)
         self.emit(ModelLoaded(request_id, report))
+
+    def report_machine(self, command: ReportMachine) -> None:
+        if command.measure:
+            for step in range(4):
+                self.emit(MeasuringProgress(command.request_id, "memory", step / 4))
+                self.pause(command.request_id, 0.03)
+            self.measured = True
+        self.emit(MachineReported(command.request_id, machine(measured=self.measured)))
+
+    def unload(self) -> None:
+        self.loaded = None
+        if self.model:
+            self.model = ""
+            self.emit(ModelUnloaded())
+
+    def predict(self, command: PredictModels) -> None:
+        """Every model runs, the larger the slower; one whose name has 70b comes from the disk."""
+        for model in command.models:
+            size = re.search(r"([\d.]+)b", model.reference.lower())
+            billions = float(size[1]) if size else 1.0
+            large = billions > 50
+            prediction = Prediction(
+                "llmcad" if large else "lookup",
+                0.3 if large else 40 / billions,
+                int(billions * 1e9),
+                16_000_000_000,
+                from_disk=large,
+                measured=True,
+            )
+            self.emit(ModelPredicted(command.request_id, model.reference, prediction))
 
     def check_drafts(self, command: CheckDrafts) -> None:
         for draft in command.drafts:
@@ -178,7 +250,19 @@ class FakeEngine:
         if word == "fail" and reason == "end":
             self.fail(request.request_id, "InternalError", "Tenon made a mistake.")
             return
-        timings = Timings(prompt_n=10, predicted_n=len(said), predicted_per_second=50.0, acceptance_rate=0.5)
+        if word == "short" and (request.options.context or CONTEXT) > 2048:
+            memory = MemoryShortage(16_000_000_000, 8_000_000_000, 6_000_000_000, 500_000_000)
+            sentence = "The cache does not fit any more: close other programs, or choose a smaller context."
+            report = ErrorReport("OutOfMemory", sentence, "no room", context=CONTEXT, memory=memory)
+            self.emit(Failed(request.request_id, report))
+            return
+        timings = Timings(
+            prompt_n=10,
+            predicted_n=len(said),
+            predicted_ms=20.0 * max(len(said) - 1, 0),
+            predicted_per_second=50.0,
+            acceptance_rate=0.5,
+        )
         plan = Plan("lookup", "for the test")
         ids = tuple(range(len(said)))
         self.emit(
@@ -208,15 +292,22 @@ class FakeEngine:
             yield f"w1 {request.verify}"
         elif word == "draft":
             yield f"draft:{request.options.draft} budget:{request.options.ram_budget_bytes}"
+        elif word == "modes":
+            yield "same "
+            yield request.options.mode
+            if request.options.mode == "plain":
+                yield " more"
         elif word == "rounds":
             yield f"round_texts:{request.round_texts}"
         elif word == "trim":
             self.emit(ContextTrimmed(request_id, 4))
             self.emit(Notice(request_id, "A notice."))
             yield "trimmed"
-        elif word in ("fail", "die"):
+        elif word in ("fail", "die", "hang"):
             yield "one "
             yield "two "
+            while word == "hang":
+                time.sleep(1.0)
             time.sleep(0.1)
             if word == "die":
                 os.kill(os.getpid(), signal.SIGKILL)
@@ -226,6 +317,8 @@ class FakeEngine:
                 time.sleep(0.02)
         else:
             for number in range(count):
+                if word == "gpu" and number == count // 2:
+                    self.emit(Notice(request_id, _GPU_FAILED))
                 yield f"w{number} "
                 if word == "slow":
                     self.pause(request_id, 0.02)

@@ -6,10 +6,15 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from PySide6.QtCore import QObject, Signal
 
+from app.bridge.diagnostics import Diagnostics
 from app.bridge.inspection import Inspection
+from app.bridge.machine import Machine
+from app.bridge.models.store import ModelStore
+from app.bridge.plans import Plans
 from app.chat.attachment import Attachment
 from app.chat.choices import (
     DraftChoice,
@@ -22,12 +27,20 @@ from app.chat.choices import (
 )
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.gpu_support import GpuSupport
 from app.chat.library import Library
+from app.chat.plan_rows import with_plan
 from app.chat.search import SearchResults
+from app.diagnostics.log_files import log_folder
 from app.settings.settings import Settings
+from app.storage.measured_modes import MeasuredModes
 from app.storage.text_file import read_attachment
 from engine.errors import TenonError
-from engine.messages import Event, ModelReport
+from engine.messages import Cancel, Command, ErrorReport, Event, ModelReport
+from tests.support.fake_settings_desk import FakeSettingsDesk
+from tests.support.fake_shelf import FakeShelf
+from tests.support.instant_lexer_maker import InstantLexerMaker
+from tests.support.instant_typesetter import InstantTypesetter
 
 DAY_S = 86_400.0
 READY = EngineState(EnginePhase.READY, "guide", "Tenon guide", "fp32")
@@ -82,17 +95,97 @@ class FakeDrafts(QObject):
 
 
 class FakeEngineTalk(QObject):
-    """What an `Inspection` needs of the client, the replies and the model: events to send, and what was asked for."""
+    """What `Inspection`, `Plans` and `Machine` need of the client, the replies and the model.
+
+    Attributes:
+        sent: The commands that were asked of the engine.
+        busy: Whether a reply runs; a test says so.
+        held: Whether replies are held back.
+    """
 
     event_received = Signal(object)
+    stopped = Signal(str)
+    waits = Signal()
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self.round_texts = False
         self.report: ModelReport | None = None
+        self.sent: list[Command] = []
+        self.busy = self.held = False
+        self.running = True
+        self.loads = 0
+
+    def start(self) -> None:
+        self.running = True
+
+    def send(self, command: Command) -> None:
+        self.sent.append(command)
+
+    def cancel(self, request_id: str) -> None:
+        self.send(Cancel(request_id))
+
+    def cancel_load(self) -> None:
+        pass
+
+    def set_measuring(self, measuring: bool) -> None:
+        pass
+
+    def load_in_background(self) -> None:
+        self.loads += 1
+
+    def hold(self) -> None:
+        self.held = True
+
+    def release(self) -> None:
+        self.held = False
+
+    def holds_any(self, refs: object) -> bool:
+        return False
+
+    def last(self, kind: type[Any]) -> Any:
+        """The last command of a kind."""
+        return next(command for command in reversed(self.sent) if isinstance(command, kind))
 
 
-class FakeWorkspace(QObject):
+class FakeGpuAddon(QObject):
+    """The interface of `app.bridge.gpu_addon.GpuAddon`; a test says how it stands."""
+
+    changed = Signal(object)
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        self.support = GpuSupport("none", "There is no graphics card that GPU support could be for.")
+        self.calls: list[str] = []
+
+    def look(self) -> None:
+        self.calls.append("look")
+
+    def ask_size(self) -> None:
+        self.calls.append("ask_size")
+
+    def fetch(self) -> None:
+        self.calls.append("fetch")
+
+    def pause(self) -> None:
+        self.calls.append("pause")
+
+    def remove(self) -> None:
+        self.calls.append("remove")
+
+
+class FakeUpkeep(QObject):
+    """What a window needs of `app.bridge.upkeep.Upkeep`."""
+
+    remark = Signal(str)
+
+    def __init__(self, workspace: FakeWorkspace) -> None:
+        super().__init__(workspace)
+        folder = log_folder()
+        self.diagnostics = Diagnostics(folder, folder.parent, workspace.engine_state)
+
+
+class FakeWorkspace(FakeShelf):
     """The interface of `app.bridge.workspace.Workspace`, kept in memory."""
 
     conversations_changed = Signal()
@@ -106,13 +199,28 @@ class FakeWorkspace(QObject):
     prefill_progress = Signal(int, int, float)
     engine_changed = Signal(object)
     notice = Signal(str)
+    trouble = Signal(object)
+    trouble_over = Signal(str)
 
     def __init__(self, engine: EngineState = READY) -> None:
         super().__init__()
         self.settings = Settings()
+        self.settings.first_run_done = True
         self.drafts = FakeDrafts(self.settings)
         self.drafts.refused.connect(self.notice)
+        self.typesetter = InstantTypesetter(self)
+        self.lexer_maker = InstantLexerMaker(self)
+        self.desk = FakeSettingsDesk(self.settings, self)
         self.talk = FakeEngineTalk(self)
+        talk: Any = FakeEngineTalk(self)
+        self.machine_talk: FakeEngineTalk = talk
+        self.plans = Plans(self.settings, talk, self)
+        self.machine = Machine(self.settings, talk, talk, talk, self.plans, MeasuredModes(None), self)
+        quiet: Any = FakeEngineTalk(self)  # another one: what listens to `talk` is counted
+        self.model_store = ModelStore(self.settings, quiet, quiet, self)
+        self.model_store.model_wanted.connect(self.choose_model)
+        self.upkeep = FakeUpkeep(self)
+        self.gpu_addon = FakeGpuAddon(self)
         self.inspections: list[Inspection] = []
         self.calls: list[tuple[object, ...]] = []
         self.opened: list[int | None] = []
@@ -165,9 +273,9 @@ class FakeWorkspace(QObject):
         """The last reply is complete."""
         self.change(conversation_id, state=MessageState.COMPLETE, statistics=figures or statistics())
 
-    def fail(self, conversation_id: int, sentence: str) -> None:
-        """The last reply failed."""
-        self.change(conversation_id, state=MessageState.FAILED, error=sentence)
+    def fail(self, conversation_id: int, sentence: str, trouble: ErrorReport | None = None) -> None:
+        """The last reply failed; after a restart only the sentence is known."""
+        self.change(conversation_id, state=MessageState.FAILED, error=sentence, trouble=trouble)
 
     def set_engine(self, engine: EngineState) -> None:
         """Another state of the engine."""
@@ -175,16 +283,17 @@ class FakeWorkspace(QObject):
         self.engine_changed.emit(engine)
 
     def tell(self, event: Event) -> None:
-        """An event of the engine, for the inspector."""
+        """An event of the engine, for the inspector and for what is known of the machine."""
         self.talk.event_received.emit(event)
+        self.machine_talk.event_received.emit(event)
 
     # --- what the window calls --------------------------------------------------------------------------------
 
     def start(self) -> None:
         self.calls.append(("start",))
 
-    def conversations(self, contains: str = "") -> list[Conversation]:
-        return self._library.conversations(contains)
+    def conversations(self, contains: str = "", archived: bool = False) -> list[Conversation]:
+        return self._library.conversations(contains, archived=archived)
 
     def conversation(self, conversation_id: int) -> Conversation | None:
         hidden = self._library.is_hidden(conversation_id)
@@ -192,6 +301,7 @@ class FakeWorkspace(QObject):
 
     def open_conversation(self, conversation_id: int | None) -> None:
         self.opened.append(conversation_id)
+        self.open_chat.show(conversation_id)
 
     def messages(self, conversation_id: int) -> list[Message]:
         return self._library.messages(conversation_id)
@@ -204,11 +314,13 @@ class FakeWorkspace(QObject):
         return None
 
     def send(self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] = ()) -> int:
+        given = self.open_chat.options()
         if self.send_error is not None:
             raise self.send_error
         self.calls.append(("send", conversation_id, text))
         if conversation_id is None:
             conversation_id = self.add_conversation(text)
+            self.set_options(conversation_id, given)
         busy = self._active is not None and self._active != conversation_id
         self.message_added.emit(self._store(conversation_id, "user", text, attachments=attachments))
         state = MessageState.QUEUED if busy else MessageState.WAITING
@@ -309,7 +421,7 @@ class FakeWorkspace(QObject):
         return self._engine
 
     def models(self) -> list[ModelChoice]:
-        return model_choices(self.settings.recent_models)
+        return model_choices(self.settings.recent_models, self.model_store.installed.entries)
 
     def choose_model(self, ref: str) -> None:
         self.calls.append(("choose_model", ref))
@@ -317,20 +429,24 @@ class FakeWorkspace(QObject):
     def settings_applied(self) -> None:
         self.calls.append(("settings_applied",))
 
+    def settings_desk(self) -> FakeSettingsDesk:
+        return self.desk
+
     def mode(self) -> str:
-        return self._mode
+        return self.open_chat.options().mode or self._mode
 
     def choose_mode(self, mode: str) -> None:
         self._mode = mode
         self.calls.append(("choose_mode", mode))
 
     def modes(self) -> list[ModeChoice]:
-        return mode_choices(self.drafts.in_use, self._engine.gpu, self.settings.vram_budget_bytes)
+        choices = mode_choices(self.drafts.in_use, self._engine.gpu, self.settings.vram_budget_bytes)
+        return with_plan(choices, self.plans.chosen)
 
     def inspection(self) -> Inspection:
         if not self.inspections:
-            talk = self.talk
-            self.inspections.append(Inspection(talk, talk, talk, self.modes, self))  # type: ignore[arg-type]
+            talk: Any = self.talk
+            self.inspections.append(Inspection(talk, talk, talk, self.plans, self.modes, self))
         return self.inspections[0]
 
     def active_conversation(self) -> int | None:
@@ -338,6 +454,7 @@ class FakeWorkspace(QObject):
 
     def close(self) -> None:
         self.calls.append(("close",))
+        self.model_store.close()
 
     # --- inside -----------------------------------------------------------------------------------------------
 
@@ -345,10 +462,7 @@ class FakeWorkspace(QObject):
         self._next_id += 1
         return self._next_id
 
-    def _change_conversation(self, conversation_id: int, **changes: object) -> None:
-        conversation = self._library.conversation(conversation_id)
-        assert conversation is not None
-        self._library.put_conversation(replace(conversation, **changes))  # type: ignore[arg-type]
+    def _tell_conversations(self) -> None:
         self.conversations_changed.emit()
 
     def _answer(self, conversation_id: int, parent_id: int | None) -> None:

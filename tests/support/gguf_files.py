@@ -92,6 +92,13 @@ def write_gguf(
     return kept
 
 
+def write_small_gguf(path: Path, architecture: str = "qwen3", values: int = 64) -> None:
+    """A whole file of an architecture with a single tensor: enough to be imported, too little to run."""
+    writer = gguf.GGUFWriter(path, architecture)
+    writer.add_tensor("token_embd.weight", np.ones(values, np.float32))
+    finish(writer)
+
+
 def finish(writer: gguf.GGUFWriter) -> None:
     """Write what was added to the writer."""
     writer.write_header_to_file()

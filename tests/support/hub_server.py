@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
 #: Files from this size on are "large": known by SHA-256 and served from the storage behind a redirect.
@@ -30,6 +30,7 @@ class Repo:
 
 
 Fault = Callable[["Handler", str, bytes], bool]
+Server = TypeVar("Server", bound="HubServer")
 
 
 class HubServer:
@@ -42,14 +43,14 @@ class HubServer:
         tokens: That open gated repositories.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, handler: type[BaseHTTPRequestHandler] | None = None) -> None:
         self.repos: dict[str, Repo] = {}
         self.faults: list[Fault] = []
         self.requests: list[tuple[str, str, str | None]] = []
         self.tokens: set[str] = set()
         self.api_status = 200
         self.authorizations: list[tuple[str, str | None]] = []
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler or Handler)
         self._server.daemon_threads = True
         self._server.block_on_close = False
         self._server.hub = self  # type: ignore[attr-defined]
@@ -65,7 +66,7 @@ class HubServer:
         return f"http://localhost:{self._server.server_port}"
 
     @contextmanager
-    def running(self) -> Iterator[HubServer]:
+    def running(self: Server) -> Iterator[Server]:
         thread = threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         try:

@@ -10,20 +10,24 @@ from pathlib import Path
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QLocale, QSize
-from PySide6.QtGui import QFontDatabase
+from PySide6.QtGui import QFontDatabase, QPixmap
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase, EngineState
+from app.ui.language import speak
 from app.ui.main_window import MainWindow
 from app.ui.model_button import DRAFTS
-from app.ui.settings_dialog import SettingsDialog
 from app.ui.theme.theme import Theme
 from app.ui.transcript.bubble import OwnMessage
+from engine.messages import ErrorReport
 from tests.support.fake_workspace import DAY_S, FakeWorkspace, statistics
+from tests.support.indexed_picture import indexed
 
-LLAMA = EngineState(EnginePhase.READY, "/models/llama", "Llama 3.1 8B Instruct", "bf16")
+LLAMA = EngineState(
+    EnginePhase.READY, "/models/llama", "Llama 3.1 8B Instruct", "int4", draft_name="Llama 3.2 1B"
+)
 QUESTION = "How do I read a 6 GB CSV on a laptop with 8 GB of RAM?"
 ANSWER = """### Read it in pieces
 
@@ -52,6 +56,7 @@ TAIL = (
     "Yes. Save the totals and the number of rows done after each chunk, then skip that many rows on the next "
     "start. Write to a temporary file first and rename it, so a power cut never leaves half a checkpoint"
 )
+_windows: list[MainWindow] = []
 THOUGHT = "<think>\nThe person wants a plan, not code. Keep it short.\n</think>\n\n"
 LONG = (
     THOUGHT
@@ -92,23 +97,32 @@ def fill(workspace: FakeWorkspace) -> int:
         ("Why is the sky darker up high?", 0.0002), ("Cover letter, second draft", 0.0001),
     ):  # fmt: skip
         workspace.add_conversation(title, age * DAY_S, "A question", "An answer")
+    for title in ("House rules for the thesis", "Weekly shopping and meals"):
+        workspace.pin(workspace.add_conversation(title, 8 * DAY_S, "A question", "An answer"))
     chat = workspace.add_conversation("Large CSV on a small laptop", 0, QUESTION, ANSWER)
-    workspace.change(chat, statistics=statistics(412, tokens_per_second=13.8, time_to_first_token_ms=1100.0))
+    done = statistics(412, mode="dovetail", tokens_per_second=13.8, time_to_first_token_ms=1100.0)
+    workspace.change(chat, statistics=done)
     return chat
 
 
 def open_window(theme: Theme, workspace: FakeWorkspace, size: QSize) -> MainWindow:
-    """A window of a size."""
+    """A window of a size. It is kept, because what is collected while others are open takes its filters along."""
     window = MainWindow(theme, workspace)  # type: ignore[arg-type]
+    _windows.append(window)
     window.resize(size)
     window.show()
     return window
 
 
+def save(picture: QPixmap, folder: Path, name: str) -> None:
+    """Write a picture, packed as tightly as PNG can."""
+    indexed(picture.toImage()).save(str(folder / f"{name}.png"), "PNG", 0)  # type: ignore[call-overload]
+
+
 def take(window: MainWindow, folder: Path, name: str) -> None:
     """Save a picture of the window."""
     QTest.qWait(400)
-    window.grab().save(str(folder / f"{name}.png"))
+    save(window.grab(), folder, name)
 
 
 def streaming(theme: Theme, folder: Path, name: str, size: QSize) -> None:
@@ -119,7 +133,7 @@ def streaming(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     window.page.open(chat)
     workspace.send(chat, FOLLOW_UP)
     workspace.stream(chat, TAIL)
-    workspace.change(chat, statistics=statistics(74))
+    workspace.change(chat, statistics=statistics(74, mode="dovetail"))
     take(window, folder, name)
     window.close()
 
@@ -129,6 +143,7 @@ def begin(dark: bool) -> tuple[QApplication, Theme, Path]:
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else "screenshots")
     folder.mkdir(parents=True, exist_ok=True)
     app = QApplication([])
+    speak(app, "en")
     QLocale.setDefault(QLocale("en_US"))
     families = QFontDatabase.families()
     theme = Theme(
@@ -157,12 +172,12 @@ def main() -> int:
         versions(theme, folder, f"versions-{word}", wide)
     streaming(theme, folder, "narrow-dark", narrow)
     guessing(theme, folder, "guess-narrow-dark", narrow)
-    speed_dialog(theme, folder, "speed-dark", narrow)
+    settings(theme, folder, "settings-narrow-dark", narrow)
     empty(theme, folder, "narrow-empty-dark", narrow)
     theme.set_dark(False)
     menus(theme, folder, wide)
     app_menu(theme, folder, "menu-app-light", wide)
-    speed_dialog(theme, folder, "speed-light", wide)
+    settings(theme, folder, "settings-light", wide)
     sidebar_overlay(theme, folder, narrow)
     theme.set_scale(1.5)
     streaming(theme, folder, "scale-150-light", wide)
@@ -246,7 +261,7 @@ def trouble(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     workspace.set_engine(
         EngineState(EnginePhase.STOPPED, "/models/llama", LLAMA.model_name, sentence=sentence)
     )
-    workspace.fail(chat, sentence)
+    workspace.fail(chat, sentence, ErrorReport("EngineStopped", sentence))
     window.shelf.delete(workspace.conversations()[1].id)
     take(window, folder, name)
     window.close()
@@ -336,16 +351,23 @@ def app_menu(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     window.close()
 
 
-def speed_dialog(theme: Theme, folder: Path, name: str, size: QSize) -> None:
-    """The settings of speed and memory, over a window."""
-    workspace = FakeWorkspace(replace(LLAMA, gpu=""))
+def settings(theme: Theme, folder: Path, name: str, size: QSize) -> None:
+    """A page of the settings with changes that are not applied yet, and a search."""
+    workspace = FakeWorkspace(replace(LLAMA, gpu="GPU"))
     workspace.settings.ram_budget_bytes = 6_500_000_000
+    workspace.settings.settings_level = "advanced"
     window = open_window(theme, workspace, size)
-    window.open_settings()
-    QTest.qWait(200)
-    dialog = window.findChild(SettingsDialog)
+    window.settings.open_page("speed")
+    dialog = window.settings.dialog
     assert dialog is not None
+    dialog.row("gpu_layers").field.show_value(12)
+    dialog.row("gpu_layers").field.edited.emit()
+    QTest.qWait(200)
     dialog.grab().save(str(folder / f"{name}.png"))
+    dialog.head.search.setText("draft")
+    QTest.qWait(100)
+    dialog.grab().save(str(folder / f"{name}-search.png"))
+    dialog.pending.undo()
     dialog.close()
     window.close()
 

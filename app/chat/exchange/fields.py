@@ -6,6 +6,7 @@ import time
 from typing import Any
 
 from app.chat.prompt_text import whole_characters
+from app.words import tr
 from engine.errors import ImportInvalid
 
 _LATEST = 1e11  # seconds since 1970: the year 5138; calendars end not far behind
@@ -21,7 +22,7 @@ def text(values: dict[str, Any], name: str) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise ImportInvalid(f"The field {name} in it is no text.")
+        raise ImportInvalid(tr("The field {name} in it is no text.", name=name))
     return whole_characters(value)
 
 
@@ -61,7 +62,7 @@ def objects(values: dict[str, Any], name: str) -> list[dict[str, Any]]:
     if value is None:
         return []
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise ImportInvalid(f"The field {name} in it is no list of objects.")
+        raise ImportInvalid(tr("The field {name} in it is no list of objects.", name=name))
     return value
 
 
@@ -73,5 +74,5 @@ def numbers_in_order(rows: list[dict[str, Any]], name: str) -> dict[Any, int]:
     """
     ids = [row.get(name) for row in rows]
     if not all(isinstance(value, (int, str)) for value in ids) or len(set(ids)) < len(ids):
-        raise ImportInvalid(f"The field {name} is missing in a message in it, or there twice.")
+        raise ImportInvalid(tr("The field {name} is missing in a message in it, or there twice.", name=name))
     return {value: number for number, value in enumerate(ids, 1)}

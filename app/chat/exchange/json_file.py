@@ -19,6 +19,7 @@ from app.chat.exchange.fields import flag, moment, numbers_in_order, objects, re
 from app.chat.exchange.record import ConversationRecord
 from app.chat.reply_details import ReplyDetails
 from app.chat.title import title_of
+from app.words import tr
 from engine.errors import ImportInvalid
 from engine.messages import Role
 
@@ -41,7 +42,7 @@ def from_values(values: dict[str, Any]) -> list[ConversationRecord]:
     """
     version = values.get("version")
     if not isinstance(version, int) or version > VERSION:
-        raise ImportInvalid("It comes from a newer Tenon: install that version to import it.")
+        raise ImportInvalid(tr("It comes from a newer Tenon: install that version to import it."))
     return [_record(conversation) for conversation in objects(values, "conversations")]
 
 
@@ -101,7 +102,7 @@ def _record(values: dict[str, Any]) -> ConversationRecord:
 def _message(values: dict[str, Any], ids: dict[Any, int]) -> Message:
     role: Role = "user" if values.get("role") == "user" else "assistant"
     if values.get("role") not in ("user", "assistant") or "content" not in values:
-        raise ImportInvalid("A message in it has no content, or is nobody's.")
+        raise ImportInvalid(tr("A message in it has no content, or is nobody's."))
     state = text(values, "state")
     known = state in {known.value for known in MessageState}
     number = ids[values["id"]]

@@ -9,6 +9,7 @@ from app.chat.attachment import with_attachments
 from app.chat.choices import model_name
 from app.chat.conversation import Message
 from app.chat.exchange.record import ConversationRecord
+from app.words import tr
 
 
 def to_markdown(records: Iterable[ConversationRecord]) -> str:
@@ -22,7 +23,7 @@ def _page(record: ConversationRecord) -> str:
     lines = [f"# {conversation.title}", "", f"*{day}*", ""]
     if conversation.options.system_prompt:
         quoted = "\n".join(f"> {line}".rstrip() for line in conversation.options.system_prompt.splitlines())
-        lines += ["**System prompt**", "", quoted, ""]
+        lines += [f"**{tr('System prompt')}**", "", quoted, ""]
     for message in record.shown():
         lines += [f"## {_speaker(message)}", "", _content(message), ""]
     return "\n".join(lines)
@@ -30,10 +31,10 @@ def _page(record: ConversationRecord) -> str:
 
 def _speaker(message: Message) -> str:
     if message.role == "user":
-        return "You"
-    return model_name(message.model) if message.model else "Model"
+        return tr("You")
+    return model_name(message.model) if message.model else tr("Model")
 
 
 def _content(message: Message) -> str:
     content = with_attachments(message.content, message.attachments).rstrip()
-    return content or f"*{message.error or 'No text.'}*"
+    return content or f"*{message.error or tr('No text.')}*"

@@ -7,6 +7,7 @@ from typing import Any
 
 from app.chat.exchange import chatgpt_file, json_file
 from app.chat.exchange.record import ConversationRecord
+from app.words import tr
 from engine.errors import ImportInvalid
 
 
@@ -19,7 +20,7 @@ def read_conversations(content: str) -> list[ConversationRecord]:
     try:
         values: Any = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise ImportInvalid("It is no JSON, or is damaged.", details=repr(error)) from error
+        raise ImportInvalid(tr("It is no JSON, or is damaged."), details=repr(error)) from error
     if isinstance(values, dict) and values.get("format") == json_file.FORMAT:
         records = json_file.from_values(values)
     elif chatgpt_file.is_conversation(values):
@@ -27,8 +28,10 @@ def read_conversations(content: str) -> list[ConversationRecord]:
     elif isinstance(values, list) and values and all(map(chatgpt_file.is_conversation, values)):
         records = [chatgpt_file.conversation_from(conversation) for conversation in values]
     else:
-        raise ImportInvalid("Only files exported by Tenon and ChatGPT's conversations.json can be imported.")
+        raise ImportInvalid(
+            tr("Only files exported by Tenon and ChatGPT's conversations.json can be imported.")
+        )
     found = [record.settled() for record in records if record.messages]
     if not found:
-        raise ImportInvalid("There is no message in it.")
+        raise ImportInvalid(tr("There is no message in it."))
     return found

@@ -11,9 +11,11 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from app.chat.attachment import Attachment
 from app.ui.figures import size
+from app.ui.placing import place
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 _GAP_PX = 6
 _CHIP_PX = 28
@@ -66,8 +68,8 @@ class AttachmentRow(QWidget):
         metrics = QFontMetrics(self._theme.font(TextStyle.SMALL))
         name = metrics.elidedText(attachment.name, Qt.TextElideMode.ElideMiddle, _WIDEST_NAME_PX)
         chip.setText(f" {name}, {size(attachment.size_bytes)}")
-        chip.setAccessibleName(f"Remove {attachment.name}")
-        chip.setToolTip(f"Remove {attachment.name}")
+        chip.setAccessibleName(tr("Remove {name}", name=attachment.name))
+        chip.setToolTip(tr("Remove {name}", name=attachment.name))
         chip.clicked.connect(self._remove)
         chip.show()
         return chip
@@ -88,7 +90,7 @@ class AttachmentRow(QWidget):
             width = min(chip.sizeHint().width(), self.width())
             if left and left + width > self.width():
                 left, top = 0, top + height + _GAP_PX
-            chip.setGeometry(left, top, width, height)
+            place(chip, left, top, width, height)
             left += width + _GAP_PX
         self.setFixedHeight(top + height if self._chips else 0)
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Signal, Slot
-from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from app.ui.composer.attachment_row import AttachmentRow
@@ -13,6 +13,7 @@ from app.ui.composer.prompt_edit import PromptEdit
 from app.ui.composer.send_button import SendButton
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
+from app.words import tr
 
 
 class Composer(QWidget):
@@ -23,6 +24,7 @@ class Composer(QWidget):
     files_offered = Signal(object)  # list of Path
     stop_requested = Signal()
     busy_send_refused = Signal()
+    resized = Signal()
 
     def __init__(self, theme: Theme, mode: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,8 +35,8 @@ class Composer(QWidget):
         self.attach_button.setIcon(themed_icon(theme, "paperclip"))
         self.attach_button.setIconSize(QSize(16, 16))
         self.attach_button.setFixedSize(28, 28)
-        self.attach_button.setAccessibleName("Attach text files")
-        self.attach_button.setToolTip("Attach text files")
+        self.attach_button.setAccessibleName(tr("Attach text files"))
+        self.attach_button.setToolTip(tr("Attach text files"))
         self.mode_button = ModeButton(theme, mode, self)
         self.meter = ContextMeter(theme, self)
         self.send_button = SendButton(theme, self)
@@ -61,7 +63,6 @@ class Composer(QWidget):
         column.addWidget(self.attachments)
         column.addWidget(self.prompt)
         column.addLayout(row)
-        self.setFocusProxy(self.prompt)
         self._enable()
 
     @property
@@ -73,6 +74,10 @@ class Composer(QWidget):
         """Replace what is typed and put the cursor at its end."""
         self.prompt.setPlainText(text)
         self.prompt.moveCursor(self.prompt.textCursor().MoveOperation.End)
+
+    def setFocus(self, reason: Qt.FocusReason = Qt.FocusReason.OtherFocusReason) -> None:
+        """Go to the field. A focus proxy would do so too, and Tab would never leave the composer."""
+        self.prompt.setFocus(reason)
 
     def set_busy(self, busy: bool) -> None:
         """Whether this conversation's reply is under way or queued."""
@@ -88,6 +93,11 @@ class Composer(QWidget):
     def set_placeholder(self, text: str) -> None:
         """What stands in the empty field."""
         self.prompt.setPlaceholderText(text)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """More lines, or files: what stands above it moves."""
+        super().resizeEvent(event)
+        self.resized.emit()
 
     def enterEvent(self, event: QEnterEvent) -> None:
         """The edge answers the pointer."""
@@ -115,6 +125,7 @@ class Composer(QWidget):
             self.stop_requested.emit()
         else:
             self._submit()
+        self.prompt.setFocus()  # the button may be of no use now, and the next thing is to write
 
     @Slot()
     def _submit(self) -> None:
@@ -137,4 +148,4 @@ class Composer(QWidget):
         ready = bool(self.text.strip() or self.attachments.attachments)
         self.send_button.setEnabled(self.send_button.stops or ready)
         if not self.send_button.stops:
-            self.send_button.setToolTip("Send (Enter)" if ready else "Type a message first")
+            self.send_button.setToolTip(tr("Send (Enter)") if ready else tr("Type a message first"))

@@ -2,41 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
 
 from app.ui import figures
+from app.ui.share_bar import ShareBar
 from app.ui.theme.theme import Theme
+from app.words import tr
 
 _BAR_PX = (56, 4)
-
-
-class MeterBar(QProgressBar):
-    """A progress bar of 4 px; keeps the accessible value that QProgressBar has."""
-
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._theme = theme
-        self.setTextVisible(False)
-        self.setFixedSize(*_BAR_PX)
-        self.setAccessibleName("Context in use")
-
-    def sizeHint(self) -> QSize:
-        """Fixed."""
-        return QSize(*_BAR_PX)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the track and its filled part, clipped to the round track."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        track = QPainterPath()
-        track.addRoundedRect(QRectF(self.rect()), 2, 2)
-        painter.setClipPath(track)
-        painter.fillRect(self.rect(), self._theme.color("press"))
-        share = self.value() / max(1, self.maximum())
-        filled = QRectF(0, 0, self.width() * share, self.height())
-        painter.fillRect(filled, self._theme.color("g3" if share < 0.9 else "mapt"))
+_NEARLY_FULL = 0.9
 
 
 class ContextMeter(QWidget):
@@ -47,7 +22,8 @@ class ContextMeter(QWidget):
         self._used = 0
         self._limit = 0
         self._narrow = False
-        self._bar = MeterBar(theme, self)
+        self._bar = ShareBar(theme, tr("Context in use"), self)
+        self._bar.setFixedSize(*_BAR_PX)
         self._words = QLabel(self)
         self._words.setProperty("kind", "meter")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
@@ -65,7 +41,7 @@ class ContextMeter(QWidget):
 
     def set_usage(self, used: int, limit: int) -> None:
         """Tokens in use and tokens there are; a limit of 0 hides the meter."""
-        self._used, self._limit = used, limit
+        self._used, self._limit = min(used, limit), limit  # the newest token is counted before it has a place
         self._show()
 
     def set_narrow(self, narrow: bool) -> None:
@@ -77,9 +53,12 @@ class ContextMeter(QWidget):
         self.setVisible(self._limit > 0)
         if self._limit <= 0:
             return
-        whole = f"{figures.whole(self._used)} of {figures.whole(self._limit)} tokens"
-        self._bar.setRange(0, self._limit)
-        self._bar.setValue(min(self._used, self._limit))
-        self._words.setText(figures.percent(self._used / self._limit) if self._narrow else whole)
-        self.setToolTip(f"{whole} of the model's context are in use")
+        used, limit = figures.whole(self._used), figures.whole(self._limit)
+        whole = tr("{used} of {limit} tokens", used=used, limit=limit)
+        share = self._used / self._limit
+        self._bar.show_share(share, "g3" if share < _NEARLY_FULL else "mapt")
+        self._words.setText(figures.percent(share) if self._narrow else whole)
+        self.setToolTip(
+            tr("{used} of {limit} tokens of the model's context are in use", used=used, limit=limit)
+        )
         self._bar.setAccessibleDescription(whole)

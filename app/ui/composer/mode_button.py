@@ -8,9 +8,11 @@ from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
 from app.chat.choices import ModeChoice, mode_title
 from app.ui.choice_popup import Choice, ChoicePopup
+from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 _ICON_PX = 14
 _SIDE_PX = 10
@@ -43,6 +45,11 @@ class ModeButton(QAbstractButton):
             return f"{title}: {mode_title(self._running)}"
         return title
 
+    @property
+    def mode(self) -> str:
+        """The chosen mode's name."""
+        return self._mode
+
     def set_mode(self, mode: str) -> None:
         """Show a chosen mode."""
         self._mode = mode
@@ -73,30 +80,42 @@ class ModeButton(QAbstractButton):
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
         ratio, top = self.devicePixelRatioF(), (self.height() - _ICON_PX) // 2
         palette = self._theme.palette
-        painter.drawPixmap(_SIDE_PX, top, tinted_pixmap("zap", palette.acc, _ICON_PX, ratio))
+        zap = tinted_pixmap("zap", palette.acc, _ICON_PX, ratio)
+        painter.drawPixmap(painted(self, _SIDE_PX, top, _ICON_PX, _ICON_PX).topLeft(), zap)
         chevron = tinted_pixmap("chevron-down", palette.sub, _ICON_PX, ratio)
-        painter.drawPixmap(self.width() - _SIDE_PX - _ICON_PX, top, chevron)
-        painter.setFont(self._theme.font(TextStyle.UI_MEDIUM))
+        end = self.width() - _SIDE_PX - _ICON_PX
+        painter.drawPixmap(painted(self, end, top, _ICON_PX, _ICON_PX).topLeft(), chevron)
+        font = self._theme.font(TextStyle.UI_MEDIUM)
+        painter.setFont(font)
         painter.setPen(self._theme.color("text"))
-        box = QRectF(_SIDE_PX + _ICON_PX + 6, 0, self.width(), self.height())
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, self.words)
+        left = _SIDE_PX + _ICON_PX + 6
+        box = painted(self, left, 0, self.width() - left - _SIDE_PX - _ICON_PX - 2, self.height())
+        words = QFontMetrics(font).elidedText(self.words, Qt.TextElideMode.ElideRight, int(box.width()))
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
 
     def _describe(self) -> None:
-        self.setAccessibleName(f"Mode: {self.words}")
-        self.setToolTip("Choose how replies are generated")
+        self.setAccessibleName(tr("Mode: {mode}", mode=self.words))
+        self.setToolTip(tr("Choose how replies are generated"))
         self.updateGeometry()
         self.update()
 
     def open_menu(self, modes: list[ModeChoice]) -> None:
         """Show the modes to choose from."""
-        rows = [
-            Choice(mode.name, mode.title, mode.help, mode.name == self._mode, problem=mode.problem)
-            for mode in modes
-        ]
-        self.popup = ChoicePopup(self._theme, "Modes", rows, self)
+        self.popup = ChoicePopup(self._theme, tr("Modes"), self._rows(modes), self)
         self.popup.chosen.connect(self._choose)
         self.popup.closed.connect(self._forget_popup)
         self.popup.open_beside(self, above=True)
+
+    def refresh_menu(self, modes: list[ModeChoice]) -> None:
+        """More is known of the modes; their menu may be closed by now."""
+        if self.popup is not None:
+            self.popup.show_choices(tr("Modes"), self._rows(modes))
+
+    def _rows(self, modes: list[ModeChoice]) -> list[Choice]:
+        return [
+            Choice(mode.name, mode.title, mode.help, mode.name == self._mode, problem=mode.problem)
+            for mode in modes
+        ]
 
     @Slot(str)
     def _choose(self, mode: str) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QResizeEvent, QTextOption
+from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QKeySequence, QResizeEvent, QTextOption
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.ui.composer.attachment_row import local_files
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 _MOST_LINES = 8
 _MARGIN_PX = 4
@@ -37,15 +38,29 @@ class PromptEdit(QPlainTextEdit):
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName("Message")
+        self.setAccessibleName(tr("Message"))
         self.document().setDocumentMargin(_MARGIN_PX)
-        self.textChanged.connect(self._fit)
+        self.document().documentLayout().documentSizeChanged.connect(
+            self._fit
+        )  # a paste is laid out after textChanged
         theme.changed.connect(self._restyle)
         self._restyle()
 
     def sizeHint(self) -> QSize:
         """Height of the lines there are."""
         return QSize(200, self._height)
+
+    def event(self, event: QEvent) -> bool:
+        """Ctrl+End goes to the end of the text, and from there on to the latest message."""
+        if (
+            isinstance(event, QKeyEvent)
+            and event.type() == QEvent.Type.ShortcutOverride
+            and event.matches(QKeySequence.StandardKey.MoveToEndOfDocument)
+            and self.textCursor().atEnd()
+        ):
+            event.ignore()
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """The keys of a composer."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
+from PySide6.QtGui import QFontMetrics, QMouseEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
 
+from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 _SQUARE_PX = 10
 
@@ -35,8 +37,8 @@ class SendButton(QAbstractButton):
     def set_stops(self, stops: bool) -> None:
         """Turn into Stop, or back into Send."""
         self._stops = stops
-        self.setAccessibleName("Stop" if stops else "Send")
-        self.setToolTip("Stop the reply (Esc)" if stops else "Send (Enter)")
+        self.setAccessibleName(tr("Stop") if stops else tr("Send"))
+        self.setToolTip(tr("Stop the reply (Esc)") if stops else tr("Send (Enter)"))
         self.updateGeometry()
         self.update()
 
@@ -51,8 +53,12 @@ class SendButton(QAbstractButton):
         side = self._theme.type.px(32)
         if not self._stops or self._narrow:
             return QSize(side, side)
-        word = QFontMetrics(self._theme.font(TextStyle.UI_BOLD)).horizontalAdvance("Stop")
+        word = QFontMetrics(self._theme.font(TextStyle.UI_BOLD)).horizontalAdvance(tr("Stop"))
         return QSize(12 + _SQUARE_PX + 7 + word + 13, side)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """Nothing: the second press of a double click would stop what the first one sent."""
+        event.accept()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the fill, then the arrow or the square with its word."""
@@ -77,9 +83,10 @@ class SendButton(QAbstractButton):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.color("onacc"))
         left = (self.width() - _SQUARE_PX) / 2 if self._narrow else 12
-        painter.drawRoundedRect(QRectF(left, (self.height() - _SQUARE_PX) / 2, _SQUARE_PX, _SQUARE_PX), 2, 2)
+        square = painted(self, left, (self.height() - _SQUARE_PX) / 2, _SQUARE_PX, _SQUARE_PX)
+        painter.drawRoundedRect(square, 2, 2)
         if not self._narrow:
             painter.setFont(self._theme.font(TextStyle.UI_BOLD))
             painter.setPen(self._theme.color("onacc"))
-            word = QRectF(left + _SQUARE_PX + 7, 0, self.width(), self.height())
-            painter.drawText(word, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, "Stop")
+            word = painted(self, left + _SQUARE_PX + 7, 0, self.width(), self.height())
+            painter.drawText(word, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, tr("Stop"))

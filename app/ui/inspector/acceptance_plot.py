@@ -7,10 +7,12 @@ from collections.abc import Sequence
 import pyqtgraph as pg
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
+from app.ui import figures
 from app.ui.inspector.line_plot import still_plot
 from app.ui.inspector.section import Section
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 _HEIGHT_PX = 72
 _FEWEST_BARS = 4
@@ -37,8 +39,8 @@ class AcceptancePlot(QWidget):
         axes.getAxis("bottom").setStyle(tickLength=0, tickTextOffset=3)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
-        self.section = Section(theme, "Accepted", self._plot, rule=False)
-        self.section.set_detail("% by position")
+        self.section = Section(theme, tr("Accepted"), self._plot, rule=False)
+        self.section.set_detail(tr("% by position"))
         column.addWidget(self.section)
         self.restyle()
 
@@ -87,11 +89,14 @@ class AcceptancePlot(QWidget):
 
     def _describe(self) -> None:
         words = ", ".join(
-            f"{100 * share:.0f} % at position {place}" for place, share in enumerate(self._shares, 1)
+            tr("{percent} at position {place}", percent=figures.percent(share), place=place)
+            for place, share in enumerate(self._shares, 1)
         )
-        self.setAccessibleName(f"Accepted: {words or 'nothing was drafted'}")
+        self.setAccessibleName(
+            tr("Accepted: {shares}", shares=words) if words else tr("Accepted: nothing was drafted")
+        )
         self.setToolTip(
-            "How often a guessed token held where the tokens before it did"
+            tr("How often a guessed token held where the tokens before it did")
             if words
-            else "Nothing was drafted for this reply"
+            else tr("Nothing was drafted for this reply")
         )

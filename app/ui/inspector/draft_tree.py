@@ -18,22 +18,24 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from app.chat.reply_trace import Origin, TracedToken
+from app.ui import figures
 from app.ui.inspector.token_flow import shown_text
 from app.ui.inspector.tree_layout import Fate, PlacedNode, place_tree
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import mark, tr
 from engine.messages import RoundRecord
 
 _NODE_PX = (57, 27)
 _GAP_PX = (20, 9)
 _MARGIN_PX = 3
-_NOTHING = "No step is chosen."
+_NOTHING = mark("No step is chosen.")
 _WORDS: dict[Fate, str] = {
-    "root": "the token before",
-    "accepted": "guessed and accepted",
-    "corrected": "the model's own, in place of the guesses",
-    "plain": "the model's own",
-    "rejected": "guessed and not taken",
+    "root": mark("the token before"),
+    "accepted": mark("guessed and accepted"),
+    "corrected": mark("the model's own, in place of the guesses"),
+    "plain": mark("the model's own"),
+    "rejected": mark("guessed and not taken"),
 }
 # Edge, width of the edge, fill, text.
 _LOOKS: dict[Fate, tuple[str, float, str, str]] = {
@@ -126,7 +128,7 @@ class DraftTree(QWidget):
         if not self._nodes:
             painter.setFont(self._theme.font(TextStyle.SMALL))
             painter.setPen(self._theme.color("mute"))
-            painter.drawText(QRectF(self.rect()), Qt.TextFlag.TextWordWrap, _NOTHING)
+            painter.drawText(QRectF(self.rect()), Qt.TextFlag.TextWordWrap, tr(_NOTHING))
         ordered = sorted(self._nodes, key=lambda node: node.fate != "rejected")
         for node in ordered:
             if node.parent >= 0:
@@ -196,8 +198,8 @@ class DraftTree(QWidget):
         by_fate: dict[Fate, list[str]] = {}
         for node in self._nodes:
             by_fate.setdefault(node.fate, []).append(_node_text(node))
-        words = "; ".join(f"{_WORDS[fate]}: {', '.join(texts)}" for fate, texts in by_fate.items())
-        self.setAccessibleName(f"Draft tree: {words or _NOTHING}")
+        words = "; ".join(f"{tr(_WORDS[fate])}: {', '.join(texts)}" for fate, texts in by_fate.items())
+        self.setAccessibleName(tr("Draft tree: {steps}", steps=words or tr(_NOTHING)))
 
 
 def _node_text(node: PlacedNode) -> str:
@@ -205,5 +207,8 @@ def _node_text(node: PlacedNode) -> str:
 
 
 def _node_words(node: PlacedNode) -> str:
-    chance = "" if node.score is None else f", found likely by {100 * exp(min(node.score, 0.0)):.2g} %"
-    return f"{node.text!r}: {_WORDS[node.fate]}{chance}"
+    words = f"{node.text!r}: {tr(_WORDS[node.fate])}"
+    if node.score is None:
+        return words
+    percent = figures.digits(100 * exp(min(node.score, 0.0)), 2)
+    return tr("{token}, found likely by {percent} %", token=words, percent=percent)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from app.ui.theme.icons import themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
+from app.words import tr
 
 _CLOSE_PX = 28
 _ICON_PX = 14
@@ -21,7 +22,7 @@ class Head(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.title = QLabel("Inspector", self)
+        self.title = QLabel(tr("Inspector"), self)
         self.title.setProperty("kind", "title")
         self._chip = QFrame(self)
         self._chip.setProperty("kind", "chip")
@@ -38,8 +39,8 @@ class Head(QWidget):
         self.close_button.setIcon(themed_icon(theme, "x"))
         self.close_button.setIconSize(QSize(16, 16))
         self.close_button.setFixedSize(_CLOSE_PX, _CLOSE_PX)
-        self.close_button.setAccessibleName("Close the inspector")
-        self.close_button.setToolTip("Close the inspector (F12)")
+        self.close_button.setAccessibleName(tr("Close the inspector"))
+        self.close_button.setToolTip(tr("Close the inspector (F12)"))
         self.close_button.clicked.connect(self.close_requested)
         row = QHBoxLayout(self)
         row.setContentsMargins(16, 8, 8, 6)

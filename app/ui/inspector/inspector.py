@@ -9,11 +9,12 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.chat.choices import mode_title
+from app.chat.gauges import smooth_speeds
 from app.chat.plan_rows import PlanRow, plain_speed
 from app.chat.reply_trace import Origin, ReplyTrace, origin_in
+from app.ui import figures
 from app.ui.inspector.acceptance_plot import AcceptancePlot
 from app.ui.inspector.draft_tree import DraftTree
-from app.ui.inspector.edge import EDGE_PX, Edge
 from app.ui.inspector.head import Head
 from app.ui.inspector.line_plot import LinePlot
 from app.ui.inspector.memory_bar import MemoryBar
@@ -21,7 +22,9 @@ from app.ui.inspector.plan_view import PlanView
 from app.ui.inspector.section import Section
 from app.ui.inspector.token_paint import TokenLegend
 from app.ui.inspector.token_view import TokenView
+from app.ui.pane_edge import PaneEdge
 from app.ui.theme.theme import Theme
+from app.words import tr
 from engine.messages import RoundRecord
 
 if TYPE_CHECKING:
@@ -56,27 +59,28 @@ class Inspector(QWidget):
         self.updates = 0
         self.setProperty("kind", "inspector")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setAccessibleName("Inspector")
+        self.setAccessibleName(tr("Inspector"))
         self.head = Head(theme, self)
         self.head.close_requested.connect(self.close_requested)
-        self.speed = LinePlot(theme, "Speed", "tok/s, last 60 s", "tokens per second")
+        self.speed = LinePlot(theme, tr("Speed"), tr("tok/s, last 60 s"), tr("tokens per second"))
         self.accepted = AcceptancePlot(theme)
-        self.memory = LinePlot(theme, "Memory", "GB, last 60 s", "gigabytes", steps=2)
-        self.disk = LinePlot(theme, "Disk", "MB/s, last 60 s", "megabytes per second", steps=2)
+        self.memory = LinePlot(theme, tr("Memory"), tr("GB, last 60 s"), tr("gigabytes"), steps=2)
+        self.disk = LinePlot(theme, tr("Disk"), tr("MB/s, last 60 s"), tr("megabytes per second"), steps=2)
         self.places = MemoryBar(theme)
         self.plan = PlanView(theme)
         self.tokens = TokenView(theme)
         self.tree = DraftTree(theme)
-        self._token_area = _scroller(self.tokens, "Tokens of the reply")
+        self._token_area = _scroller(self.tokens, tr("Tokens of the reply"))
         self._token_area.setWidgetResizable(True)
-        self._tree_area = _scroller(self.tree, "Draft tree")
-        self.places_section = Section(theme, "Where it lives", self.places)
+        self._tree_area = _scroller(self.tree, tr("Draft tree"))
+        self.places_section = Section(theme, tr("Where it lives"), self.places)
         self.places_section.set_detail("GB")
-        self.plan_section = Section(theme, "Plan", self.plan)
-        self.tokens_section = Section(theme, "Tokens", self._token_area, TokenLegend(theme))
-        self.tree_section = Section(theme, "Draft tree", self._tree_area)
+        self.plan_section = Section(theme, tr("Plan"), self.plan)
+        self.tokens_section = Section(theme, tr("Tokens"), self._token_area, TokenLegend(theme))
+        self.tree_section = Section(theme, tr("Draft tree"), self._tree_area)
         self._build()
-        self.edge = Edge(theme, self)
+        width_words = tr("Width of the inspector: left and right change it")
+        self.edge = PaneEdge(theme, self, width_words, at_left=True)
         self.edge.width_wanted.connect(self.width_wanted)
         self.tokens.round_chosen.connect(self.choose_round)
         self.tokens.place_wanted.connect(self._show_tokens_at)
@@ -131,7 +135,7 @@ class Inspector(QWidget):
         self._show_plots(trace, plain)
         self.head.set_mode(mode_title(trace.mode) if trace.mode else "", compared(trace, plain))
         self.plan.set_rows(rows, trace.mode)
-        self.plan_section.set_detail(_plan_detail(rows))
+        self.plan_section.set_detail(_plan_detail(rows, self._inspection.assumed))
         number = trace.last_round if self._round is None else self._round
         follows = self._round is None
         self.tokens.set_tokens(trace.tokens)
@@ -144,8 +148,7 @@ class Inspector(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the edge at the left, over everything."""
         super().resizeEvent(event)
-        self.edge.setGeometry(0, 0, EDGE_PX, self.height())
-        self.edge.raise_()
+        self.edge.place()
 
     # --- inside -----------------------------------------------------------------------------------------------
 
@@ -163,7 +166,7 @@ class Inspector(QWidget):
         for section in (self.places_section, self.plan_section, self.tokens_section, self.tree_section):
             rows.addWidget(section)
         rows.addStretch(1)
-        self.scroller = _scroller(column, "Inspector")
+        self.scroller = _scroller(column, tr("Inspector"))
         self.scroller.setWidgetResizable(True)
         self.scroller.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.scroller.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -181,12 +184,12 @@ class Inspector(QWidget):
         # A reply's line does not go on from that of the reply before.
         speeds: list[tuple[float, float | None]] = []
         before = ""
-        for sample in samples:
+        for sample, speed in zip(samples, smooth_speeds(samples), strict=True):
             if before and sample.reply != before:
                 speeds.append((sample.at_s - now, None))
-            speeds.append((sample.at_s - now, sample.tokens_per_second))
+            speeds.append((sample.at_s - now, speed))
             before = sample.reply
-        self.speed.set_points(speeds, None if plain is None else ("plain", plain))
+        self.speed.set_points(speeds, None if plain is None else (tr("plain"), plain))
         self.memory.set_points([(s.at_s - now, s.resident_bytes / 1e9) for s in samples])
         self.disk.set_points([(s.at_s - now, s.disk_bytes_per_second / 1e6) for s in samples])
         places = self._inspection.places()
@@ -240,22 +243,30 @@ def compared(trace: ReplyTrace, plain: float | None) -> str:
     ):
         return ""
     speed = timings.predicted_per_second
-    return "" if speed is None or plain <= 0 else f"{speed / plain:.1f} times plain speed"
+    return (
+        ""
+        if speed is None or plain <= 0
+        else tr("{times} times plain speed", times=figures.ratio(speed / plain))
+    )
 
 
 def step_words(number: int, record: RoundRecord) -> str:
     """What a round came to; of a path that goes on behind the reply's end only what was taken counts."""
     if not record.tested:
-        return f"step {number}: nothing was guessed"
+        return tr("step {number}: nothing was guessed", number=number)
     accepted = min(len(record.accepted), len(record.emitted))
     origins = [origin_in(record, place) for place in range(len(record.emitted))]
-    return f"step {number}: {accepted} accepted" + (", 1 corrected" if Origin.CORRECTED in origins else "")
+    if Origin.CORRECTED in origins:
+        return tr("step {number}: {accepted} accepted, 1 corrected", number=number, accepted=accepted)
+    return tr("step {number}: {accepted} accepted", number=number, accepted=accepted)
 
 
-def _plan_detail(rows: list[PlanRow]) -> str:
+def _plan_detail(rows: list[PlanRow], assumed: bool) -> str:
+    if assumed:
+        return tr("predicted from assumed speeds")
     if any(row.predicted is not None for row in rows):
-        return "predicted for this chat, then measured"
-    return "measured here" if any(row.measured is not None for row in rows) else ""
+        return tr("predicted for this chat, then measured")
+    return tr("measured here") if any(row.measured is not None for row in rows) else ""
 
 
 def _scroller(content: QWidget, name: str) -> QScrollArea:

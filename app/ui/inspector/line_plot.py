@@ -11,10 +11,12 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.chat.gauges import SPAN_S
+from app.ui import figures
 from app.ui.inspector.scale import round_scale, scale_word
 from app.ui.inspector.section import Section
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 _HEIGHT_PX = {3: 72, 2: 48}
 _AXIS_GAP_PX = 6
@@ -130,13 +132,17 @@ class LinePlot(QWidget):
         self._level_word.setVisible(level is not None)
         if level is not None:
             self._level.setValue(level[1])
-            self._level_word.setText(f"{level[0]} {level[1]:.3g}")
+            self._level_word.setText(f"{level[0]} {figures.digits(level[1], 3)}")
             self._level_word.setPos(0.0, level[1])
 
     def _describe(self) -> None:
         latest = self.latest
-        words = "nothing yet" if latest is None else f"now {latest:.3g} {self._unit}"
+        words = [tr("nothing yet")]
+        if latest is not None:
+            words = [tr("now {value} {unit}", value=figures.digits(latest, 3), unit=self._unit)]
         if latest is not None and self._reference is not None:
-            words += f", {self._reference[0]} {self._reference[1]:.3g} {self._unit}"
-        self.setAccessibleName(f"{self._title}: {words}")
-        self.setToolTip(f"{self._title} over the last minute: {words}")
+            name, value = self._reference
+            words.append(f"{name} {figures.digits(value, 3)} {self._unit}")
+        said = ", ".join(words)
+        self.setAccessibleName(f"{self._title}: {said}")
+        self.setToolTip(tr("{title} over the last minute: {words}", title=self._title, words=said))

@@ -7,8 +7,11 @@ from PySide6.QtGui import QBrush, QFontMetricsF, QPainter, QPainterPath, QPaintE
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.ui import figures
+from app.ui.figures import gigabytes
+from app.ui.placing import mirrored
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import mark, tr
 from engine.messages import MemoryPlace, MemoryShare, MemoryUse
 
 _ROW_PX = 22
@@ -25,22 +28,22 @@ _COLORS: dict[MemoryUse, str] = {
     "engine": "g3",
     "others": "g3",
 }
-_NAMES = {"ram": "RAM", "disk": "Disk"}
-_NONE_ON_DISK = "none, everything fits in memory"
-_NO_MODEL = "No model is in memory."
-
-
-def gigabytes(size_bytes: int) -> str:
-    """5_300_000_000 -> "5.3", 24_000_000 -> "0.02", 4_900_000 -> "0.005"."""
-    value = size_bytes / 1e9
-    return f"{value:.{1 if value >= 0.095 else 2 if value >= 0.0095 else 3}f}"
+_NAMES = {"ram": "RAM", "disk": mark("Disk")}
+_USES: dict[MemoryUse, str] = {
+    "weights": mark("weights"),
+    "draft": mark("draft"),
+    "caches": mark("caches"),
+    "buffers": mark("buffers"),
+    "engine": mark("engine"),
+    "others": mark("others"),
+}
+_NONE_ON_DISK = mark("none, everything fits in memory")
+_NO_MODEL = mark("No model is in memory.")
 
 
 def share_words(share: MemoryShare) -> str:
     """A share in the legend's words."""
-    name: str = share.use
-    if share.layers:
-        name = "1 layer" if share.layers == 1 else f"{share.layers} layers"
+    name = tr("%n layer(s)", share.layers) if share.layers else tr(_USES[share.use])
     return f"{name} {gigabytes(share.size_bytes)}"
 
 
@@ -96,23 +99,23 @@ class MemoryBar(QWidget):
         for place in self._places:
             if place.place != "disk":
                 top = self._paint_place(painter, place, top)
-        self._words(painter, top, "Disk", self._disk_words())
+        self._words(painter, top, tr("Disk"), self._disk_words())
 
     # --- painting ---------------------------------------------------------------------------------------------
 
     def _paint_place(self, painter: QPainter, place: MemoryPlace, top: float) -> float:
         px, color = self._theme.type.px, self._theme.color
         own = sum(share.size_bytes for share in place.shares if share.use != "others")
-        words = f"{gigabytes(own)} of {place.total_bytes / 1e9:.3g}"
-        right = self._words(painter, top, _NAMES.get(place.place, "GPU"), words, "text")
+        words = tr("{part} of {whole}", part=gigabytes(own), whole=figures.digits(place.total_bytes / 1e9, 3))
+        right = self._words(painter, top, tr(_NAMES.get(place.place, "GPU")), words, "text")
         row = float(px(_ROW_PX))
         track = QRectF(px(_LABEL_PX), top + (row - _BAR_PX) / 2, 0, _BAR_PX)
         track.setRight(self.width() - max(right, px(64)) - 10)
         clip = QPainterPath()
-        clip.addRoundedRect(track, 3, 3)
+        clip.addRoundedRect(mirrored(self, track), 3, 3)
         painter.save()
         painter.setClipPath(clip)
-        painter.fillRect(track, color("press"))
+        painter.fillRect(mirrored(self, track), color("press"))
         left = track.left()
         for share in place.shares:
             width = track.width() * share.size_bytes / max(1, place.total_bytes)
@@ -128,11 +131,12 @@ class MemoryBar(QWidget):
                 self._fill(painter, swatch, share.use)
                 painter.setPen(color("mute"))
                 box = QRectF(x + _SWATCH_PX + 4, top, self.width(), px(_LEGEND_PX))
-                painter.drawText(box, Qt.AlignmentFlag.AlignVCenter, share_words(share))
+                painter.drawText(mirrored(self, box), Qt.AlignmentFlag.AlignVCenter, share_words(share))
             top += px(_LEGEND_PX)
         return top
 
     def _fill(self, painter: QPainter, box: QRectF, use: MemoryUse) -> None:
+        box = mirrored(self, box)
         painter.setPen(Qt.PenStyle.NoPen)
         if use == "others":
             painter.setBrushOrigin(QPointF(0, 0))
@@ -177,8 +181,8 @@ class MemoryBar(QWidget):
     def _disk_words(self) -> str:
         disk = next((place for place in self._places if place.place == "disk"), None)
         if disk is None:
-            return _NONE_ON_DISK
-        words = ", ".join(f"{share_words(share)} read for each step" for share in disk.shares)
+            return tr(_NONE_ON_DISK)
+        words = ", ".join(tr("{share} read for each step", share=share_words(share)) for share in disk.shares)
         if self._disk_bytes_per_second > 0:
             words += f", {figures.rate(self._disk_bytes_per_second)}"
         return words
@@ -189,8 +193,17 @@ class MemoryBar(QWidget):
             if place.place != "disk":
                 own = sum(share.size_bytes for share in place.shares if share.use != "others")
                 shares = ", ".join(share_words(share) for share in place.shares)
-                name = _NAMES.get(place.place, "GPU")
-                lines.append(f"{name}: {gigabytes(own)} of {place.total_bytes / 1e9:.3g} GB: {shares}")
-        words = "\n".join([*lines, f"Disk: {self._disk_words()}"]) if self._places else _NO_MODEL
-        self.setAccessibleName(f"Where it lives: {words}")
+                name = tr(_NAMES.get(place.place, "GPU"))
+                total = figures.digits(place.total_bytes / 1e9, 3)
+                lines.append(
+                    tr(
+                        "{place}: {part} of {whole} GB: {shares}",
+                        place=name,
+                        part=gigabytes(own),
+                        whole=total,
+                        shares=shares,
+                    )
+                )
+        words = "\n".join([*lines, f"{tr('Disk')}: {self._disk_words()}"]) if self._places else tr(_NO_MODEL)
+        self.setAccessibleName(tr("Where it lives: {places}", places=words))
         self.setToolTip(words)

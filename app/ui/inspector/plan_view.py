@@ -10,15 +10,17 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from app.chat.plan_rows import PlanRow
 from app.ui import figures
+from app.ui.placing import mirrored, painted
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import mark, tr
 
 _ROW_PX = 21
 _BAR_PX = 6
 _TITLE_PX = 112
 _VALUE_PX = 100
 _INSET_PX = 8
-_UNKNOWN = "not measured yet"
+_UNKNOWN = mark("not measured yet")
 
 
 def row_words(row: PlanRow) -> str:
@@ -27,7 +29,7 @@ def row_words(row: PlanRow) -> str:
         return row.reason
     if row.measured is not None:
         return figures.speed(row.measured)
-    return _UNKNOWN if row.predicted is None else f"about {figures.speed(row.predicted)}"
+    return tr(_UNKNOWN) if row.predicted is None else tr("about {speed}", speed=figures.speed(row.predicted))
 
 
 class PlanView(QWidget):
@@ -117,22 +119,32 @@ class PlanView(QWidget):
         if row.measured is None:
             painter.setPen(QPen(self._theme.color(role), 1.2))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(bar.adjusted(0.6, 0.6, -0.6, -0.6), 3, 3)
+            painter.drawRoundedRect(mirrored(self, bar.adjusted(0.6, 0.6, -0.6, -0.6)), 3, 3)
             return
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.color(role))
-        painter.drawRoundedRect(bar, 3, 3)
+        painter.drawRoundedRect(mirrored(self, bar), 3, 3)
         if row.predicted is not None:
             at = track.left() + track.width() * min(row.predicted / best, 1.0)
-            painter.fillRect(QRectF(at - 1, track.top() - 3, 2, track.height() + 6), self._theme.color("map"))
+            painter.fillRect(
+                painted(self, at - 1, track.top() - 3, 2, track.height() + 6), self._theme.color("map")
+            )
 
     def _describe(self) -> None:
         lines = [f"{row.title}: {_sentence(row)}" for row in self._rows]
-        self.setAccessibleName("Plan: " + "; ".join(lines))
+        self.setAccessibleName(tr("Plan: {rows}", rows="; ".join(lines)))
 
 
 def _sentence(row: PlanRow) -> str:
     """A row in full."""
     if row.measured is None or row.predicted is None or row.reason:
-        return row_words(row) if row.measured is None or row.reason else f"measured {row_words(row)}"
-    return f"measured {figures.speed(row.measured)}, predicted {figures.speed(row.predicted)}"
+        return (
+            row_words(row)
+            if row.measured is None or row.reason
+            else tr("measured {speed}", speed=row_words(row))
+        )
+    return tr(
+        "measured {speed}, predicted {prediction}",
+        speed=figures.speed(row.measured),
+        prediction=figures.speed(row.predicted),
+    )

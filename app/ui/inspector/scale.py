@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from math import floor, log10
 
+from app.ui import figures
+
 _STEPS = (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 
 
@@ -19,4 +21,4 @@ def round_scale(largest: float, steps: int) -> list[float]:
 
 def scale_word(value: float) -> str:
     """A mark of the scale in words: no more digits than it has."""
-    return f"{value:.6g}"
+    return figures.digits(value, 6)

@@ -7,8 +7,10 @@ from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.chat.reply_trace import Origin
+from app.ui.placing import painted
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 _SWATCH_PX = (20, 14)
 _GAP_PX = 5
@@ -51,7 +53,7 @@ class TokenLegend(QWidget):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self.setMinimumWidth(1)
-        self.setAccessibleName("Legend: " + ", ".join(origin.value for origin in Origin))
+        self.setAccessibleName(tr("Legend: {looks}", looks=", ".join(tr(origin.value) for origin in Origin)))
 
     def sizeHint(self) -> QSize:
         """As wide as everything is in one line."""
@@ -70,10 +72,10 @@ class TokenLegend(QWidget):
         height = self._line_px()
         for left, line, origin in self._places(self.width()):
             top = line * height + (height - _SWATCH_PX[1]) / 2
-            paint_token_ground(painter, self._theme, origin, QRectF(left, top, *_SWATCH_PX))
+            paint_token_ground(painter, self._theme, origin, painted(self, left, top, *_SWATCH_PX))
             painter.setPen(self._theme.color("mute"))
-            words = QRectF(left + _SWATCH_PX[0] + _GAP_PX, line * height, self.width(), height)
-            painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, origin.value)
+            words = painted(self, left + _SWATCH_PX[0] + _GAP_PX, line * height, self.width(), height)
+            painter.drawText(words, Qt.AlignmentFlag.AlignVCenter, tr(origin.value))
 
     def _places(self, width: int) -> list[tuple[float, int, Origin]]:
         """Left edge and line of each look."""
@@ -88,7 +90,7 @@ class TokenLegend(QWidget):
 
     def _needed(self, origin: Origin) -> float:
         metrics = QFontMetricsF(self._theme.font(TextStyle.SMALL))
-        return _SWATCH_PX[0] + _GAP_PX + metrics.horizontalAdvance(origin.value)
+        return _SWATCH_PX[0] + _GAP_PX + metrics.horizontalAdvance(tr(origin.value))
 
     def _line_px(self) -> int:
         return self._theme.type.line_height(TextStyle.SMALL) + 2

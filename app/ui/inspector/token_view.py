@@ -23,10 +23,11 @@ from app.ui.inspector.token_flow import PADDING_PX, TokenFlow, shown_text
 from app.ui.inspector.token_paint import paint_token_ground, token_font
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import mark, tr
 
 _ROW_PX = 24
 _BOX_PX = 20
-_NOTHING = "Tokens are kept for replies that are made while the inspector is open."
+_NOTHING = mark("Tokens are kept for replies that are made while the inspector is open.")
 
 
 class TokenView(QWidget):
@@ -42,7 +43,6 @@ class TokenView(QWidget):
         self._shown = 0
         self._round = 0
         self._flow = self._new_flow()
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._describe()
 
     @property
@@ -137,8 +137,10 @@ class TokenView(QWidget):
             index = self._flow.at(event.pos().x() - 2, event.pos().y() - 2)
             if index is not None:
                 token = self._tokens[index]
-                where = f", step {token.round}" if token.round else ""
-                QToolTip.showText(event.globalPos(), f"{token.text!r}: {token.origin.value}{where}", self)
+                words = f"{token.text!r}: {tr(token.origin.value)}"
+                if token.round:
+                    words = tr("{token}, step {number}", token=words, number=token.round)
+                QToolTip.showText(event.globalPos(), words, self)
             return True
         return super().event(event)
 
@@ -171,7 +173,7 @@ class TokenView(QWidget):
         if not self._shown:
             painter.setFont(self._theme.font(TextStyle.SMALL))
             painter.setPen(self._theme.color("mute"))
-            painter.drawText(QRectF(self.rect()), Qt.TextFlag.TextWordWrap, _NOTHING)
+            painter.drawText(QRectF(self.rect()), Qt.TextFlag.TextWordWrap, tr(_NOTHING))
             return
         painter.translate(2, 2)
         top, bottom = event.rect().top() - 2, event.rect().bottom()
@@ -227,15 +229,17 @@ class TokenView(QWidget):
         self.update()
 
     def _describe(self) -> None:
+        # Where nothing is painted the focus could not be seen.
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._shown else Qt.FocusPolicy.NoFocus)
         if not self._shown:
-            self.setAccessibleName(f"Tokens: {_NOTHING}")
+            self.setAccessibleName(tr("Tokens: {words}", words=tr(_NOTHING)))
             return
         counts = dict.fromkeys(Origin, 0)
         for token in self._tokens[: self._shown]:
             counts[token.origin] += 1
-        words = ", ".join(f"{count} {origin.value}" for origin, count in counts.items())
-        self.setAccessibleName(f"Tokens: {words}")
+        words = ", ".join(f"{count} {tr(origin.value)}" for origin, count in counts.items())
+        self.setAccessibleName(tr("Tokens: {words}", words=words))
         chosen = [self._tokens[index] for index in self._of_round()]
         self.setAccessibleDescription(
-            "; ".join(f"{shown_text(token)}: {token.origin.value}" for token in chosen)
+            "; ".join(f"{shown_text(token)}: {tr(token.origin.value)}" for token in chosen)
         )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import date, datetime, timedelta
 
-GROUPS = ("Today", "Yesterday", "Previous 7 days", "Older")
+from app.words import mark, tr
+
+GROUPS = (mark("Today"), mark("Yesterday"), mark("Previous 7 days"), mark("Older"))
 
 
 def age_group(updated_at: float, today: date) -> str:
@@ -16,9 +18,9 @@ def age_group(updated_at: float, today: date) -> str:
     """
     day = datetime.fromtimestamp(updated_at).date()
     if day >= today:
-        return GROUPS[0]
+        return tr(GROUPS[0])
     if day == today - timedelta(days=1):
-        return GROUPS[1]
+        return tr(GROUPS[1])
     if day >= today - timedelta(days=7):
-        return GROUPS[2]
-    return GROUPS[3]
+        return tr(GROUPS[2])
+    return tr(GROUPS[3])

@@ -14,11 +14,15 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from app.ui.sidebar.conversation_model import BUSY_ROLE, HIT_ROLE, ID_ROLE, PINNED_ROLE
+from app.ui import figures
+from app.ui.placing import in_row
+from app.ui.sidebar.conversation_model import BUSY_ROLE, HIT_ROLE, ID_ROLE, PINNED_ROLE, ROW_ROLE
+from app.ui.sidebar.list_rows import Row
 from app.ui.sidebar.snippet import paint_snippet, snippet_height
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.words import tr
 
 _ROW_PX = 32
 _HEAD_PX = 36
@@ -27,6 +31,11 @@ _PADDING_PX = 8
 _MENU_PX = 28
 _PIN_PX = 16
 _DOT_PX = 8
+_ICON_PX = 16
+_CHEVRON_PX = 14
+_INSET_PX = 18  # chats in a folder begin where its icon does
+
+_WORDS = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -38,19 +47,24 @@ class ConversationDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._theme = theme
         self.keyboard = False
+        self.drop_row = -1  # where what is dragged would land
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Height of a row."""
         if index.data(HIT_ROLE) is not None:
-            return QSize(120, self._theme.type.px(_ROW_PX) + snippet_height(self._theme))
-        head = index.data(ID_ROLE) is None
-        return QSize(120, self._theme.type.px(_HEAD_PX if head else _ROW_PX))
+            return QSize(120, self._theme.type.px(self._theme.spaced(_ROW_PX)) + snippet_height(self._theme))
+        row: Row = index.data(ROW_ROLE)
+        head = row.conversation_id is None and not row.group
+        return QSize(120, self._theme.type.px(_HEAD_PX if head else self._theme.spaced(_ROW_PX)))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Paint one row."""
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if index.data(ID_ROLE) is None:
+        row: Row = index.data(ROW_ROLE)
+        if row.group:
+            self._paint_folder(painter, option, index, row)
+        elif row.conversation_id is None:
             self._paint_head(painter, option, index)
         else:
             self._paint_row(painter, option, index)
@@ -60,7 +74,7 @@ class ConversationDelegate(QStyledItemDelegate):
         """A line edit over the row."""
         editor = QLineEdit(parent)
         editor.setProperty("kind", "rename")
-        editor.setAccessibleName("Title")
+        editor.setAccessibleName(tr("Title") if index.data(ID_ROLE) is not None else tr("Name of the folder"))
         editor.setMaxLength(200)
         return editor
 
@@ -70,51 +84,95 @@ class ConversationDelegate(QStyledItemDelegate):
 
     @staticmethod
     def menu_rect(row: QRect) -> QRect:
-        """Where the three dots are."""
+        """Where the three dots are when lines begin at the left."""
         return QRect(row.right() - _MARGIN_PX - _MENU_PX, row.top(), _MENU_PX, row.height())
 
     def _paint_head(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         painter.setFont(self._theme.font(TextStyle.SMALL_BOLD))
         painter.setPen(self._theme.color("mute"))
         box = option.rect.adjusted(_MARGIN_PX + _PADDING_PX, 0, -_MARGIN_PX, -8)
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, str(index.data()))
+        painter.drawText(
+            in_row(option, box), Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignBottom, str(index.data())
+        )
+
+    def _paint_folder(self, painter: QPainter, option: QStyleOptionViewItem, index: Index, row: Row) -> None:
+        """The head of a group that folds: its icon, its name, how many chats are in it."""
+        fill = QRectF(option.rect.adjusted(_MARGIN_PX, 0, -_MARGIN_PX, 0))
+        self._paint_fill(painter, option, index, fill, selected=False)
+        box = option.rect.adjusted(_MARGIN_PX + _PADDING_PX - 1, 0, -_MARGIN_PX - _PADDING_PX, 0)
+        chevron = "chevron-right" if row.folded else "chevron-down"
+        self._paint_icon(
+            painter, option, QRect(box.left(), box.top(), _CHEVRON_PX, box.height()), chevron, _CHEVRON_PX
+        )
+        box.setLeft(box.left() + _CHEVRON_PX + 4)
+        icon = "folder" if row.folder else "archive"
+        self._paint_icon(painter, option, QRect(box.left(), box.top(), _ICON_PX, box.height()), icon)
+        box.setLeft(box.left() + _ICON_PX + 6)
+        count = figures.whole(row.count)
+        small = self._theme.font(TextStyle.SMALL)
+        painter.setFont(small)
+        painter.setPen(self._theme.color("mute"))
+        if option.state & QStyle.StateFlag.State_MouseOver and row.folder:
+            self._paint_icon(painter, option, self.menu_rect(option.rect), "ellipsis")
+            box.setRight(self.menu_rect(option.rect).left() - 2)
+        else:
+            right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            painter.drawText(in_row(option, box), right, count)
+            box.setRight(box.right() - QFontMetrics(small).horizontalAdvance(count) - 8)
+        font = self._theme.font(TextStyle.UI_MEDIUM)
+        painter.setFont(font)
+        painter.setPen(self._theme.color("sub"))
+        title = QFontMetrics(font).elidedText(row.title, Qt.TextElideMode.ElideRight, box.width())
+        painter.drawText(in_row(option, box), _WORDS, title)
+
+    def _paint_fill(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: Index, fill: QRectF, selected: bool
+    ) -> None:
+        """The ground of a row: chosen, under the pointer, with the keyboard, or where a drop would land."""
+        hovered = bool(option.state & QStyle.StateFlag.State_MouseOver)
+        focused = self.keyboard and bool(option.state & QStyle.StateFlag.State_HasFocus)
+        if selected or hovered:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(self._theme.color("accs" if selected else "hover"))
+            painter.drawRoundedRect(fill, 8, 8)
+        if focused or index.row() == self.drop_row:
+            painter.setPen(QPen(self._theme.color("acc"), 2))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(fill.adjusted(1, 1, -1, -1), 7, 7)
 
     def _paint_row(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         state = option.state
         selected = bool(state & QStyle.StateFlag.State_Selected)
         hovered = bool(state & QStyle.StateFlag.State_MouseOver)
-        focused = self.keyboard and bool(state & QStyle.StateFlag.State_HasFocus)
         fill = QRectF(option.rect.adjusted(_MARGIN_PX, 0, -_MARGIN_PX, 0))
-        if selected or hovered:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(self._theme.color("accs" if selected else "hover"))
-            painter.drawRoundedRect(fill, 8, 8)
-        if focused:
-            painter.setPen(QPen(self._theme.color("acc"), 2))
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(fill.adjusted(1, 1, -1, -1), 7, 7)
-        box = option.rect.adjusted(_MARGIN_PX + _PADDING_PX, 0, -_MARGIN_PX - _PADDING_PX, 0)
+        self._paint_fill(painter, option, index, fill, selected)
+        row: Row = index.data(ROW_ROLE)
+        inset = _INSET_PX if row.folder or row.archived else 0
+        box = option.rect.adjusted(_MARGIN_PX + _PADDING_PX + inset, 0, -_MARGIN_PX - _PADDING_PX, 0)
         hit = index.data(HIT_ROLE)
         if hit is not None:
             height = snippet_height(self._theme)
-            paint_snippet(painter, self._theme, hit, box.adjusted(0, box.height() - height - 4, 0, -4))
+            lower = box.adjusted(0, box.height() - height - 4, 0, -4)
+            paint_snippet(painter, self._theme, hit, in_row(option, lower))
             box.setHeight(box.height() - height)
         elif selected or hovered:
-            self._paint_icon(painter, self.menu_rect(option.rect), "ellipsis")
+            self._paint_icon(painter, option, self.menu_rect(option.rect), "ellipsis")
             box.setRight(self.menu_rect(option.rect).left() - 2)
         elif index.data(PINNED_ROLE):
             place = QRect(box.right() - _PIN_PX + 1, box.top(), _PIN_PX, box.height())
-            self._paint_icon(painter, place, "pin")
+            self._paint_icon(painter, option, place, "pin")
             box.setRight(place.left() - 4)
         busy = index.data(BUSY_ROLE) if hit is None else ""
         if busy:
-            self._paint_mark(painter, QPointF(box.right() - _DOT_PX / 2, option.rect.center().y() + 1), busy)
+            dot = in_row(option, QRect(box.right() - _DOT_PX, option.rect.top(), _DOT_PX, 1))
+            middle = QPointF(dot.left() + _DOT_PX / 2, option.rect.center().y() + 1)
+            self._paint_mark(painter, middle, busy)
             box.setRight(box.right() - _DOT_PX - 6)
         font = self._theme.font(TextStyle.UI_MEDIUM if selected else TextStyle.UI)
         painter.setFont(font)
         painter.setPen(self._theme.color("text"))
         title = QFontMetrics(font).elidedText(str(index.data()), Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, title)
+        painter.drawText(in_row(option, box), _WORDS, title)
 
     def _paint_mark(self, painter: QPainter, center: QPointF, busy: str) -> None:
         accent = self._theme.color("acc")
@@ -127,7 +185,10 @@ class ConversationDelegate(QStyledItemDelegate):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawEllipse(center, _DOT_PX / 2 - 0.75, _DOT_PX / 2 - 0.75)
 
-    def _paint_icon(self, painter: QPainter, box: QRect, name: str) -> None:
+    def _paint_icon(
+        self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, name: str, side: int = _ICON_PX
+    ) -> None:
+        box = in_row(option, box)
         ratio = painter.device().devicePixelRatioF()
-        icon = tinted_pixmap(name, self._theme.palette.sub, 16, ratio)
-        painter.drawPixmap(box.x() + (box.width() - 16) // 2, box.y() + (box.height() - 16) // 2, icon)
+        icon = tinted_pixmap(name, self._theme.palette.sub, side, ratio)
+        painter.drawPixmap(box.x() + (box.width() - side) // 2, box.y() + (box.height() - side) // 2, icon)

@@ -2,32 +2,57 @@
 
 from __future__ import annotations
 
-from datetime import date
+from collections.abc import Sequence
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QAction, QContextMenuEvent, QFocusEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QFrame, QListView, QMenu, QWidget
+from PySide6.QtCore import (
+    QItemSelectionModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    QPoint,
+    QRect,
+    Qt,
+    Signal,
+    Slot,
+)
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFocusEvent,
+    QKeyEvent,
+    QMouseEvent,
+)
+from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QFrame, QMenu, QStyle, QWidget
 
-from app.chat.conversation import Conversation
 from app.ui.sidebar.conversation_delegate import ConversationDelegate
-from app.ui.sidebar.conversation_model import HIT_ROLE, ID_ROLE, PINNED_ROLE, ConversationModel
-from app.ui.theme.icons import themed_icon
+from app.ui.sidebar.conversation_drag import ChatDrag
+from app.ui.sidebar.conversation_model import HIT_ROLE, ID_ROLE, ConversationModel
+from app.ui.sidebar.list_rows import Row
+from app.ui.sidebar.row_menu import chat_menu, folder_menu, head_menu
 from app.ui.theme.theme import Theme
+from app.words import tr
+
+_ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+_DELETE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
 
 
-class ConversationList(QListView):
-    """Conversations grouped by day."""
+class ConversationList(ChatDrag):
+    """Conversations in folders, and grouped by day."""
 
     chosen = Signal(int)
     hit_chosen = Signal(object)  # SearchHit
     delete_requested = Signal(int)
     pin_requested = Signal(int, bool)
+    export_requested = Signal(int)
+    options_requested = Signal(int)
+    new_folder_requested = Signal(int)
+    folder_delete_requested = Signal(str)
+    fold_toggled = Signal(str)  # the group
 
     def __init__(self, theme: Theme, model: ConversationModel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
         self._conversations = model
-        self._waiting: tuple[list[Conversation], date] | None = None
+        self._waiting: list[Row] | None = None
+        self._folders: list[str] = []
         self._current: int | None = None
         self.setProperty("kind", "conversations")
         self.setModel(model)
@@ -41,17 +66,26 @@ class ConversationList(QListView):
         self.setEditTriggers(
             QAbstractItemView.EditTrigger.EditKeyPressed | QAbstractItemView.EditTrigger.DoubleClicked
         )
-        self.setAccessibleName("Chats")
+        self.setAccessibleName(tr("Chats"))
         self.selectionModel().currentChanged.connect(self._current_changed)
         theme.changed.connect(self.scheduleDelayedItemsLayout)
 
-    def show_conversations(self, conversations: list[Conversation], today: date) -> None:
-        """Replace the rows; while a title is edited this waits."""
+    def show_rows(self, rows: list[Row], folders: Sequence[str] = ()) -> None:
+        """Replace the rows; while a title is edited this waits.
+
+        Args:
+            rows: All but those of messages that were found.
+            folders: Every folder there is, whether or not it is listed.
+        """
+        self._folders = list(folders)
         if self.state() == QAbstractItemView.State.EditingState:
-            self._waiting = (conversations, today)
+            self._waiting = rows
             return
-        self._conversations.show_conversations(conversations, today)
+        head = self.row_at(self.currentIndex())
+        self._conversations.show_rows(rows)
         self.select_conversation(self._current)
+        if head is not None and head.group:
+            self._stay_on(head)
 
     @property
     def current(self) -> int | None:
@@ -66,63 +100,91 @@ class ConversationList(QListView):
         hit = self.currentIndex().data(HIT_ROLE) if self.currentIndex().isValid() else None
         if hit is not None and hit.conversation_id == conversation_id:
             return  # the message that was found stays marked
-        row = self._conversations.row_of(conversation_id)
-        selection = self.selectionModel()
+        at = self._conversations.row_of(conversation_id)
+        selection, on = self.selectionModel(), self.row_at(self.currentIndex())
         blocked = self.blockSignals(True)
-        if row is None:
+        chosen = QItemSelectionModel.SelectionFlag.ClearAndSelect
+        if on is not None and on.group and self.hasFocus():  # the keyboard stays on the head
+            selection.clearSelection()
+            if at is not None:
+                selection.select(self._conversations.index(at), chosen)
+        elif at is None:
             selection.clear()
         else:
-            index = self._conversations.index(row)
-            selection.setCurrentIndex(index, QItemSelectionModel.SelectionFlag.ClearAndSelect)
+            selection.setCurrentIndex(self._conversations.index(at), chosen)
         self.blockSignals(blocked)
 
     def rename(self, conversation_id: int) -> None:
         """Edit a title in place."""
-        row = self._conversations.row_of(conversation_id)
-        if row is not None:
-            index = self._conversations.index(row)
-            # Editing a title does not choose its chat.
-            blocked = self.blockSignals(True)
-            self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
-            self.blockSignals(blocked)
-            self.scrollTo(index)
-            self.edit(index)
+        at = self._conversations.row_of(conversation_id)
+        if at is not None:
+            self._make_current(at)  # editing a title does not choose its chat
+            self.edit(self._conversations.index(at))
+
+    def rename_folder(self, folder: str) -> None:
+        """Edit a folder's name in place."""
+        at = self._conversations.head_of(folder)
+        if at is not None:
+            self._make_current(at)
+            self.edit(self._conversations.index(at))
 
     def menu(self, conversation_id: int) -> QMenu:
-        """A row's menu."""
-        menu = QMenu(self)
-        row = self._conversations.row_of(conversation_id)
-        pinned = row is not None and bool(self._conversations.index(row).data(PINNED_ROLE))
-        for title, icon, slot, keys in (
-            ("Rename", "pencil", self.rename, "F2"),
-            ("Unpin" if pinned else "Pin", "pin", self._unpin if pinned else self._pin, ""),
-            ("Delete", "trash-2", self.delete_requested.emit, "Del"),
-        ):
-            words = f"{title}\t{keys}" if keys else title
-            action = QAction(themed_icon(self._theme, icon), words, menu)
-            action.setData((slot, conversation_id))
-            menu.addAction(action)
-        menu.triggered.connect(self._run_action)
-        return menu
+        """A chat's menu."""
+        return chat_menu(self._theme, self, self._row_of(conversation_id), self._folders)
+
+    def folder_menu(self, conversation_id: int) -> QMenu:
+        """Where a chat can be moved to."""
+        return folder_menu(self._theme, self, self._row_of(conversation_id), self._folders)
+
+    def head_menu(self, folder: str) -> QMenu:
+        """A folder's menu."""
+        at = self._conversations.head_of(folder)
+        assert at is not None
+        return head_menu(self._theme, self, self._conversations.row(at))
 
     # --- events -----------------------------------------------------------------------------------------------
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Delete and Enter besides what a list knows."""
+        """Delete and Enter besides what a list knows; Left and Right fold and unfold."""
         self._delegate.keyboard = True
-        current = self.currentIndex()
-        conversation_id = current.data(ID_ROLE) if current.isValid() else None
-        if current.isValid() and current.data(HIT_ROLE) is not None:
-            if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-                self.hit_chosen.emit(current.data(HIT_ROLE))
-            elif event.key() not in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace):
+        row, key = self.row_at(self.currentIndex()), event.key()
+        if row is None or self.state() == QAbstractItemView.State.EditingState:
+            super().keyPressEvent(event)  # the field passes on the key that ends it
+        elif row.group:
+            self._press_on_head(row, event)
+        elif row.hit is not None:
+            if key in _ENTER:
+                self.hit_chosen.emit(row.hit)
+            elif key not in _DELETE:
                 super().keyPressEvent(event)
-        elif event.key() in (Qt.Key.Key_Delete, Qt.Key.Key_Backspace) and conversation_id is not None:
-            self.delete_requested.emit(conversation_id)
-        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and conversation_id is not None:
-            self.chosen.emit(conversation_id)
+        elif key in _DELETE and row.conversation_id is not None:
+            self.delete_requested.emit(row.conversation_id)
+        elif key in _ENTER and row.conversation_id is not None:
+            self.chosen.emit(row.conversation_id)
+        elif key == Qt.Key.Key_Left and row.folder:
+            at = self._conversations.head_of(row.folder)
+            if at is not None:
+                self._make_current(at)
         else:
             super().keyPressEvent(event)
+
+    def _press_on_head(self, row: Row, event: QKeyEvent) -> None:
+        key = event.key()
+        if key in (*_ENTER, Qt.Key.Key_Space) or key == (Qt.Key.Key_Right if row.folded else Qt.Key.Key_Left):
+            self.fold_toggled.emit(row.group)
+        elif key in _DELETE and row.folder:
+            self.folder_delete_requested.emit(row.folder)
+        elif key not in (Qt.Key.Key_Left, Qt.Key.Key_Right, *_DELETE):
+            super().keyPressEvent(event)
+
+    def selectionCommand(
+        self, index: QModelIndex | QPersistentModelIndex, event: object = None
+    ) -> QItemSelectionModel.SelectionFlag:
+        """Being on a head leaves the mark on the chat that is shown."""
+        row = self.row_at(index)
+        if row is not None and row.group:
+            return QItemSelectionModel.SelectionFlag.NoUpdate
+        return super().selectionCommand(index, event)  # type: ignore[arg-type]
 
     def focusInEvent(self, event: QFocusEvent) -> None:
         """Show focus only where it came by the keyboard."""
@@ -140,46 +202,85 @@ class ConversationList(QListView):
                 self.blockSignals(blocked)
         super().focusInEvent(event)
 
+    def _menu_rect(self, index: QModelIndex) -> QRect:
+        row = self.visualRect(index)
+        return QStyle.visualRect(self.layoutDirection(), row, self._delegate.menu_rect(row))
+
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """The three dots do not choose a row."""
+        """The three dots do not choose a row; a head is folded or unfolded."""
         self._delegate.keyboard = False
-        index = self.indexAt(event.position().toPoint())
-        dotted = index.isValid() and index.data(HIT_ROLE) is None
-        if dotted and self._delegate.menu_rect(self.visualRect(index)).contains(event.position().toPoint()):
-            conversation_id = index.data(ID_ROLE)
-            if conversation_id is not None and event.button() == Qt.MouseButton.LeftButton:
-                self._open_menu_at_row(conversation_id)
+        place = event.position().toPoint()
+        index = self.indexAt(place)
+        row = self.row_at(index)
+        left = event.button() == Qt.MouseButton.LeftButton
+        if self._has_menu(row) and self._menu_rect(index).contains(place):
+            if left and row is not None:
+                self._menu_of(row).popup(self._below(index))
+            return
+        if row is not None and row.group:
+            if left:
+                self._make_current(index.row())
+                self.fold_toggled.emit(row.group)
             return
         super().mousePressEvent(event)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        """On a head it is two clicks."""
+        row = self.row_at(self.indexAt(event.position().toPoint()))
+        if row is not None and row.group:
+            self.mousePressEvent(event)
+        else:
+            super().mouseDoubleClickEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Right click or the menu key."""
         by_mouse = event.reason() == QContextMenuEvent.Reason.Mouse
         index = self.indexAt(event.pos()) if by_mouse else self.currentIndex()
-        conversation_id = index.data(ID_ROLE) if index.isValid() else None
-        if conversation_id is not None and index.data(HIT_ROLE) is None:
-            place = event.globalPos() if by_mouse else self._below(index)
-            self.menu(conversation_id).popup(place)
+        row = self.row_at(index)
+        if row is not None and self._has_menu(row):
+            self._menu_of(row).popup(event.globalPos() if by_mouse else self._below(index))
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    def row_at(self, index: QModelIndex | QPersistentModelIndex) -> Row | None:
+        """What a row is."""
+        return self._conversations.row(index.row()) if index.isValid() else None
+
+    def _row_of(self, conversation_id: int) -> Row:
+        at = self._conversations.row_of(conversation_id)
+        return Row("", conversation_id) if at is None else self._conversations.row(at)
+
+    @staticmethod
+    def _has_menu(row: Row | None) -> bool:
+        return row is not None and row.hit is None and bool(row.folder or row.conversation_id is not None)
+
+    def _menu_of(self, row: Row) -> QMenu:
+        return self.head_menu(row.folder) if row.conversation_id is None else self.menu(row.conversation_id)
+
+    def _make_current(self, at: int) -> None:
+        """Put the keyboard on a row, which chooses nothing."""
+        index = self._conversations.index(at)
+        blocked = self.blockSignals(True)
+        self.selectionModel().setCurrentIndex(index, QItemSelectionModel.SelectionFlag.NoUpdate)
+        self.blockSignals(blocked)
+        self.scrollTo(index)
+        self.viewport().update()
+
+    def _stay_on(self, head: Row) -> None:
+        """The keyboard stays on a head that was folded or unfolded."""
+        for at in range(self._conversations.rowCount()):
+            if self._conversations.row(at).group == head.group:
+                self._make_current(at)
+
+    def mark_drop(self, at: int) -> None:
+        """Show where what is dragged would land; -1 for nowhere."""
+        if at != self._delegate.drop_row:
+            self._delegate.drop_row = at
+            self.viewport().update()
 
     def _below(self, index: QModelIndex) -> QPoint:
-        rect = self._delegate.menu_rect(self.visualRect(index))
+        rect = self._menu_rect(index)
         return self.viewport().mapToGlobal(rect.bottomLeft())
-
-    def _open_menu_at_row(self, conversation_id: int) -> None:
-        row = self._conversations.row_of(conversation_id)
-        if row is not None:
-            self.menu(conversation_id).popup(self._below(self._conversations.index(row)))
-
-    def _pin(self, conversation_id: int) -> None:
-        self.pin_requested.emit(conversation_id, True)
-
-    def _unpin(self, conversation_id: int) -> None:
-        self.pin_requested.emit(conversation_id, False)
-
-    @Slot(QAction)
-    def _run_action(self, action: QAction) -> None:
-        slot, conversation_id = action.data()
-        slot(conversation_id)
 
     @Slot(QModelIndex, QModelIndex)
     def _current_changed(self, current: QModelIndex, previous: QModelIndex) -> None:
@@ -198,5 +299,5 @@ class ConversationList(QListView):
     def _editor_closed(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
         waiting, self._waiting = self._waiting, None
         if waiting is not None:
-            self._conversations.show_conversations(*waiting)
+            self._conversations.show_rows(waiting)
         self.select_conversation(self._current)

@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from app.chat.conversation import Conversation, MessageState
+from app.chat.conversation import MessageState
 from app.chat.search import SearchHit
-from app.ui.sidebar.age_groups import age_group
+from app.ui.sidebar.list_rows import HITS, Row
+from app.words import tr
 
 ID_ROLE = int(Qt.ItemDataRole.UserRole) + 1
 BUSY_ROLE = ID_ROLE + 1
 PINNED_ROLE = BUSY_ROLE + 1
 HIT_ROLE = PINNED_ROLE + 1
+ROW_ROLE = HIT_ROLE + 1
 
-_PINNED, _HITS = "Pinned", "In messages"
 _QUEUED, _RUNNING = "queued", "running"
 
 
-@dataclass(frozen=True)
-class Row:
-    """A group's head (without id), a conversation, or a message that was found."""
-
-    title: str
-    conversation_id: int | None = None
-    pinned: bool = False
-    hit: SearchHit | None = None
-
-
 class ConversationModel(QAbstractListModel):
-    """Conversations, pinned ones first, then newest first, then messages found, with a head above each group."""
+    """Conversations in their groups, then messages found, with a head above each group."""
 
     renamed = Signal(int, str)
+    folder_renamed = Signal(str, str)  # its name, and the new one
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -44,24 +34,24 @@ class ConversationModel(QAbstractListModel):
         self._rows: list[Row] = []
         self._busy: dict[int, str] = {}
 
-    def show_conversations(self, conversations: list[Conversation], today: date) -> None:
+    def show_rows(self, rows: list[Row]) -> None:
         """Replace the rows of conversations."""
-        rows: list[Row] = []
-        group = ""
-        for conversation in conversations:
-            name = _PINNED if conversation.pinned else age_group(conversation.updated_at, today)
-            if name != group:
-                rows.append(Row(name))
-                group = name
-            rows.append(Row(conversation.title, conversation.id, conversation.pinned))
         self._conversations = rows
         self._show()
 
     def show_hits(self, hits: Sequence[SearchHit]) -> None:
         """Replace the rows of messages found."""
         rows = [Row(hit.title, hit.conversation_id, hit=hit) for hit in hits]
-        self._hits = [Row(_HITS), *rows] if rows else []
+        self._hits = [Row(tr(HITS)), *rows] if rows else []
         self._show()
+
+    def row(self, at: int) -> Row:
+        """What a row is."""
+        return self._rows[at]
+
+    def head_of(self, folder: str) -> int | None:
+        """The row of a folder's head."""
+        return next((at for at, row in enumerate(self._rows) if row.group and row.folder == folder), None)
 
     def _show(self) -> None:
         rows = self._conversations + self._hits
@@ -94,8 +84,10 @@ class ConversationModel(QAbstractListModel):
         return next((at for at, known in enumerate(ids) if known == conversation_id), None)
 
     def first_row(self) -> int | None:
-        """The first row that can be chosen."""
-        return next((at for at, row in enumerate(self._rows) if row.conversation_id is not None), None)
+        """The first row that the keyboard can be on."""
+        return next(
+            (at for at, row in enumerate(self._rows) if row.conversation_id is not None or row.group), None
+        )
 
     # --- QAbstractListModel -----------------------------------------------------------------------------------
 
@@ -118,24 +110,27 @@ class ConversationModel(QAbstractListModel):
             return row.pinned
         if role == HIT_ROLE:
             return row.hit
+        if role == ROW_ROLE:
+            return row
         busy = self._busy.get(row.conversation_id, "") if row.conversation_id is not None else ""
         if role == BUSY_ROLE:
             return busy
         if role == Qt.ItemDataRole.AccessibleTextRole:
             if row.hit is not None:
                 return f"{row.title}: {row.hit.snippet}"
-            words = {_RUNNING: ", reply running", _QUEUED: ", waiting for the other reply"}
-            return row.title + (", pinned" if row.pinned else "") + words.get(busy, "")
+            return self._spoken(row, busy)
         return None
 
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
-        """Heads can be neither chosen nor edited, messages that were found cannot be edited."""
+        """Heads are not chosen, and only a folder's can be edited; messages that were found cannot be edited."""
         row = self._rows[index.row()]
         if row.conversation_id is None:
-            return Qt.ItemFlag.NoItemFlags
+            editable = Qt.ItemFlag.ItemIsEditable if row.folder else Qt.ItemFlag.NoItemFlags
+            return Qt.ItemFlag.ItemIsEnabled | editable if row.group else Qt.ItemFlag.NoItemFlags
         if row.hit is not None:
             return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
+        chosen = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return chosen | Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsDragEnabled
 
     def setData(
         self,
@@ -146,7 +141,26 @@ class ConversationModel(QAbstractListModel):
         """Ask for another title; empty ones are left as they were."""
         title = str(value).strip()
         row = self._rows[index.row()]
-        if row.conversation_id is None or not title or title == row.title:
+        if not title or title == row.title:
             return False
+        if row.conversation_id is None:
+            self.folder_renamed.emit(row.folder, title)
+            return True
         self.renamed.emit(row.conversation_id, title)
         return True
+
+    @staticmethod
+    def _spoken(row: Row, busy: str) -> str:
+        """What a screen reader says of a row."""
+        if row.group and row.folded:
+            return tr("{title}, folded, %n chat(s)", n=row.count, title=row.title)
+        if row.group:
+            return tr("{title}, unfolded, %n chat(s)", n=row.count, title=row.title)
+        words = [row.title]
+        if row.pinned:
+            words.append(tr("pinned"))
+        if row.archived:
+            words.append(tr("archived"))
+        if busy:
+            words.append(tr("reply running") if busy == _RUNNING else tr("waiting for the other reply"))
+        return ", ".join(words)

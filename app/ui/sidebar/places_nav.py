@@ -7,6 +7,8 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app.ui.places import MACHINE, MODELS
+from app.ui.placing import place
+from app.ui.sidebar.key_words import key_words
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -30,6 +32,7 @@ class NavRow(QToolButton):
         self.setCheckable(True)
         self._hint = QLabel(self)
         self._hint.setProperty("kind", "small")
+        self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.set_chosen(False)
 
@@ -45,6 +48,8 @@ class NavRow(QToolButton):
     def set_hint(self, text: str) -> None:
         """What stands at the right end: a shortcut, or how much goes on there."""
         self._hint.setText(text)
+        self._hint.setProperty("kind", "badge" if text.isdigit() else "small")
+        self._hint.style().polish(self._hint)
         self._place_hint()
 
     @property
@@ -59,7 +64,9 @@ class NavRow(QToolButton):
 
     def _place_hint(self) -> None:
         size = self._hint.sizeHint()
-        self._hint.setGeometry(self.width() - size.width() - 10, 0, size.width(), self.height())
+        width = max(size.width(), size.height()) if self._hint.text() else 0  # one figure has a round badge
+        top = (self.height() - size.height()) // 2
+        place(self._hint, self.width() - width - 8, top, width, size.height())
 
 
 class PlacesNav(QWidget):
@@ -84,7 +91,7 @@ class PlacesNav(QWidget):
             row.setSizePolicy(row.sizePolicy().Policy.Expanding, row.sizePolicy().Policy.Fixed)
             row.clicked.connect(self._clicked)
             column.addWidget(row)
-        self.rows[SETTINGS].set_hint("Ctrl ,")
+        self.rows[SETTINGS].set_hint(key_words("Ctrl+,"))
 
     def choose(self, place: str) -> None:
         """Mark the place that is shown."""

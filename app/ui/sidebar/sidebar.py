@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from datetime import date
+from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from app.chat.conversation import Conversation, MessageState
+from app.chat.conversation import MessageState
 from app.chat.search import SearchResults
+from app.ui.pane_edge import PaneEdge
+from app.ui.placing import place
 from app.ui.sidebar.conversation_list import ConversationList
 from app.ui.sidebar.conversation_model import ConversationModel
+from app.ui.sidebar.key_words import key_words
+from app.ui.sidebar.list_rows import Row
 from app.ui.sidebar.places_nav import PlacesNav
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
+from app.words import tr
 
 SIDEBAR_PX = 256
+_BOUNDS_PX = (200, 420)
 _PAUSE_MS = 150  # in typing, before messages are searched
 
 
@@ -34,7 +40,7 @@ class KeyHint(QLabel):
         if event.type() == QEvent.Type.Resize and isinstance(event, QResizeEvent):
             size = self.sizeHint()
             host = event.size()
-            self.setGeometry(host.width() - size.width() - 12, 0, size.width(), host.height())
+            place(self, host.width() - size.width() - 12, 0, size.width(), host.height())
         return False
 
 
@@ -50,29 +56,33 @@ class Sidebar(QWidget):
     search_changed = Signal(str)  # titles are looked through at once
     search_paused = Signal(str)  # messages when the typing rests
     search_left = Signal()
+    width_chosen = Signal(int)  # px at 100 %
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._width_px = SIDEBAR_PX
         self.setProperty("kind", "sidebar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.new_button = QPushButton("  New chat", self)
-        self.new_button.setAccessibleName("New chat")
+        self.new_button = QPushButton("  " + tr("New chat"), self)
+        self.new_button.setAccessibleName(tr("New chat"))
         self.new_button.setIcon(themed_icon(theme, "square-pen", "text"))
         self.new_button.setIconSize(QSize(16, 16))
         self.new_button.setProperty("kind", "new")
-        self.new_button.setAccessibleDescription("Ctrl+N")
+        self.new_button.setAccessibleDescription(key_words("Ctrl+N"))
         self.new_button.clicked.connect(self.new_requested)
-        KeyHint("Ctrl N", self.new_button)
+        KeyHint(key_words("Ctrl+N"), self.new_button)
         self.search = QLineEdit(self)
-        self.search.setPlaceholderText("Search chats")
-        self.search.setAccessibleName("Search chats")
+        self.search.setPlaceholderText(tr("Search chats"))
+        self.search.setAccessibleName(tr("Search chats"))
         self.search.setClearButtonEnabled(False)
         self.search.addAction(
-            QAction(themed_icon(theme, "search"), "Search chats", self.search),
+            QAction(themed_icon(theme, "search"), tr("Search chats"), self.search),
             QLineEdit.ActionPosition.LeadingPosition,
         )
-        self._search_hint = KeyHint("Ctrl K", self.search)
+        if self.isRightToLeft():  # words of the other direction would begin under the hint
+            self.search.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute)
+        self._search_hint = KeyHint(key_words("Ctrl+K"), self.search)
         self.search.textChanged.connect(self._search_changed)
         self.search.installEventFilter(self)
         self.model = ConversationModel(self)
@@ -102,15 +112,32 @@ class Sidebar(QWidget):
         column.addWidget(self.list, 1)
         self.nav = PlacesNav(theme, self)
         column.addWidget(self.nav)
-        self.show_conversations([], date.today())
+        self.edge = PaneEdge(theme, self, tr("Width of the chats: left and right change it"), at_left=False)
+        self.edge.width_wanted.connect(self._choose_width)
+        self._explain()
 
     def sizeHint(self) -> QSize:
-        """As wide as the design says."""
-        return QSize(self._theme.type.px(SIDEBAR_PX), 400)
+        """As wide as was chosen, and wider with larger text."""
+        return QSize(self._theme.type.px(self._width_px), 400)
 
-    def show_conversations(self, conversations: list[Conversation], today: date) -> None:
-        """Show these, in groups of days."""
-        self.list.show_conversations(conversations, today)
+    def set_width(self, width_px: int) -> None:
+        """Have another width, in px at 100 %, as far as that is allowed."""
+        least, most = _BOUNDS_PX
+        self._width_px = min(max(width_px, least), most)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the edge in its place."""
+        super().resizeEvent(event)
+        self.edge.place()
+
+    @Slot(int)
+    def _choose_width(self, width_px: int) -> None:
+        self.set_width(round(width_px / self._theme.type.scale))
+        self.width_chosen.emit(self._width_px)
+
+    def show_rows(self, rows: list[Row], folders: Sequence[str] = ()) -> None:
+        """Show these, with every folder that there is."""
+        self.list.show_rows(rows, folders)
         if self.search.text().strip():
             self._pause.start()
         self._explain()
@@ -124,7 +151,7 @@ class Sidebar(QWidget):
 
     def _explain(self) -> None:
         searching = bool(self.search.text().strip())
-        nothing = "Nothing found." if searching else "Your chats will be listed here."
+        nothing = tr("Nothing found.") if searching else tr("Your chats will be listed here.")
         words = [self._sentence] if self._sentence and searching else []
         if self.model.first_row() is None and not self._pause.isActive():
             words.append(nothing)

@@ -7,25 +7,60 @@ from contextlib import contextmanager
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractScrollArea,
+    QApplication,
+    QPlainTextEdit,
+    QScrollArea,
+    QTextEdit,
+    QWidget,
+)
 
 from app.ui.theme.theme import Theme
 
 _GAP_PX = 2
 _WIDTH_PX = 2
+_RADIUS_PX = 10
+_PLACED = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show)
+
+
+def _in_window(widget: QWidget) -> QRect:
+    return QRect(widget.mapTo(widget.window(), QPoint(0, 0)), widget.size())
+
+
+def _wants_ring(widget: QWidget) -> bool:
+    """Buttons, and what only scrolls or is only read; fields show focus by their own edge and lists by their rows."""
+    if widget.property("shows-focus"):
+        return False
+    if isinstance(widget, (QPlainTextEdit, QTextEdit)):
+        return widget.isReadOnly()
+    return isinstance(widget, (QAbstractButton, QScrollArea))
+
+
+def _scroll_to(widget: QWidget) -> None:
+    """Qt does so for Tab inside a scroll area, but not for Tab that comes into it from outside."""
+    around = widget.parentWidget()
+    while around is not None:
+        if isinstance(around, QScrollArea):
+            around.ensureWidgetVisible(widget)
+        around = around.parentWidget()
 
 
 class FocusRing(QWidget):
     """One per window: follows the focused button, transparent to the mouse.
 
-    Fields show focus by their own edge and lists by their rows, so only buttons get it, and only when the focus
-    came by Tab. The window says so by calling `move_by_keyboard` from its focusNextPrevChild.
+    Fields and lists show focus themselves, and so does what says so by the property ``shows-focus``. The ring is
+    there only when the focus came by Tab. The window says so by calling `move_by_keyboard` from its
+    focusNextPrevChild. Around a button it lies outside, in what scrolls inside.
     """
 
     def __init__(self, window: QWidget, theme: Theme) -> None:
         super().__init__(window)
         self._theme = theme
         self._target: QWidget | None = None
+        self._watched: list[QWidget] = []  # the target and what it lies in: scrolling moves only the latter
+        self._seen = QRect()  # the part of the window that what scrolls around the target leaves it
         self._by_keyboard = False
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -46,38 +81,49 @@ class FocusRing(QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Follow the target; a click on it takes the ring away."""
         kind = event.type()
-        if kind in (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show):
+        if kind in _PLACED:
             self._place()
-        elif kind in (QEvent.Type.Hide, QEvent.Type.MouseButtonPress):
+        elif watched is self._target and kind in (QEvent.Type.Hide, QEvent.Type.MouseButtonPress):
             self._leave()
         return False
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the ring."""
         painter = QPainter(self)
+        painter.setClipRect(self._seen.translated(-self.pos()))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(self._theme.color("acc"), _WIDTH_PX))
         inset = _WIDTH_PX / 2
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), 10, 10)
+        place = QRectF(self.rect()).adjusted(inset, inset, -inset, -inset)
+        painter.drawRoundedRect(place, _RADIUS_PX, _RADIUS_PX)
 
     @Slot("QWidget*", "QWidget*")
     def _focus_changed(self, old: QWidget | None, now: QWidget | None) -> None:
         # A button that was pressed by its key and replaced by another of the same kind hands the ring on.
-        handed_on = old is self._target is not None and not QApplication.mouseButtons()
-        self._leave()
-        if (
-            (self._by_keyboard or handed_on)
+        handed_on = (
+            old is self._target is not None
+            and not QApplication.mouseButtons()
             and isinstance(now, QAbstractButton)
-            and now.window() is self.window()
-        ):
+        )
+        self._leave()
+        if now is None or now.window() is not self.window():
+            return
+        if self._by_keyboard:
+            _scroll_to(now)
+        if (self._by_keyboard or handed_on) and _wants_ring(now):
             self._target = now
-            now.installEventFilter(self)
+            around: QWidget | None = now
+            while around is not None and around is not self.window():
+                self._watched.append(around)
+                around.installEventFilter(self)
+                around = around.parentWidget()
             self._place()
 
     def _leave(self) -> None:
-        if self._target is not None:
-            self._target.removeEventFilter(self)
-            self._target = None
+        for watched in self._watched:
+            watched.removeEventFilter(self)
+        self._watched = []
+        self._target = None
         self.hide()
 
     def _place(self) -> None:
@@ -85,8 +131,17 @@ class FocusRing(QWidget):
         if target is None or not target.isVisible():
             self.hide()
             return
-        corner = target.mapTo(self.window(), QPoint(0, 0))
-        margin = _GAP_PX + _WIDTH_PX
-        self.setGeometry(QRect(corner, target.size()).adjusted(-margin, -margin, margin, margin))
+        place = _in_window(target)
+        seen = self.window().rect()
+        for around in self._watched[1:]:
+            parent = around.parentWidget()
+            if isinstance(parent, QAbstractScrollArea) and around is parent.viewport():
+                seen = seen.intersected(_in_window(around))
+        if not place.intersects(seen):
+            self.hide()  # scrolled away
+            return
+        self._seen = seen
+        margin = 0 if isinstance(target, QAbstractScrollArea) else _GAP_PX + _WIDTH_PX
+        self.setGeometry(place.adjusted(-margin, -margin, margin, margin))
         self.raise_()
         self.show()

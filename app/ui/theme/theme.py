@@ -6,12 +6,18 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QStyle, QStyleFactory, QToolTip
 
+from app.ui.theme.formulas import Formulas
+from app.ui.theme.lexers import Lexers
 from app.ui.theme.palette import DARK, LIGHT, Palette
 from app.ui.theme.stylesheet import stylesheet
+from app.ui.theme.system_text import system_text_scale
 from app.ui.theme.typography import TextStyle, Typography
 
 SMALLEST_SCALE = 0.9
 LARGEST_SCALE = 1.5
+_COMPACT = 0.75
+# The window is laid out for up to this, whatever system and setting come to.
+_LARGEST_TEXT = 2.0
 
 
 def system_is_dark() -> bool:
@@ -28,10 +34,15 @@ class Theme(QObject):
     """What every widget asks for colours and fonts.
 
     Args:
-        scale: Font size, 0.9 to 1.5.
+        scale: Font size, 0.9 to 1.5, of what the system's own size of text comes to.
         dark: True or False fixes the theme; None follows the system.
         family: Text family; empty takes the system's.
         code_family: Code family; empty takes the system's.
+
+    Attributes:
+        formulas: Formulas as pictures, in these colours and sizes.
+        lexers: What parts code into its words, so that they can be coloured.
+        compact: Whether rows and messages stand closer together.
     """
 
     changed = Signal()
@@ -42,7 +53,12 @@ class Theme(QObject):
         super().__init__()
         self._fixed = dark
         self._families = (family, code_family)
-        self.type = Typography(scale, family, code_family)
+        self.compact = False
+        self._scale = scale
+        self._system_scale = system_text_scale()
+        self.type = self._typography()
+        self.formulas = Formulas(self)
+        self.lexers = Lexers(self)
         self.palette: Palette = DARK if (system_is_dark() if dark is None else dark) else LIGHT
         QGuiApplication.styleHints().colorSchemeChanged.connect(self._follow_system)
 
@@ -62,8 +78,22 @@ class Theme(QObject):
     def set_scale(self, scale: float) -> None:
         """Change the font size; values outside 90 to 150 % are cut."""
         scale = min(LARGEST_SCALE, max(SMALLEST_SCALE, scale))
-        if scale != self.type.scale:
-            self.type = Typography(scale, *self._families)
+        if scale != self._scale:
+            self._scale = scale
+            self.type = self._typography()
+            self.apply()
+
+    def _typography(self) -> Typography:
+        return Typography(min(_LARGEST_TEXT, self._scale * self._system_scale), *self._families)
+
+    def spaced(self, room_px: float) -> float:
+        """The height of a row, or the room between two things, at the density in use."""
+        return room_px * _COMPACT if self.compact else room_px
+
+    def set_compact(self, compact: bool) -> None:
+        """Change the density."""
+        if compact != self.compact:
+            self.compact = compact
             self.apply()
 
     def apply(self) -> None:

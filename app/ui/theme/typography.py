@@ -25,10 +25,11 @@ class TextStyle(Enum):
     SMALL_MEDIUM = (12, 16, 500)
     SMALL_BOLD = (12, 16, 600)
     CODE = (13, 20, 400)
+    CODE_SMALL = (12, 18, 400)
     INLINE_CODE = (13, 23, 400)
 
 
-CODE_STYLES = frozenset({TextStyle.CODE, TextStyle.INLINE_CODE})
+CODE_STYLES = frozenset({TextStyle.CODE, TextStyle.CODE_SMALL, TextStyle.INLINE_CODE})
 
 
 class Typography:

@@ -8,7 +8,9 @@ from PySide6.QtWidgets import QWidget
 from app.ui.theme.theme import Theme
 from app.ui.transcript.blocks import Block, BlockKind
 from app.ui.transcript.code import CodeBlock
+from app.ui.transcript.formula_block import FormulaBlock
 from app.ui.transcript.prose import ProseBlock
+from app.ui.transcript.selectable import Selectable
 from app.ui.transcript.table import TableBlock
 from app.ui.transcript.thought import ThoughtBlock
 
@@ -24,6 +26,10 @@ class RuleBlock(QWidget):
         """Height at a width, in px."""
         return 9
 
+    def selectables(self) -> list[Selectable]:
+        """Nothing of it can be selected."""
+        return []
+
     def restyle(self) -> None:
         """Paint in the theme's colours."""
         self.update()
@@ -33,13 +39,17 @@ class RuleBlock(QWidget):
         QPainter(self).fillRect(0, 4, self.width(), 1, self.theme.color("line"))
 
 
-BlockWidget = ProseBlock | CodeBlock | TableBlock | ThoughtBlock | RuleBlock
+SearchedWidget = ProseBlock | CodeBlock | TableBlock | ThoughtBlock
+_PROSE = (BlockKind.PARAGRAPH, BlockKind.HEADING, BlockKind.LIST, BlockKind.QUOTE)
+BlockWidget = ProseBlock | CodeBlock | FormulaBlock | TableBlock | ThoughtBlock | RuleBlock
 
 
 def make_block_widget(theme: Theme, block: Block, parent: QWidget) -> BlockWidget:
     """A new widget for a block."""
     if block.kind is BlockKind.CODE:
         return CodeBlock(theme, block, parent)
+    if block.kind is BlockKind.FORMULA:
+        return FormulaBlock(theme, block, parent)
     if block.kind is BlockKind.TABLE:
         return TableBlock(theme, block.text, parent)
     if block.kind is BlockKind.THINK:
@@ -55,6 +65,10 @@ def show_in_place(widget: BlockWidget, block: Block, final: bool) -> bool:
         if block.kind is not BlockKind.CODE or widget.language != block.language:
             return False
         widget.set_block(block, final)
+    elif isinstance(widget, FormulaBlock):
+        if block.kind is not BlockKind.FORMULA:
+            return False
+        widget.set_block(block)
     elif isinstance(widget, ThoughtBlock):
         if block.kind is not BlockKind.THINK:
             return False
@@ -66,7 +80,7 @@ def show_in_place(widget: BlockWidget, block: Block, final: bool) -> bool:
     elif isinstance(widget, RuleBlock):
         return block.kind is BlockKind.RULE
     else:
-        if block.kind in (BlockKind.CODE, BlockKind.THINK, BlockKind.TABLE, BlockKind.RULE):
+        if block.kind not in _PROSE:
             return False
         if widget.quote != (block.kind is BlockKind.QUOTE):
             return False

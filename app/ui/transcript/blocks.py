@@ -18,8 +18,12 @@ _RULE = re.compile(r"^ {0,3}(?:(?:\*[ \t]*){3,}|(?:-[ \t]*){3,}|(?:_[ \t]*){3,})
 _ITEM = re.compile(r"^( *)(?:[-*+]|\d{1,9}[.)])(?:[ \t]+|$)")
 _QUOTE = re.compile(r"^ {0,3}>")
 _DELIMITER = re.compile(r"^ {0,3}\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_FORMULA = re.compile(
+    r"^( *)(\$\$(?!\$)|\\\[|\\begin\{((?:equation|align|alignat|gather|multline|eqnarray)\*?)\})(.*)$"
+)
 _THINK_OPEN = "<think>"
 _THINK_CLOSE = "</think>"
+_FORMULA_ENDS = {"$$": "$$", "\\[": "\\]"}
 _LONGEST_LIST = 4_000
 
 
@@ -33,6 +37,7 @@ class BlockKind(Enum):
     RULE = "rule"
     TABLE = "table"
     CODE = "code"
+    FORMULA = "formula"
     THINK = "think"
 
 
@@ -42,15 +47,24 @@ class Block:
 
     Attributes:
         kind: What it is.
-        text: Its Markdown; for code and thoughts what lies between their marks.
-        language: First word after a code fence.
-        closed: False for a fence or a thought whose end has not come.
+        text: Its Markdown; for code, formulas and thoughts what lies between their marks.
+        language: First word after a code fence; the mark that opened a formula, empty where that is part of it.
+        closed: False for a fence, a formula or a thought whose end has not come.
     """
 
     kind: BlockKind
     text: str
     language: str = ""
     closed: bool = True
+
+    @property
+    def source(self) -> str:
+        """Its Markdown with its marks, as text to be copied."""
+        if self.kind is BlockKind.CODE:
+            return f"```{self.language}\n{self.text}\n```"
+        if self.kind is BlockKind.FORMULA and self.language:
+            return f"{self.language}\n{self.text}\n{_FORMULA_ENDS[self.language]}"
+        return self.text
 
 
 class BlockSplitter:
@@ -93,8 +107,12 @@ class BlockSplitter:
             return not partial.strip(self._fence[0])
         if self._kind is BlockKind.PARAGRAPH and "|" in self._lines[-1]:
             return not partial.strip("|-: ")
+        if self._kind is BlockKind.FORMULA:
+            return bool(partial) and self._fence.startswith(partial)
         if self._kind is BlockKind.THINK:
             return False
+        if partial in ("$", "$$", "\\", "\\["):
+            return True
         return _THINK_OPEN.startswith(partial) or (len(partial) < 3 and not partial.strip("`~"))
 
     # --- state ------------------------------------------------------------------------------------------------
@@ -121,10 +139,10 @@ class BlockSplitter:
         kind = self._kind
         if kind is None:
             return
-        whole = closed or kind not in (BlockKind.CODE, BlockKind.THINK)
+        whole = closed or kind not in (BlockKind.CODE, BlockKind.FORMULA, BlockKind.THINK)
         text = "\n".join(self._lines)
         if kind is not BlockKind.CODE:
-            text = text.strip("\n") if kind is not BlockKind.THINK else text.strip()
+            text = text.strip() if kind in (BlockKind.FORMULA, BlockKind.THINK) else text.strip("\n")
         if text or kind is BlockKind.CODE:
             self.frozen.append(Block(kind, text, self._language, whole))
         self._reset()
@@ -136,6 +154,8 @@ class BlockSplitter:
             self._take_code(line)
         elif self._kind is BlockKind.THINK:
             self._take_thought(line)
+        elif self._kind is BlockKind.FORMULA:
+            self._take_formula(line)
         elif not line.strip():
             self._take_blank()
         elif self._starts_block(line):
@@ -159,6 +179,30 @@ class BlockSplitter:
         while cut < self._indent and line[cut : cut + 1] == " ":
             cut += 1
         self._append(line[cut:])
+
+    def _take_formula(self, line: str) -> None:
+        if not line.strip():
+            self._blank = bool(self._lines)
+            return
+        before, mark, after = line.partition(self._fence)
+        if self._blank and (not mark or before.strip()):
+            self._take_back_formula()
+            self._take(line)
+            return
+        content = before if self._language else before + mark
+        if content.strip():
+            self._append(content)
+        if mark:
+            self._close()
+            if after.strip(" .,;"):
+                self._take(after.lstrip())
+
+    def _take_back_formula(self) -> None:
+        """No formula has an empty line in it: the marks were something else."""
+        self._kind = BlockKind.PARAGRAPH
+        self._lines[0] = self._language + self._lines[0]
+        self._language = ""
+        self._close()
 
     def _take_thought(self, line: str) -> None:
         before, mark, after = line.partition(_THINK_CLOSE)
@@ -199,7 +243,7 @@ class BlockSplitter:
             self._open(BlockKind.THINK)
             self._take_thought(line.lstrip()[len(_THINK_OPEN) :])
             return True
-        if self._turns_into_table(line):
+        if self._starts_formula(line) or self._turns_into_table(line):
             return True
         if _HEADING.match(line):
             self._close()
@@ -212,6 +256,26 @@ class BlockSplitter:
             self._close()
             return True
         return self._starts_item_or_quote(line)
+
+    def _starts_formula(self, line: str) -> bool:
+        """Whether the line opens a formula; one that is closed in mid-line belongs to a paragraph."""
+        formula = _FORMULA.match(line)
+        if formula is None or (len(formula[1]) > 3 and self._kind is not BlockKind.LIST):
+            return False
+        if self._kind is BlockKind.QUOTE:
+            return False
+        end = _FORMULA_ENDS.get(formula[2]) or f"\\end{{{formula[3]}}}"
+        _, mark, after = formula[4].partition(end)
+        if mark and after.strip(" .,;"):
+            return False
+        self._close()
+        self._open(BlockKind.FORMULA)
+        self._language = formula[2] if formula[2] in _FORMULA_ENDS else ""
+        self._fence = end
+        rest = formula[4] if self._language else line.strip()
+        if rest.strip():
+            self._take_formula(rest)
+        return True
 
     def _starts_item_or_quote(self, line: str) -> bool:
         item = _ITEM.match(line)

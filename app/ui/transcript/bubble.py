@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal, Slot
 from PySide6.QtGui import (
     QEnterEvent,
     QFontMetrics,
@@ -18,11 +19,13 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 from app.chat.attachment import Attachment
 from app.chat.conversation import Message
 from app.ui.figures import size
+from app.ui.placing import place
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.message_actions import Action, MessageActions
 from app.ui.transcript.message_editor import MessageEditor
 from app.ui.transcript.prose import FittedBrowser, leading_px
+from app.words import tr
 
 _PADDING_X_PX = 14
 _PADDING_Y_PX = 8
@@ -30,12 +33,17 @@ _LONG = 2_000
 _WIDEST_PX = 10_000
 _LARGEST_SHARE = 0.82
 _ROW_GAP_PX = 2
+_BESIDE_GAP_PX = 6  # between the buttons and the bubble, where there is room at its left
+_BESIDE_UP_PX = 6
 _FILE_GAP_PX = 4
 _INSET_PX = 6  # the last icon, not its button's edge, stands in line with the bubble
 
 
 class OwnMessage(QWidget):
-    """A row with the bubble at its right; its buttons are seen under the pointer, and by whoever comes by Tab."""
+    """A row with the bubble at its right; its buttons are seen under the pointer, and by whoever comes by Tab.
+
+    They stand at the bubble's left, or below it where there is no room.
+    """
 
     height_changed = Signal()
     action_requested = Signal(int, object)  # message id, Action
@@ -49,7 +57,7 @@ class OwnMessage(QWidget):
         self._bubble = QFrame(self)
         self._bubble.setProperty("kind", "bubble")
         self._text = FittedBrowser(theme, self._bubble)
-        self._text.setAccessibleName("Your message")
+        self._text.setAccessibleName(tr("Your message"))
         self._text.setVisible(bool(message.content) or not message.attachments)
         self._files = [self._file_label(attachment) for attachment in message.attachments]
         self._natural = 0
@@ -58,10 +66,10 @@ class OwnMessage(QWidget):
             theme,
             "message",
             (Action.COPY, Action.EDIT, Action.DELETE, Action.PREVIOUS, Action.NEXT),
-            (),
+            (Action.COMPARE,),
             self,
         )
-        self.buttons.show_actions((Action.COPY, Action.EDIT, Action.DELETE))
+        self.buttons.show_actions((Action.COPY, Action.EDIT, Action.DELETE, Action.COMPARE))
         self.buttons.set_seen(False)
         self.buttons.triggered.connect(self._act)
         self.buttons.alternative_chosen.connect(self.alternative_chosen)
@@ -81,6 +89,24 @@ class OwnMessage(QWidget):
         if self.buttons.set_alternatives(ids, self.message.id):
             self.height_changed.emit()
 
+    @property
+    def body(self) -> FittedBrowser:
+        """The text, which a selection can reach."""
+        return self._text
+
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return self._text.marks.found
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self._text.marks.search(pattern)
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one; return where it is."""
+        return self._text.marks.choose(number).translated(self._text.mapTo(self, QPoint(0, 0)))
+
     def restyle(self) -> None:
         """Take the theme's fonts again."""
         self.buttons.restyle()
@@ -96,6 +122,7 @@ class OwnMessage(QWidget):
         height = self.theme.type.line_height(TextStyle.READING)
         shape.setLineHeight(height, QTextBlockFormat.LineHeightTypes.MinimumHeight.value)
         cursor.mergeBlockFormat(shape)
+        self._text.marks.refresh()
         self._text.content_changed()
         # Measuring lays the whole text out once more, and a long text fills the width anyway.
         long = len(self.message.content) > _LONG
@@ -114,7 +141,7 @@ class OwnMessage(QWidget):
         top = _PADDING_Y_PX
         for label, name in zip(self._files, names, strict=True):
             label.setText(metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, inner))
-            label.setGeometry(_PADDING_X_PX, top, inner, metrics.height())
+            place(label, _PADDING_X_PX, top, inner, metrics.height(), inner + 2 * _PADDING_X_PX)
             top += metrics.height() + (0 if self._text.isHidden() else _FILE_GAP_PX)
         height = 0 if self._text.isHidden() else self._text.fit(inner)
         self._text.setGeometry(
@@ -122,10 +149,14 @@ class OwnMessage(QWidget):
         )
         outer = inner + 2 * _PADDING_X_PX
         bottom = top + height + _PADDING_Y_PX + 1
-        self._bubble.setGeometry(width - outer, 0, outer, bottom)
+        place(self._bubble, width - outer, 0, outer, bottom, width)
         row = self.buttons.natural_size()
+        beside = width - outer - row.width() - _BESIDE_GAP_PX
+        if beside >= 0:
+            self.buttons.setGeometry(beside, bottom - row.height() - _BESIDE_UP_PX, row.width(), row.height())
+            return bottom
         left = width - row.width() + _INSET_PX
-        self.buttons.setGeometry(left, bottom + _ROW_GAP_PX, row.width(), row.height())
+        place(self.buttons, left, bottom + _ROW_GAP_PX, row.width(), row.height(), width)
         return bottom + _ROW_GAP_PX + row.height()
 
     def enterEvent(self, event: QEnterEvent) -> None:
@@ -152,7 +183,7 @@ class OwnMessage(QWidget):
         label = QLabel(self._bubble)
         label.setProperty("kind", "file")
         label.setTextFormat(Qt.TextFormat.PlainText)
-        label.setAccessibleName(f"Attached file {attachment.name}")
+        label.setAccessibleName(tr("Attached file {name}", name=attachment.name))
         label.setToolTip(attachment.name)
         return label
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtCore import QRect, Qt, QTimer, Slot
 from PySide6.QtGui import (
     QFontMetricsF,
@@ -18,10 +20,12 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QTextEdit, QToolButto
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.blocks import Block
-from app.ui.transcript.drafted_marks import mark
+from app.ui.transcript.blocks import Block, BlockKind
 from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.highlighting import CodeHighlighter, language_title
+from app.ui.transcript.selectable import Selectable, SelectableText
+from app.ui.transcript.text_marks import TextMarks
+from app.words import tr
 
 _HEAD_PX = 32
 _PADDING_X_PX = 14
@@ -30,12 +34,14 @@ _CARET_WIDTH_PX = 8
 _COPIED_MS = 1_500
 
 
-class CodeText(QTextEdit):
+class CodeText(SelectableText, QTextEdit):
     """Read-only code without wrapping. Lines are 20 px high, which QPlainTextEdit cannot do."""
 
-    def __init__(self, theme: Theme, parent: QWidget) -> None:
+    def __init__(self, theme: Theme, language: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
+        self._language = language
+        self.marks = TextMarks(self, theme)
         self._caret = False
         self._code = ""
         self.setReadOnly(True)
@@ -48,9 +54,14 @@ class CodeText(QTextEdit):
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # code is, in every language
         self.document().setDocumentMargin(0)
         self.viewport().setAutoFillBackground(False)
-        self.setAccessibleName("Code")
+        self.setAccessibleName(tr("Code"))
+
+    def whole_source(self) -> str:
+        """The code in its fence."""
+        return Block(BlockKind.CODE, self._code, self._language).source
 
     def set_code(self, code: str) -> None:
         """Show other code; what only grew is appended."""
@@ -69,6 +80,7 @@ class CodeText(QTextEdit):
             cursor.insertText(code)
             self.moveCursor(QTextCursor.MoveOperation.Start)
         cursor.endEditBlock()
+        self.marks.refresh()
 
     def restyle(self) -> None:
         """Take the theme's font again."""
@@ -120,15 +132,15 @@ class CodeBlock(QFrame):
         self._copy = QToolButton(self._head)
         self._copy.setProperty("kind", "quiet")
         self._copy.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._copy.setAccessibleName("Copy code")
+        self._copy.setAccessibleName(tr("Copy code"))
         self._copy.clicked.connect(self._copy_code)
         self._show_copied(False)
         row = QHBoxLayout(self._head)
-        row.setContentsMargins(12, 0, 4, 0)
+        row.setContentsMargins(12, 0, 2, 0)
         row.addWidget(label)
         row.addStretch()
         row.addWidget(self._copy)
-        self._text = CodeText(theme, self)
+        self._text = CodeText(theme, block.language, self)
         self._text.restyle()
         self._highlighter = CodeHighlighter(self._text.document(), theme, block.language)
         self._timer = QTimer(self, singleShot=True, interval=_COPIED_MS)
@@ -173,7 +185,29 @@ class CodeBlock(QFrame):
         """Mark the parts of the code that came from accepted drafts."""
         if stretches != self._drafted:
             self._drafted = stretches
-            mark(self._text, self.theme, stretches)
+            self._text.marks.show_drafted(stretches)
+
+    def selectables(self) -> list[Selectable]:
+        """What of it a selection can reach."""
+        return [self._text]
+
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return self._text.marks.found
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self._text.marks.search(pattern)
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one, scroll sideways to it, and return where it is."""
+        place = self._text.marks.choose(number)
+        if not place.isEmpty():
+            bar = self._text.horizontalScrollBar()
+            if place.left() < 0 or place.right() > self._text.viewport().width():
+                bar.setValue(bar.value() + place.left() - self._text.viewport().width() // 3)
+        return place.translated(self._text.pos())
 
     def set_caret(self, lit: bool) -> None:
         """Caret at the end of the code."""
@@ -185,7 +219,7 @@ class CodeBlock(QFrame):
         self._text.set_code("")
         self._text.set_code(self._code)
         self._highlighter.rehighlight()
-        mark(self._text, self.theme, self._drafted)
+        self._text.marks.show_drafted(self._drafted)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Place head and code."""
@@ -212,5 +246,5 @@ class CodeBlock(QFrame):
         self._show_copied(False)
 
     def _show_copied(self, copied: bool) -> None:
-        self._copy.setText(" Copied" if copied else " Copy")
+        self._copy.setText(" " + (tr("Copied") if copied else tr("Copy")))
         self._copy.setIcon(themed_icon(self.theme, "check" if copied else "copy"))

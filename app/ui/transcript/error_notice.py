@@ -1,83 +1,151 @@
-"""A failed reply: what happened, what is safe, and the button that tries again."""
+"""A failed reply: what happened, what is safe, and the buttons that do something about it."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QIcon
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from app.chat.troubles import Remedy, remedy_of, title_of
 from app.ui.theme.icons import themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
+from app.words import tr
+from engine.messages import ErrorReport
 
 _ICON_PX = 20
+_SIDE_PX = 16
+_GAP_PX = 12
+_ICONS = {Remedy.TRY_AGAIN: "rotate-ccw", Remedy.SMALLER_CONTEXT: "refresh-cw"}
 
 
 class ErrorNotice(QFrame):
     """A red block in the transcript."""
 
-    retry_requested = Signal()
+    remedy_requested = Signal(object)  # Remedy
+    details_requested = Signal()
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
+        self._remedy = Remedy.TRY_AGAIN
         self.setProperty("kind", "error")
         self._icon = QLabel(self)
+        self._title = QLabel(self)
+        self._title.setProperty("kind", "strong")
         self._sentence = QLabel(self)
-        self._sentence.setProperty("kind", "strong")
         self._kept = QLabel(self)
-        self._kept.setProperty("kind", "sub")
         for label in (self._sentence, self._kept):
+            label.setProperty("kind", "sub")
+        for label in (self._title, self._sentence, self._kept):
             label.setWordWrap(True)
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self._retry = QPushButton(" Try again", self)
-        self._retry.setProperty("kind", "primary")
-        self._retry.setIcon(themed_icon(theme, "rotate-ccw", "onacc"))
-        self._retry.setAccessibleName("Try again")
-        self._retry.setIconSize(QSize(16, 16))
-        self._retry.clicked.connect(self.retry_requested)
+        self.remedy_button = QPushButton(self)
+        self.remedy_button.setProperty("kind", "primary")
+        self.remedy_button.setIconSize(QSize(16, 16))
+        self.remedy_button.clicked.connect(self._do_remedy)
+        self.retry_button = QPushButton(tr("Try again as it was"), self)
+        self.retry_button.clicked.connect(self._retry)
+        self.details_button = QPushButton(tr("Show details"), self)
+        self.details_button.setProperty("kind", "link")
+        self.details_button.clicked.connect(self.details_requested)
         words = QVBoxLayout()
         words.setSpacing(4)
+        words.addWidget(self._title)
         words.addWidget(self._sentence)
         words.addWidget(self._kept)
-        buttons = QHBoxLayout()
-        buttons.setContentsMargins(0, 8, 0, 0)
-        buttons.addWidget(self._retry)
-        buttons.addStretch()
-        words.addLayout(buttons)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(16, 14, 16, 14)
-        row.setSpacing(12)
+        self._buttons = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._buttons.setSpacing(8)
+        for button in self._shown_buttons(every=True):
+            self._buttons.addWidget(button, 0, Qt.AlignmentFlag.AlignLeft)
+        self._buttons.addStretch(1)
+        row = QHBoxLayout()
+        row.setSpacing(_GAP_PX)
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
         row.addLayout(words, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(_SIDE_PX, 14, _SIDE_PX, 14)
+        column.setSpacing(0)
+        column.addLayout(row)
+        column.addLayout(self._buttons)
         self.restyle()
 
     @property
-    def retry_button(self) -> QPushButton:
-        """The button that tries again."""
-        return self._retry
+    def words(self) -> tuple[str, str]:
+        """Title and sentence."""
+        return self._title.text(), self._sentence.text()
 
-    def set_error(self, sentence: str, has_text: bool, can_retry: bool) -> None:
+    def set_error(self, report: ErrorReport, has_text: bool, can_act: bool) -> None:
         """Say what happened.
 
         Args:
-            sentence: One sentence from the engine or the bridge.
+            report: From the engine or the bridge.
             has_text: Whether part of the reply was written.
-            can_retry: Whether this is the last reply, the only one that can be tried again.
+            can_act: Whether this is the last reply, the only one that something can be done about.
         """
-        self._sentence.setText(sentence)
-        self._kept.setText("What was written so far is kept." if has_text else "Your message is kept.")
-        self._retry.setVisible(can_retry)
-        self.setAccessibleName(f"Error: {sentence}")
+        self._remedy = remedy_of(report)
+        again = self._remedy is Remedy.TRY_AGAIN
+        self._title.setText(tr(title_of(report)))
+        self._sentence.setText(report.message)
+        self._kept.setText(
+            tr("What was written so far is kept.") if has_text else tr("Your message is kept.")
+        )
+        self._name_remedy()
+        self.remedy_button.setAccessibleName(tr(self._remedy.value))
+        self.remedy_button.setVisible(can_act)
+        self.retry_button.setVisible(can_act and not again)
+        self.setAccessibleName(tr("Error: {sentence}", sentence=report.message))
 
     def fit(self, width: int) -> int:
         """Height at a width, in px."""
         layout = self.layout()
         assert layout is not None
+        buttons = self._shown_buttons()
+        self._name_remedy()
+        needed = sum(button.sizeHint().width() for button in buttons) + 8 * (len(buttons) - 1)
+        room, inset = width - 2 * _SIDE_PX - 2, _ICON_PX + _GAP_PX
+        narrow = needed > room - inset
+        widest = max(button.sizeHint().width() for button in buttons)
+        if widest > room - inset:  # even one below the other
+            inset = 0
+            self._name_remedy(with_icon=widest <= room)
+            self._shorten_remedy(room)
+        self._buttons.setContentsMargins(inset, 12, 0, 0)
+        direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        self._buttons.setDirection(direction)
         layout.activate()
-        return max(layout.heightForWidth(width), layout.minimumSize().height())
+        border = (
+            self.contentsMargins().left() + self.contentsMargins().right()
+        )  # of which the layout knows nothing
+        return max(layout.heightForWidth(width - border), layout.minimumSize().height()) + border
 
     def restyle(self) -> None:
         """Take the theme's colours again."""
         self._icon.setPixmap(
             tinted_pixmap("circle-alert", self.theme.palette.red, _ICON_PX, self.devicePixelRatioF())
         )
+
+    def _name_remedy(self, with_icon: bool = True) -> None:
+        icon = _ICONS.get(self._remedy) if with_icon else None
+        # Qt leaves too little between an icon and its words.
+        self.remedy_button.setText((" " if icon else "") + tr(self._remedy.value))
+        self.remedy_button.setIcon(themed_icon(self.theme, icon, "onacc") if icon else QIcon())
+
+    def _shorten_remedy(self, room: int) -> None:
+        """Where its words are too long for the line they end with dots; a screen reader gets them in full."""
+        button, words = self.remedy_button, self.remedy_button.text()
+        beside = button.sizeHint().width() - button.fontMetrics().horizontalAdvance(words)
+        button.setText(button.fontMetrics().elidedText(words, Qt.TextElideMode.ElideRight, room - beside))
+        button.setToolTip("" if button.text() == words else words)
+
+    def _shown_buttons(self, every: bool = False) -> list[QPushButton]:
+        buttons = [self.remedy_button, self.retry_button, self.details_button]
+        return [button for button in buttons if every or not button.isHidden()]
+
+    @Slot()
+    def _do_remedy(self) -> None:
+        self.remedy_requested.emit(self._remedy)
+
+    @Slot()
+    def _retry(self) -> None:
+        self.remedy_requested.emit(Remedy.TRY_AGAIN)

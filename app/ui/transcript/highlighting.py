@@ -1,13 +1,16 @@
-"""Colours of code, by pygments, which is imported when the first code block is shown."""
+"""Colours of code, by pygments."""
 
 from __future__ import annotations
 
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from PySide6.QtCore import Slot
 from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
+from app.ui.theme.lexers import title_of
 from app.ui.theme.theme import Theme
+from app.words import tr
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
@@ -24,27 +27,11 @@ class Span(NamedTuple):
     role: str
 
 
-@cache
-def _lexer(language: str) -> Lexer | None:
-    from pygments.lexers import get_lexer_by_name
-    from pygments.util import ClassNotFound
-
-    if not language:
-        return None
-    try:
-        return get_lexer_by_name(language, stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        return None
-
-
 def language_title(language: str) -> str:
     """What to show for the word after a fence: the lexer's own name where there is one."""
     if language.lower() in _NAMES:
         return _NAMES[language.lower()]
-    lexer = _lexer(language.lower())
-    if lexer is not None:
-        return str(lexer.name)
-    return language or "Text"
+    return title_of(language) or language or tr("Text")
 
 
 @cache
@@ -66,22 +53,21 @@ def _role(kind: Any) -> str:
     return next((role for token, role in table if kind in token), "")
 
 
-def spans_by_line(code: str, language: str) -> list[list[Span]]:
+def spans_by_line(code: str, lexer: Lexer | None) -> list[list[Span]]:
     """Coloured parts of each line of a code.
 
     Args:
         code: The whole code, or one line of it.
-        language: The word after its fence.
+        lexer: Of its language.
 
     Returns:
-        One list for each line; all empty where the language is not known or the code is too long.
+        One list for each line; all empty where there is no lexer or the code is too long.
     """
-    from pygments.token import Name, Punctuation
-
     lines: list[list[Span]] = [[] for _ in range(code.count("\n") + 1)]
-    lexer = _lexer(language.lower())
     if lexer is None or len(code) > _LONGEST_CODE:
         return lines
+    from pygments.token import Name, Punctuation
+
     line, column = 0, 0
     tokens = list(lexer.get_tokens(code))
     for index, (kind, value) in enumerate(tokens):
@@ -102,25 +88,44 @@ def spans_by_line(code: str, language: str) -> list[list[Span]]:
 class CodeHighlighter(QSyntaxHighlighter):
     """Colours a document: line by line while it grows, from a whole pass once it is complete.
 
-    Line by line is wrong inside strings of several lines; the whole pass at the end mends that.
+    Line by line is wrong inside strings of several lines; the whole pass at the end mends that. Until the language's
+    lexer has come, nothing is coloured.
     """
 
     def __init__(self, document: QTextDocument, theme: Theme, language: str) -> None:
         super().__init__(document)
         self._theme = theme
         self._language = language
+        self._lexer = theme.lexers.lexer(language)
+        if self._lexer is None:
+            theme.lexers.came.connect(self._lexer_came)
+        self._code: str | None = None
         self._whole: list[list[Span]] | None = None
         self._shown: dict[int, list[Span]] = {}
 
     def complete(self, code: str) -> None:
         """The code has ended, or is known as a whole before it is shown: lex it once, recolour what differs."""
-        self._whole = spans_by_line(code, self._language)
+        self._code = code
+        if self._lexer is None:
+            return
+        self._whole = spans_by_line(code, self._lexer)
         block = self.document().begin()
         while block.isValid():
             number = block.blockNumber()
             if number in self._shown and self._shown[number] != self._spans(number, block.text()):
                 self.rehighlightBlock(block)
             block = block.next()
+
+    @Slot(str)
+    def _lexer_came(self, language: str) -> None:
+        if language != self._language.lower():
+            return
+        self._theme.lexers.came.disconnect(self._lexer_came)
+        self._lexer = self._theme.lexers.lexer(language)
+        if self._code is None:
+            self.rehighlight()
+        else:
+            self.complete(self._code)
 
     def highlightBlock(self, text: str) -> None:
         """Colour one line."""
@@ -134,5 +139,5 @@ class CodeHighlighter(QSyntaxHighlighter):
 
     def _spans(self, number: int, text: str) -> list[Span]:
         if self._whole is None:
-            return spans_by_line(text, self._language)[0]
+            return spans_by_line(text, self._lexer)[0]
         return self._whole[number] if number < len(self._whole) else []

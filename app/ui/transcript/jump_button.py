@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
+from app.words import tr
 
 _MARGIN_PX = 12
 
@@ -18,9 +19,9 @@ class JumpButton(QToolButton):
         super().__init__(parent)
         self._host = parent
         self.setProperty("kind", "labelled")
-        self.setText(" Jump to latest")
-        self.setAccessibleName("Jump to latest")
-        self.setToolTip("Jump to latest (Ctrl+End)")
+        self.setText(" " + tr("Jump to latest"))
+        self.setAccessibleName(tr("Jump to latest"))
+        self.setToolTip(tr("Jump to latest (Ctrl+End)"))
         self.setIcon(themed_icon(theme, "arrow-down"))
         self.setIconSize(QSize(16, 16))
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)

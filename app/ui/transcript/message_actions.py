@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
+from app.words import mark, tr
 
 _SIDE_PX = 28
 _ICON_PX = 16
@@ -19,18 +20,27 @@ _COPIED_MS = 1_500
 
 
 class Action(Enum):
-    """What a button asks for: icon, name (of a reply or a message), and words beside the icon."""
+    """What a button asks for: icon, name, and words beside the icon."""
 
-    COPY = ("copy", "Copy {}", "")
-    COPY_PLAIN = ("copy", "Copy as plain text", "")
-    EDIT = ("pencil", "Edit {}", "")
-    REGENERATE = ("refresh-cw", "Answer again", "")
-    CONTINUE = ("play", "Continue", "Continue")
-    RETRY = ("rotate-ccw", "Try again", "Try again")
-    DELETE = ("trash-2", "Delete {}", "")
-    PREVIOUS = ("chevron-left", "Previous version", "")
-    NEXT = ("chevron-right", "Next version", "")
-    MORE = ("ellipsis", "More for this {}", "")
+    COPY = ("copy", mark("Copy message"), "")
+    COPY_PLAIN = ("copy", mark("Copy as plain text"), "")
+    EDIT = ("pencil", mark("Edit message"), "")
+    REGENERATE = ("refresh-cw", mark("Answer again"), "")
+    CONTINUE = ("play", mark("Continue"), mark("Continue"))
+    RETRY = ("rotate-ccw", mark("Try again"), mark("Try again"))
+    COMPARE = ("columns-2", mark("Compare modes on this prompt..."), "")
+    DELETE = ("trash-2", mark("Delete message"), "")
+    PREVIOUS = ("chevron-left", mark("Previous version"), "")
+    NEXT = ("chevron-right", mark("Next version"), "")
+    MORE = ("ellipsis", mark("More for this message"), "")
+
+
+# Under a reply these have other names.
+_OF_REPLY = {
+    Action.COPY: mark("Copy reply"),
+    Action.DELETE: mark("Delete reply"),
+    Action.MORE: mark("More for this reply"),
+}
 
 
 _ARROWS = (Action.PREVIOUS, Action.NEXT)
@@ -84,6 +94,23 @@ class MessageActions(QWidget):
         """The button of an action that is shown in the row."""
         return self._buttons[action]
 
+    @property
+    def shown(self) -> frozenset[Action]:
+        """What can be done now, the arrows aside."""
+        return self._shown
+
+    def can_press(self, action: Action) -> bool:
+        """Whether the action's button is there and leads somewhere."""
+        button = self._buttons.get(action)
+        return button is not None and not button.isHidden() and button.isEnabled()
+
+    def press(self, action: Action) -> None:
+        """Do what the action's button does, or its entry of the menu."""
+        if action in self._more and action in self._shown:
+            self.triggered.emit(action)
+        elif self.can_press(action):
+            self._buttons[action].click()
+
     def focus(self, action: Action) -> None:
         """Give the keyboard to an action's button, or to the other arrow where it leads nowhere."""
         button = self._buttons.get(action)
@@ -127,7 +154,9 @@ class MessageActions(QWidget):
             self._show(action, bool(known))
         if self._count is not None:
             self._count.setText(f"{self._at + 1} / {len(known)}")
-            self._count.setAccessibleName(f"Version {self._at + 1} of {len(known)}")
+            self._count.setAccessibleName(
+                tr("Version {number} of {all}", number=self._at + 1, all=len(known))
+            )
             self._count.setVisible(bool(known))
         if known:
             self._buttons[Action.PREVIOUS].setEnabled(self._at > 0)
@@ -152,8 +181,8 @@ class MessageActions(QWidget):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         for action in self._more:
             if action in self._shown:
-                icon, name, _ = action.value
-                entry = menu.addAction(themed_icon(self._theme, icon), name.format(self._noun))
+                icon = action.value[0]
+                entry = menu.addAction(themed_icon(self._theme, icon), self._name(action))
                 entry.setData(action)
         menu.triggered.connect(self._chosen)
         return menu
@@ -173,15 +202,15 @@ class MessageActions(QWidget):
         self._buttons[action].setVisible(shown)
 
     def _make(self, action: Action) -> None:
-        icon, name, words = action.value
+        icon, _, words = action.value
         button = RowButton(self)
         button.seen = self._seen or action in _ARROWS
         button.setIcon(themed_icon(self._theme, icon))
         button.setIconSize(QSize(_ICON_PX, _ICON_PX))
-        button.setAccessibleName(name.format(self._noun))
-        button.setToolTip(name.format(self._noun))
+        button.setAccessibleName(self._name(action))
+        button.setToolTip(self._name(action))
         if words:
-            button.setText(f" {words}")
+            button.setText(f" {tr(words)}")
             button.setProperty("kind", "quiet")
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.clicked.connect(self._clicked)
@@ -198,6 +227,10 @@ class MessageActions(QWidget):
         made = [self._buttons[one] for one in self._order if one in self._buttons]
         for left, right in pairwise(made):
             self.setTabOrder(left, right)
+
+    def _name(self, action: Action) -> str:
+        name: str = action.value[1]
+        return tr(_OF_REPLY.get(action, name) if self._noun == "reply" else name)
 
     def _size(self, button: RowButton) -> None:
         side = self._theme.type.px(_SIDE_PX)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWi
 
 from app.ui.composer.prompt_edit import PromptEdit
 from app.ui.theme.theme import Theme
+from app.words import tr
 
 
 class MessageEditor(QFrame):
@@ -21,15 +22,15 @@ class MessageEditor(QFrame):
         self._before = text
         self.setProperty("kind", "card")
         self.prompt = PromptEdit(theme, self)
-        self.prompt.setAccessibleName("Edit message")
+        self.prompt.setAccessibleName(tr("Edit message"))
         self.prompt.submitted.connect(self._submit)
         self.prompt.cancelled.connect(self.cancelled)
         self.prompt.height_changed.connect(self.height_changed)
-        self._cancel = QPushButton("Cancel", self)
+        self._cancel = QPushButton(tr("Cancel"), self)
         self._cancel.clicked.connect(self.cancelled)
-        self._send = QPushButton("Send", self)
+        self._send = QPushButton(tr("Send"), self)
         self._send.setProperty("kind", "primary")
-        self._send.setToolTip("Send it as a version of its own; the message before stays")
+        self._send.setToolTip(tr("Send it as a version of its own; the message before stays"))
         self._send.clicked.connect(self._submit)
         buttons = QHBoxLayout()
         buttons.setSpacing(8)

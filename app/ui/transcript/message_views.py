@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QObject, Qt, QTimer, QUrl, Signal, Slot
@@ -30,6 +31,7 @@ class MessageViews(QObject):
 
     Attributes:
         all: The widgets, oldest first.
+        model_change: The model of a reply where another one wrote the reply before it, by the reply's id; else empty.
     """
 
     height_changed = Signal(object)  # the view
@@ -37,6 +39,7 @@ class MessageViews(QObject):
     alternative_chosen = Signal(int)  # message id
     edited = Signal(int, str)  # message id, the other wording
     inspect_requested = Signal(int)  # a reply's id
+    trouble_requested = Signal(int, object, object)  # message id, ErrorReport, Remedy
     link_activated = Signal(QUrl)
 
     def __init__(
@@ -54,8 +57,10 @@ class MessageViews(QObject):
         self._column = column
         self._parent = parent
         self.all: list[MessageView] = []
+        self.model_change: Callable[[int], str] = lambda _: ""
         self._by_id: dict[int, MessageView] = {}
         self._drafted_shown = False
+        self._pattern: re.Pattern[str] | None = None
         self._lit = True
         self._blinker = QTimer(self, interval=_BLINK_MS)
         self._blinker.timeout.connect(self._blink)
@@ -75,12 +80,18 @@ class MessageViews(QObject):
 
     def make(self, message: Message) -> MessageView:
         """A message's widget; its place in `all` is the caller's to give."""
+        kept = self._by_id.get(message.id)
+        if kept is not None and kept not in self.all:
+            kept.show()
+            return kept
         view: MessageView
         if message.role == "assistant":
             view = ReplyView(self._theme, message, self._engine, self._column)
             view.set_drafted_shown(self._drafted_shown)
+            view.set_model_change(self.model_change(message.id))
             view.inspect_requested.connect(self.inspect_requested)
             view.link_activated.connect(self.link_activated)
+            view.trouble_requested.connect(self.trouble_requested)
         else:
             view = OwnMessage(self._theme, message, self._column)
             view.edited.connect(self.edited)
@@ -89,31 +100,71 @@ class MessageViews(QObject):
         view.action_requested.connect(self.action_requested)
         view.alternative_chosen.connect(self.alternative_chosen)
         self._by_id[message.id] = view
+        if self._pattern is not None:
+            view.search(self._pattern)
         view.show()
         return view
 
     def set_message(self, view: MessageView, message: Message) -> None:
         """Show another state of a message, and the versions that it has now."""
         view.set_message(message)
+        if isinstance(view, ReplyView):
+            view.set_model_change(self.model_change(message.id))
         view.set_alternatives(self._alternatives(message.id))
 
-    def drop(self, first: int) -> None:
-        """Take away the widgets from one on; what the keyboard was in goes to the transcript."""
+    def drop(self, first: int, keep_used: bool = False) -> list[Message]:
+        """Take away the widgets from one on, and return their messages.
+
+        Args:
+            first: The first to go.
+            keep_used: Whether that of a reply which is being written lives on unseen, to take its text, and one in
+                which a message is worded anew; `make` brings them back.
+        """
+        gone, self.all = self.all[first:], self.all[:first]
+        self._discard(gone, keep_used)
+        return [view.message for view in gone]
+
+    def clear(self) -> None:
+        """Take away every widget, those that live on unseen too."""
+        views, self.all = list(self._by_id.values()), []
+        self._discard(views, keep_used=False)
+
+    def drop_first(self, count: int) -> list[Message]:
+        """Take away the first widgets, and return their messages."""
+        gone, self.all = self.all[:count], self.all[count:]
+        self._discard(gone, keep_used=True)
+        return [view.message for view in gone]
+
+    def _discard(self, views: Sequence[MessageView], keep_used: bool) -> None:
+        """Hide and delete; what the keyboard was in goes to the transcript."""
         focus = QApplication.focusWidget()
-        if focus is not None and any(view.isAncestorOf(focus) for view in self.all[first:]):
+        if focus is not None and any(view.isAncestorOf(focus) for view in views):
             self._parent.setFocus(Qt.FocusReason.OtherFocusReason)
-        for view in self.all[first:]:
+        for view in views:
             view.hide()
+            if keep_used and _is_used(view):
+                continue
             view.deleteLater()
             if self._by_id.get(view.message.id) is view:
                 del self._by_id[view.message.id]
-        del self.all[first:]
 
-    def mark_last(self) -> None:
-        """The last one has more to offer than the others, and may have a caret that blinks."""
+    def mark_last(self, end_built: bool = True) -> None:
+        """The last one has more to offer than the others, and may have a caret that blinks.
+
+        Args:
+            end_built: Whether the conversation's last message is a widget.
+        """
         for view in self._replies():
-            view.set_last(view is self.all[-1])
+            view.set_last(end_built and view is self.all[-1])
         self.choose_blinking()
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds in every message; None ends it."""
+        if pattern is self._pattern:
+            return
+        self._pattern = pattern
+        for view in self._by_id.values():
+            view.search(pattern)
 
     def set_drafted_shown(self, shown: bool) -> None:
         """Colour what came from accepted drafts in finished replies."""
@@ -151,3 +202,8 @@ class MessageViews(QObject):
         self._lit = not self._lit
         if self.all and isinstance(self.all[-1], ReplyView):
             self.all[-1].set_caret_lit(self._lit)
+
+
+def _is_used(view: MessageView) -> bool:
+    """Whether something would be lost with a widget."""
+    return view.editor is not None if isinstance(view, OwnMessage) else view.message.state.unfinished

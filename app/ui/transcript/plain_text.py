@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QTextBlock, QTextDocument, QTextList, QTextListFormat
+from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextDocument, QTextList, QTextListFormat
 
 from app.ui.transcript.blocks import Block, BlockKind, BlockSplitter, split_cells
+from app.ui.transcript.formula_text import set_markdown, with_formulas
 from app.ui.transcript.prose import NO_HTML_MARKDOWN
 
+_TASKS = {QTextBlockFormat.MarkerType.Unchecked: " [ ]", QTextBlockFormat.MarkerType.Checked: " [x]"}
 _BULLETS = (
     QTextListFormat.Style.ListDisc,
     QTextListFormat.Style.ListCircle,
@@ -28,6 +30,8 @@ def _block_text(block: Block) -> str:
         return ""
     if block.kind is BlockKind.CODE:
         return block.text.rstrip("\n")
+    if block.kind is BlockKind.FORMULA:
+        return block.source
     if block.kind is BlockKind.TABLE:
         head, _, *body = block.text.split("\n")
         return "\n".join("\t".join(_prose(cell) for cell in split_cells(row)) for row in (head, *body))
@@ -36,13 +40,13 @@ def _block_text(block: Block) -> str:
 
 def _prose(markdown: str, between: str = "\n") -> str:
     document = QTextDocument()
-    document.setMarkdown(markdown, NO_HTML_MARKDOWN)
+    formulas = set_markdown(document, markdown, NO_HTML_MARKDOWN)
     lines = []
     block = document.begin()
     while block.isValid():
         lines.append(_line(block))
         block = block.next()
-    return between.join(lines)
+    return with_formulas(between.join(lines), formulas)
 
 
 def _line(block: QTextBlock) -> str:
@@ -52,4 +56,5 @@ def _line(block: QTextBlock) -> str:
         return text
     shape = items.format()
     mark = "-" if shape.style() in _BULLETS else items.itemText(block)
+    mark += _TASKS.get(block.blockFormat().marker(), "")
     return f"{'  ' * (shape.indent() - 1)}{mark} {text}"

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from math import ceil
 
-from PySide6.QtCore import QRect, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QRect, QRectF, QSize, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import (
     QFont,
     QFontMetricsF,
@@ -21,10 +22,14 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
+from app.chat.formula import Formula
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.drafted_marks import mark
 from app.ui.transcript.drafted_text import Stretch, rendered_stretches
+from app.ui.transcript.formula_text import place_formulas, set_markdown
+from app.ui.transcript.ornaments import make_room, mark_code, paint_ornaments
+from app.ui.transcript.selectable import Selectable, SelectableText
+from app.ui.transcript.text_marks import TextMarks
 
 _HEADINGS = {1: TextStyle.HEADING_1, 2: TextStyle.HEADING_2, 3: TextStyle.HEADING_3}
 _ITEM_INDENT_PX = 24
@@ -35,7 +40,7 @@ NO_HTML_MARKDOWN = (
 )
 
 
-class FittedBrowser(QTextBrowser):
+class FittedBrowser(SelectableText, QTextBrowser):
     """A text browser without a frame or scroll bars that says how tall it is at a width."""
 
     link_activated = Signal(QUrl)
@@ -43,6 +48,7 @@ class FittedBrowser(QTextBrowser):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
+        self.marks = TextMarks(self, theme)
         self._fitted: tuple[int, int] | None = None
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -86,6 +92,9 @@ class FittedBrowser(QTextBrowser):
         """Anything: the transcript gives the size."""
         return QSize(0, 0)
 
+    def loadResource(self, type: int, name: QUrl | str) -> None:
+        """Nothing: what a model writes opens no files and asks no servers."""
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the transcript."""
         event.ignore()
@@ -93,6 +102,8 @@ class FittedBrowser(QTextBrowser):
 
 class ProseBlock(FittedBrowser):
     """Markdown in reading type, with an optional caret at its end."""
+
+    height_changed = Signal()
 
     def __init__(
         self, theme: Theme, text: str, quote: bool = False, muted: bool = False, parent: QWidget | None = None
@@ -103,6 +114,8 @@ class ProseBlock(FittedBrowser):
         self._text = text
         self._caret = False
         self._drafted: list[Stretch] = []
+        self._awaited: frozenset[Formula] = frozenset()
+        theme.formulas.changed.connect(self._formulas_came)
         self._render()
 
     @property
@@ -133,6 +146,27 @@ class ProseBlock(FittedBrowser):
             self._drafted = stretches
             self._show_drafted()
 
+    def whole_source(self) -> str:
+        """Its Markdown."""
+        return self._text
+
+    def selectables(self) -> list[Selectable]:
+        """What of it a selection can reach."""
+        return [self]
+
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return self.marks.found
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self.marks.search(pattern)
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one; return where it is."""
+        return self.marks.choose(number)
+
     def last_line(self) -> QRect:
         """The last line from the left edge of its text to where the next character stands, behind the caret's place."""
         block = self.document().lastBlock()
@@ -148,7 +182,10 @@ class ProseBlock(FittedBrowser):
         self._render()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the text and the caret."""
+        """Paint what stands behind the text, the text and the caret."""
+        painter = QPainter(self.viewport())
+        paint_ornaments(painter, self.document(), self.theme, QRectF(event.rect()))
+        painter.end()
         super().paintEvent(event)
         if self._quote:
             painter = QPainter(self.viewport())
@@ -172,14 +209,22 @@ class ProseBlock(FittedBrowser):
         option = document.defaultTextOption()
         option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         document.setDefaultTextOption(option)
-        document.setMarkdown(self._text, NO_HTML_MARKDOWN)
+        formulas = set_markdown(document, self._text, NO_HTML_MARKDOWN)
         style_markdown(document, self.theme, base, self._muted or self._quote)
+        self._awaited = place_formulas(document, formulas, self.theme)
         self._show_drafted()
+        self.marks.refresh()
         self.content_changed()
 
+    @Slot(object)
+    def _formulas_came(self, formulas: frozenset[Formula]) -> None:
+        if not self._awaited.isdisjoint(formulas):
+            self._render()
+            self.height_changed.emit()
+
     def _show_drafted(self) -> None:
-        shown = rendered_stretches(self._text, self.document().toPlainText(), self._drafted)
-        mark(self, self.theme, shown)
+        text = self.document().toPlainText() if self._drafted else ""
+        self.marks.show_drafted(rendered_stretches(self._text, text, self._drafted))
 
 
 def style_markdown(
@@ -204,6 +249,7 @@ def style_markdown(
         _style_fragments(cursor, block, theme, style)
         previous = block
         block = block.next()
+    make_room(document)
     cursor.endEditBlock()
     document.setIndentWidth(theme.type.px(_ITEM_INDENT_PX))
 
@@ -249,7 +295,7 @@ def _style_fragments(cursor: QTextCursor, block: QTextBlock, theme: Theme, headi
             if heading is not None:
                 code.setPixelSize(theme.font(heading).pixelSize() - 1)
             change.setFont(code)
-            change.setBackground(theme.color("hover"))
+            mark_code(change)
         elif kind.fontWeight() > QFont.Weight.Medium:
             change.setFontWeight(QFont.Weight.DemiBold)
         if change != kind:

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from PySide6.QtCore import Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QRect, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QWidget
 
 from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EngineState
-from app.chat.reply import can_continue
+from app.chat.reply import can_continue, trouble_of
+from app.chat.troubles import Remedy
+from app.ui.placing import place
 from app.ui.theme.theme import Theme
 from app.ui.transcript.error_notice import ErrorNotice
 from app.ui.transcript.message_actions import Action, MessageActions
+from app.ui.transcript.model_change import ModelChange
 from app.ui.transcript.plain_text import plain_text
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.reply_status import reply_status
 from app.ui.transcript.strip import StatusStrip
+from app.words import tr
+from engine.messages import ErrorReport
 
 _STRIP_GAP_PX = 10
 _FOOTER_GAP_PX = 7
@@ -34,6 +41,7 @@ class ReplyView(QWidget):
     action_requested = Signal(int, object)  # message id, Action
     alternative_chosen = Signal(int)  # message id
     inspect_requested = Signal(int)  # its message's id
+    trouble_requested = Signal(int, object, object)  # message id, ErrorReport, Remedy
     link_activated = Signal(QUrl)
 
     def __init__(
@@ -43,6 +51,7 @@ class ReplyView(QWidget):
         self.theme = theme
         self.message = message
         self.error: ErrorNotice | None = None
+        self.model_change: ModelChange | None = None
         self._engine = engine
         self._prefill: float | None = None
         self._last = False
@@ -50,7 +59,8 @@ class ReplyView(QWidget):
         self._caret_lit = True
         self._notices: list[QLabel] = []
         self._fitted: tuple[int, int] | None = None
-        self.setAccessibleName("Reply")
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # growing leaves what is painted as it is
+        self.setAccessibleName(tr("Reply"))
         self.blocks = ReplyBlocks(theme, self)
         self.blocks.set_text(message.content)
         self.blocks.height_changed.connect(self._changed)
@@ -61,7 +71,7 @@ class ReplyView(QWidget):
             theme,
             "reply",
             (Action.COPY, Action.REGENERATE, Action.PREVIOUS, Action.NEXT, Action.CONTINUE, Action.RETRY),
-            (Action.COPY_PLAIN, Action.DELETE),
+            (Action.COPY_PLAIN, Action.COMPARE, Action.DELETE),
             self,
         )
         self.buttons.triggered.connect(self._act)
@@ -96,7 +106,10 @@ class ReplyView(QWidget):
 
     def set_message(self, message: Message) -> None:
         """The reply's state, figures, notices or whole text changed."""
-        self.message = message
+        before, self.message = self.message, message
+        if message.state.unfinished and _without_figures(before) == _without_figures(message):
+            self._show_strip()  # several times a second, and nothing else has to be looked at
+            return
         # While it is written the text comes by `append_text`; the whole of it is taken once, at the end.
         if message.content != self.text and not message.state.unfinished:
             self.blocks.set_text(message.content)
@@ -124,6 +137,29 @@ class ReplyView(QWidget):
         if self.buttons.set_alternatives(ids, self.message.id):
             self._changed()
 
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return self.blocks.found
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self.blocks.search(pattern)
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one; return where it is."""
+        return self.blocks.choose_found(number).translated(self.blocks.pos())
+
+    def set_model_change(self, name: str) -> None:
+        """Name the model where another one wrote the reply before; empty where it did not."""
+        if name and self.model_change is None:
+            self.model_change = ModelChange(self.theme, self)
+            self.model_change.show()
+        if self.model_change is not None and (name or not self.model_change.isHidden()):
+            self.model_change.set_model(name)
+            self.model_change.setVisible(bool(name))
+            self._changed()
+
     def set_drafted_shown(self, shown: bool) -> None:
         """Colour what came from accepted drafts, once the reply is finished."""
         if shown != self._drafted_shown:
@@ -149,8 +185,13 @@ class ReplyView(QWidget):
         """Place everything at a width and return the height, in px."""
         if self._fitted is not None and self._fitted[0] == width:
             return self._fitted[1]
-        top = self.blocks.fit(width)
-        self.blocks.setGeometry(0, 0, width, top)
+        top = 0
+        if self.model_change is not None and not self.model_change.isHidden():
+            top = self.model_change.sizeHint().height()
+            self.model_change.setGeometry(0, 0, width, top)
+        height = self.blocks.fit(width)
+        self.blocks.setGeometry(0, top, width, height)
+        top += height
         for notice in self._notices:
             height = notice.heightForWidth(width)
             notice.setGeometry(0, top + 8, width, height)
@@ -167,10 +208,10 @@ class ReplyView(QWidget):
     def _fit_strip(self, width: int, top: int) -> int:
         top += _STRIP_GAP_PX if top else 0
         height = self.strip.fit(width)
-        self.strip.setGeometry(0, top, width, height)
+        place(self.strip, 0, top, width, height, width)
         top += height
         row = self.buttons.natural_size()
-        self.buttons.setGeometry(-_INSET_PX, top, row.width(), row.height())
+        place(self.buttons, -_INSET_PX, top, row.width(), row.height(), width)
         return top + row.height()
 
     def _fit_footer(self, width: int, top: int) -> int:
@@ -178,7 +219,7 @@ class ReplyView(QWidget):
         if row.isEmpty() and not self.status_text:
             return top
         top += _FOOTER_GAP_PX
-        self.buttons.setGeometry(-_INSET_PX, top, row.width(), row.height())
+        place(self.buttons, -_INSET_PX, top, row.width(), row.height(), width)
         height = self.theme.type.px(_FOOTER_PX)
         beside = width - max(row.width() - _INSET_PX, 0) - 8
         if self.strip.natural_width() > beside and not row.isEmpty():
@@ -186,7 +227,7 @@ class ReplyView(QWidget):
         strip_width = min(self.strip.natural_width(), beside)
         strip_height = self.strip.fit(strip_width)
         left = width - strip_width if beside < width else 0
-        self.strip.setGeometry(left, top, strip_width, strip_height)
+        place(self.strip, left, top, strip_width, strip_height, width)
         return top + max(height, strip_height)
 
     @Slot()
@@ -202,12 +243,10 @@ class ReplyView(QWidget):
         self._show_drafted()
         self._show_notices()
         # A reply that failed or was cut off with a reason says it in red; a plain stop needs no alarm.
-        sentence = self.message.error if state in (MessageState.FAILED, MessageState.INTERRUPTED) else ""
-        if state is MessageState.FAILED and not sentence:
-            sentence = "The reply failed."
-        self._show_error(sentence)
-        self._show_actions(told=bool(sentence))
-        self._show_strip()
+        trouble = trouble_of(self.message)
+        self._show_error(trouble)
+        self._show_actions(told=trouble is not None)
+        self.strip.set_status(reply_status(self.message, self._engine, self._prefill))
         self._show_caret()
         self._changed()
 
@@ -215,13 +254,15 @@ class ReplyView(QWidget):
         shown = self._drafted_shown and not self.message.state.unfinished
         self.blocks.set_drafted(self.message.drafted if shown else ())
 
-    def _show_error(self, sentence: str) -> None:
-        if sentence and self.error is None:
+    def _show_error(self, trouble: ErrorReport | None) -> None:
+        if trouble is not None and self.error is None:
             self.error = ErrorNotice(self.theme, self)
-            self.error.retry_requested.connect(self._retry)
+            self.error.remedy_requested.connect(self._mend)
+            self.error.details_requested.connect(self._show_details)
         if self.error is not None:
-            self.error.set_error(sentence, bool(self.text), self._last)
-            self.error.setVisible(bool(sentence))
+            if trouble is not None:
+                self.error.set_error(trouble, bool(self.text), self._last)
+            self.error.setVisible(trouble is not None)
 
     def _show_notices(self) -> None:
         if self.notice_texts == list(self.message.notices):
@@ -242,7 +283,7 @@ class ReplyView(QWidget):
         """What can be done with the reply now; an error that is told has its own button to try again."""
         state, shown = self.message.state, set()
         if not state.unfinished:
-            shown.add(Action.DELETE)
+            shown |= {Action.DELETE, Action.COMPARE}
             if self.text:
                 shown |= {Action.COPY, Action.COPY_PLAIN, Action.REGENERATE}
             if self._last and can_continue(self.message):
@@ -271,6 +312,18 @@ class ReplyView(QWidget):
         else:
             self.action_requested.emit(self.message.id, action)
 
+    @Slot(object)
+    def _mend(self, remedy: Remedy) -> None:
+        if remedy is Remedy.TRY_AGAIN:
+            self.action_requested.emit(self.message.id, Action.RETRY)
+        else:
+            self.trouble_requested.emit(self.message.id, trouble_of(self.message), remedy)
+
     @Slot()
-    def _retry(self) -> None:
-        self.action_requested.emit(self.message.id, Action.RETRY)
+    def _show_details(self) -> None:
+        self._mend(Remedy.DETAILS)
+
+
+def _without_figures(message: Message) -> Message:
+    """A reply less its figures, and less its text, which comes by itself while it is written."""
+    return replace(message, content="", drafted=(), statistics=None)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from time import perf_counter
 
-from PySide6.QtCore import QRect, QTimer, QUrl, Signal, Slot
+from PySide6.QtCore import QRect, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
 from app.ui.theme.theme import Theme
 from app.ui.transcript.block_widgets import (
     BlockWidget,
     RuleBlock,
+    SearchedWidget,
     gap_px,
     make_block_widget,
     show_in_place,
@@ -19,7 +21,9 @@ from app.ui.transcript.block_widgets import (
 from app.ui.transcript.blocks import Block, BlockKind, BlockSplitter
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.drafted_text import Stretch, stretches_of_blocks
+from app.ui.transcript.formula_block import FormulaBlock
 from app.ui.transcript.prose import ProseBlock
+from app.ui.transcript.table import TableBlock
 from app.ui.transcript.thought import ThoughtBlock
 from app.ui.transcript.unconfirmed_text import UnconfirmedText
 
@@ -40,6 +44,7 @@ class ReplyBlocks(QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self.theme = theme
+        self.setAttribute(Qt.WidgetAttribute.WA_StaticContents)  # growing leaves what is painted as it is
         self.widgets: list[BlockWidget] = []
         self._splitter = BlockSplitter()
         self._text = ""
@@ -49,9 +54,11 @@ class ReplyBlocks(QWidget):
         self._caret: bool | None = None
         self._fitted: tuple[int, int] | None = None
         self._fitted_width: int | None = None
+        self._bottoms: list[int] = []  # lower edges of the blocks that stand where they belong, in px
         self._refreshed_at = 0.0
         self._cost_ms = 0.0
         self._drafted = False
+        self._pattern: re.Pattern[str] | None = None
         self._unconfirmed: UnconfirmedText | None = None
         self._guessed_at = 0  # length of the text that the guess goes on from
         self._least_height = 0  # while guesses come and go, so that what is below stays where it is
@@ -62,6 +69,11 @@ class ReplyBlocks(QWidget):
     def text(self) -> str:
         """The Markdown so far."""
         return self._text
+
+    @property
+    def codes(self) -> list[str]:
+        """The code of each code block."""
+        return [block.text for block in self._blocks if block.kind is BlockKind.CODE]
 
     def append_text(self, text: str) -> None:
         """More has come: shown at once when the last time is long enough ago."""
@@ -114,7 +126,7 @@ class ReplyBlocks(QWidget):
         self._guessed_at = len(self._text)
         self._unconfirmed.set_text(text)
         self._unconfirmed.show()
-        self._forget_height()
+        self._tell_height()
 
     @property
     def unconfirmed(self) -> str:
@@ -125,7 +137,7 @@ class ReplyBlocks(QWidget):
     def _drop_unconfirmed(self) -> None:
         if self._unconfirmed is not None and not self._unconfirmed.isHidden():
             self._unconfirmed.hide()
-            self._forget_height()
+            self._tell_height()
 
     def set_drafted(self, stretches: Sequence[Stretch]) -> None:
         """Mark the parts of a finished text that came from accepted drafts; none takes the marks away."""
@@ -136,26 +148,54 @@ class ReplyBlocks(QWidget):
         for widget, part in zip(self.widgets, parts, strict=True):
             if not isinstance(widget, RuleBlock):
                 widget.set_drafted(part)
-        self._forget_height()
+        self._forget_heights()
+
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return sum(widget.found for widget in self._searched())
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds, now and in text that follows; None ends it."""
+        self._pattern = pattern
+        for widget in self._searched():
+            widget.search(pattern)
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one; return where it is."""
+        chosen = QRect()
+        for widget in self._searched():
+            inside = number is not None and 0 <= number < widget.found
+            place = widget.choose_found(number if inside else None)
+            if inside:
+                chosen = place.translated(widget.pos())
+            number = None if number is None else number - widget.found
+        return chosen
+
+    def _searched(self) -> list[SearchedWidget]:
+        return [widget for widget in self.widgets if isinstance(widget, SearchedWidget)]
 
     def restyle(self) -> None:
         """Take the theme's colours and sizes again."""
         for widget in self.widgets:
             widget.restyle()
         self._fitted = None
+        self._bottoms.clear()
         self._least_height = 0
 
     def fit(self, width: int) -> int:
         """Place the blocks at a width and return the height, in px."""
         if self._fitted is not None and self._fitted[0] == width:
             return self._fitted[1]
-        top, before = 0, None
-        for block, widget in zip(self._blocks, self.widgets, strict=True):
-            top += gap_px(before, block.kind)
-            height = widget.fit(width)
-            widget.setGeometry(0, top, width, height)
+        if self._fitted_width != width:
+            self._bottoms.clear()
+        top = self._bottoms[-1] if self._bottoms else 0
+        for at in range(len(self._bottoms), len(self.widgets)):
+            top += gap_px(self._blocks[at - 1].kind if at else None, self._blocks[at].kind)
+            height = self.widgets[at].fit(width)
+            self.widgets[at].setGeometry(0, top, width, height)
             top += height
-            before = block.kind
+            self._bottoms.append(top)
         if self._unconfirmed is not None and not self._complete:
             if self._fitted_width not in (None, width):
                 self._least_height = 0
@@ -194,9 +234,10 @@ class ReplyBlocks(QWidget):
             _discard(widget)
         del self.widgets[first + len(blocks) :]
         del self._blocks[first + len(blocks) :]
+        del self._bottoms[first:]
         self._frozen = len(self._splitter.frozen)
         self._show_caret()
-        self._forget_height()
+        self._tell_height()
         self._refreshed_at = perf_counter()
         self._cost_ms = (self._refreshed_at - begun) * 1000
 
@@ -212,11 +253,12 @@ class ReplyBlocks(QWidget):
 
     def _make(self, block: Block) -> BlockWidget:
         widget = make_block_widget(self.theme, block, self)
-        if isinstance(widget, ProseBlock):
+        if isinstance(widget, (ProseBlock, ThoughtBlock)):
             widget.link_activated.connect(self.link_activated)
-        elif isinstance(widget, ThoughtBlock):
-            widget.height_changed.connect(self._forget_height)
-            widget.link_activated.connect(self.link_activated)
+        if isinstance(widget, (ProseBlock, ThoughtBlock, TableBlock, FormulaBlock)):
+            widget.height_changed.connect(self._forget_heights)
+        if self._pattern is not None and isinstance(widget, SearchedWidget):
+            widget.search(self._pattern)
         if self._complete:
             show_in_place(widget, block, True)
         widget.show()
@@ -228,7 +270,12 @@ class ReplyBlocks(QWidget):
                 widget.set_caret(widget is self.widgets[-1] and bool(self._caret))
 
     @Slot()
-    def _forget_height(self) -> None:
+    def _forget_heights(self) -> None:
+        """A block is of another height, and all below it stand elsewhere."""
+        self._bottoms.clear()
+        self._tell_height()
+
+    def _tell_height(self) -> None:
         self._fitted = None
         self.height_changed.emit()
 

@@ -8,8 +8,9 @@ from app.chat.choices import mode_title
 from app.chat.conversation import Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
+from app.words import mark, tr
 
-_FROM_DISK = (
+_FROM_DISK = mark(
     "The model is larger than the memory it may take, so its weights are read from the disk for every pass; "
     "the speed is the disk's."
 )
@@ -23,7 +24,7 @@ class Figure:
         before: Words before the value.
         value: The value, which stands out.
         after: Words after it.
-        widest: A value as wide as any that is likely, so that live figures do not jitter.
+        widest: A value as wide as any that is likely, so that live figures do not jitter; empty where it only grows.
         help: One sentence for a figure that needs it, else empty.
     """
 
@@ -76,32 +77,34 @@ def reply_status(message: Message, engine: EngineState, prefill: float | None) -
     """
     shown = live_figures(message.statistics) if message.statistics else ()
     if message.state is MessageState.QUEUED and engine.phase is EnginePhase.STOPPED:
-        return ReplyStatus(True, "hollow", "Waiting for the engine to start again")
+        return ReplyStatus(True, "hollow", tr("Waiting for the engine to start again"))
+    if message.state is MessageState.QUEUED and engine.measuring:
+        return ReplyStatus(True, "hollow", tr("Waiting until this machine is measured"))
     if message.state is MessageState.QUEUED:
-        return ReplyStatus(True, "hollow", "Waiting for the other reply")
+        return ReplyStatus(True, "hollow", tr("Waiting for the other reply"))
     if message.state is MessageState.WAITING:
         return ReplyStatus(True, "acc", waiting_phrase(engine, prefill))
     if message.state is MessageState.STREAMING:
-        return ReplyStatus(True, "acc", "" if shown else "Writing", shown)
+        return ReplyStatus(True, "acc", "" if shown else tr("Writing"), shown)
     quiet = finished_figures(message.statistics) if message.statistics else ()
     if message.state is MessageState.STOPPED:
-        return ReplyStatus(False, "red", "Stopped", quiet)
+        return ReplyStatus(False, "red", tr("Stopped"), quiet)
     if message.state is MessageState.INTERRUPTED:
-        return ReplyStatus(False, "red", "Interrupted", quiet)
+        return ReplyStatus(False, "red", tr("Interrupted"), quiet)
     return ReplyStatus(False, "", "", quiet)
 
 
 def waiting_phrase(engine: EngineState, prefill: float | None) -> str:
     """What happens before the first token."""
     if engine.phase in (EnginePhase.STARTING, EnginePhase.STOPPED):
-        return "Warming up"
+        return tr("Warming up")
     if engine.phase is EnginePhase.LOADING:
         if engine.fraction is None:
-            return "Loading the model"
-        return f"Loading the model, {figures.percent(engine.fraction)}"
+            return tr("Loading the model")
+        return tr("Loading the model, {percent}", percent=figures.percent(engine.fraction))
     if prefill is not None and prefill < 1.0:
-        return f"Reading the prompt, {figures.percent(prefill)}"
-    return "Reading the prompt"
+        return tr("Reading the prompt, {percent}", percent=figures.percent(prefill))
+    return tr("Reading the prompt")
 
 
 def live_figures(statistics: ReplyStatistics) -> tuple[Figure, ...]:
@@ -111,18 +114,18 @@ def live_figures(statistics: ReplyStatistics) -> tuple[Figure, ...]:
         found.append(Figure("", figures.speed(statistics.tokens_per_second), "", "00.0 tok/s"))
     if statistics.disk_bytes_per_second:
         read = figures.rate(statistics.disk_bytes_per_second)
-        found.append(Figure("disk", read, "", "000 MB/s", _FROM_DISK))
+        found.append(Figure(tr("disk"), read, "", "000 MB/s", tr(_FROM_DISK)))
     if statistics.time_to_first_token_ms is not None:
         first = figures.duration(statistics.time_to_first_token_ms)
-        found.append(Figure("first token", first, "", first))
-    found.append(Figure("", figures.whole(statistics.tokens), "tokens", "000"))
+        found.append(Figure(tr("first token"), first, "", first))
+    found.append(Figure("", figures.whole(statistics.tokens), tr("tokens"), ""))
     if statistics.acceptance_rate is not None:
-        found.append(Figure("", figures.percent(statistics.acceptance_rate), "accepted", "00 %"))
+        found.append(Figure("", figures.percent(statistics.acceptance_rate), tr("accepted"), "00 %"))
     if statistics.mean_acceptance_length is not None:
         tau = figures.ratio(statistics.mean_acceptance_length)
-        found.append(Figure("", tau, "tokens/step", "0.0"))
+        found.append(Figure("", tau, tr("tokens/step"), "0.0"))
     if statistics.resident_bytes:
-        found.append(Figure("RAM", figures.size(statistics.resident_bytes), "", "000 MB"))
+        found.append(Figure("RAM", figures.size(statistics.resident_bytes), "", ""))
     if statistics.mode:
         found.append(Figure("", mode_title(statistics.mode), "", ""))
     return tuple(found)

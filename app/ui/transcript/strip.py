@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
+from app.ui.placing import mirrored, painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
+from app.ui.theme.typography import TextStyle, Typography
 from app.ui.transcript.reply_status import Figure, ReplyStatus
+from app.words import tr
 
 _ROW_PX = 28
 _PADDING_X_PX = 12
@@ -19,6 +21,7 @@ _GAP_PX = 13
 _DOT_PX = 8
 _SPACE_PX = 4
 _CHEVRON_PX = 16
+_DIGIT = re.compile(r"\d")
 
 
 class StatusStrip(QAbstractButton):
@@ -33,8 +36,11 @@ class StatusStrip(QAbstractButton):
         self._status = status
         self._reserved: dict[int, float] = {}
         self._rows: list[list[tuple[float, Figure | str, float]]] = []
+        self._fitted: tuple[int, Typography] | None = None
+        self._type = theme.type
+        self._words, self._value, self._widest_digit = self._measured()
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.setAccessibleDescription("Opens the inspector")
+        self.setAccessibleDescription(tr("Opens the inspector"))
         self._describe()
 
     @property
@@ -48,6 +54,7 @@ class StatusStrip(QAbstractButton):
             return False
         before = self._status
         self._status = status
+        self._fitted = None
         self._describe()
         self.update()
         if before.live != status.live or len(before.figures) != len(status.figures):
@@ -57,6 +64,15 @@ class StatusStrip(QAbstractButton):
 
     def fit(self, width: int) -> int:
         """Lay the figures out in rows and return the height in px."""
+        if self._fitted != (width, self._theme.type):
+            if self._type is not self._theme.type:
+                self._type = self._theme.type
+                self._words, self._value, self._widest_digit = self._measured()
+            self._lay_out(width)
+            self._fitted = (width, self._type)
+        return self._theme.type.px(_ROW_PX) * len(self._rows) + (4 if self._status.live else 0)
+
+    def _lay_out(self, width: int) -> None:
         padding = _PADDING_X_PX if self._status.live else 0
         left = float(padding)
         width -= _CHEVRON_PX if self._status.live else 0
@@ -76,8 +92,6 @@ class StatusStrip(QAbstractButton):
                 left = float(padding)
             self._rows[-1].append((left, piece, needed))
             left += needed + 2 * _GAP_PX
-        rows = self._theme.type.px(_ROW_PX) * len(self._rows)
-        return rows + (4 if self._status.live else 0)
 
     def places(self) -> list[tuple[float, float]]:
         """Left edge and width of each figure as laid out, in px."""
@@ -100,8 +114,8 @@ class StatusStrip(QAbstractButton):
             chevron = tinted_pixmap(
                 "chevron-right", self._theme.palette.sub, _CHEVRON_PX, self.devicePixelRatioF()
             )
-            place = QPointF(self.width() - _CHEVRON_PX - 8, (self.height() - _CHEVRON_PX) / 2)
-            painter.drawPixmap(place, chevron)
+            end, middle = self.width() - _CHEVRON_PX - 8, (self.height() - _CHEVRON_PX) / 2
+            painter.drawPixmap(painted(self, end, middle, _CHEVRON_PX, _CHEVRON_PX).topLeft(), chevron)
         height = self._theme.type.px(_ROW_PX)
         top = 2.0 if self._status.live else 0.0
         self._paint_dot(painter, top + height / 2)
@@ -109,14 +123,15 @@ class StatusStrip(QAbstractButton):
             for number, (left, piece, needed) in enumerate(row):
                 if number:
                     rule = self._theme.color("line")
-                    painter.fillRect(QRectF(round(left - _GAP_PX), top + 7, 1, height - 14), rule)
+                    painter.fillRect(painted(self, round(left - _GAP_PX), top + 7, 1, height - 14), rule)
                 self._paint_piece(painter, piece, QRectF(left, top, needed, height))
             top += height
 
     def _paint_dot(self, painter: QPainter, middle: float) -> None:
         if not self._status.dot:
             return
-        center = QPointF((_PADDING_X_PX if self._status.live else 0) + _DOT_PX / 2, middle)
+        inset = _PADDING_X_PX if self._status.live else 0
+        center = painted(self, inset, middle - _DOT_PX / 2, _DOT_PX, _DOT_PX).center()
         if self._status.dot == "hollow":
             painter.setPen(QPen(self._theme.color("acc"), 1.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -131,41 +146,44 @@ class StatusStrip(QAbstractButton):
         if isinstance(piece, str):
             painter.setFont(self._theme.font(TextStyle.SMALL_MEDIUM))
             painter.setPen(self._theme.color("sub"))
-            painter.drawText(box, flags, piece)
+            painter.drawText(mirrored(self, box), flags, piece)
             return
         words, value = self._fonts()
-        plain = QFontMetricsF(words)
+        plain = self._words
         painter.setFont(words)
         painter.setPen(self._theme.color("sub"))
         left = box.left()
         if piece.before:
-            painter.drawText(box, flags, piece.before)
+            painter.drawText(mirrored(self, box), flags, piece.before)
             left += plain.horizontalAdvance(piece.before) + _SPACE_PX
         right = box.right()
         if piece.after:
             right -= plain.horizontalAdvance(piece.after)
-            painter.drawText(
-                QRectF(right, box.top(), box.right() - right + 1, box.height()), flags, piece.after
-            )
+            after = QRectF(right, box.top(), box.right() - right + 1, box.height())
+            painter.drawText(mirrored(self, after), flags, piece.after)
             right -= _SPACE_PX
         painter.setFont(value)
         painter.setPen(self._theme.color("text" if self._status.live else "sub"))
         inner = QRectF(left, box.top(), right - left + 1, box.height())
         if piece.after:  # the spare room of a changing figure stands before it, not between it and its word
             flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.drawText(inner, flags, piece.value)
+        painter.drawText(mirrored(self, inner), flags, piece.value)
+
+    def _measured(self) -> tuple[QFontMetricsF, QFontMetricsF, str]:
+        """Metrics of words and of values, and the widest digit: found once, for they are used at every update."""
+        words, value = (QFontMetricsF(font) for font in self._fonts())
+        return words, value, max("0123456789", key=value.horizontalAdvance)
 
     def _fonts(self) -> tuple[QFont, QFont]:
         return self._theme.font(TextStyle.SMALL), self._theme.font(TextStyle.SMALL_BOLD)
 
     def _piece_width(self, index: int, piece: Figure | str) -> float:
-        words, value = self._fonts()
         if isinstance(piece, str):
             return QFontMetricsF(self._theme.font(TextStyle.SMALL_MEDIUM)).horizontalAdvance(piece)
-        plain, strong = QFontMetricsF(words), QFontMetricsF(value)
+        plain, strong = self._words, self._value
         needed = strong.horizontalAdvance(piece.value)
         if self._status.live:
-            texts = [_in_widest_digits(text, strong) for text in (piece.value, piece.widest) if text]
+            texts = [_DIGIT.sub(self._widest_digit, text) for text in (piece.value, piece.widest) if text]
             needed = max(needed, *(strong.horizontalAdvance(text) for text in texts))
             needed = max(needed, self._reserved.get(index, 0.0))
             self._reserved[index] = needed
@@ -181,10 +199,7 @@ class StatusStrip(QAbstractButton):
 
     def _describe(self) -> None:
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus if self._status.text else Qt.FocusPolicy.NoFocus)
-        self.setAccessibleName(f"Status: {self._status.text}" if self._status.text else "Status")
+        self.setAccessibleName(
+            tr("Status: {words}", words=self._status.text) if self._status.text else tr("Status")
+        )
         self.setToolTip(self._status.explanation if self._status.figures else "")
-
-
-def _in_widest_digits(text: str, metrics: QFontMetricsF) -> str:
-    widest = max("0123456789", key=metrics.horizontalAdvance)
-    return re.sub(r"\d", widest, text)

@@ -1,8 +1,10 @@
-"""A table: parsed from Markdown, painted, scrolled sideways inside its own frame when it is too wide."""
+"""A table: its frame, in which it is scrolled sideways when it is too wide."""
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+import re
+
+from PySide6.QtCore import QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import (
     QAction,
     QColor,
@@ -14,148 +16,22 @@ from PySide6.QtGui import (
     QPainterPath,
     QPaintEvent,
     QResizeEvent,
-    QTextDocument,
-    QTextOption,
     QWheelEvent,
 )
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 
+from app.chat.formula import Formula
 from app.ui.theme.theme import Theme
-from app.ui.theme.typography import TextStyle
-from app.ui.transcript.blocks import split_cells
-from app.ui.transcript.drafted_marks import cursors, drafted_format
-from app.ui.transcript.drafted_text import Stretch, rendered_stretches, stretches_of_blocks
-from app.ui.transcript.prose import NO_HTML_MARKDOWN, leading_px, style_markdown
-
-_PAD_X_PX = 12
-_PAD_Y_PX = 4
-_NARROWEST_COLUMN_PX = 72
+from app.ui.transcript.drafted_text import Stretch
+from app.ui.transcript.selectable import Selectable, SelectableWhole
+from app.ui.transcript.table_grid import TableGrid
+from app.words import tr
 
 
-class TableCell:
-    """One cell: a document, laid out at a column's width."""
-
-    def __init__(self, theme: Theme, markdown: str, alignment: Qt.AlignmentFlag, head: bool) -> None:
-        self.markdown = markdown
-        font = theme.font(TextStyle.TABLE)
-        if head:
-            font.setWeight(font.Weight.DemiBold)
-        self.document = QTextDocument()
-        self.document.setDocumentMargin(0)
-        self.document.setDefaultFont(font)
-        option = QTextOption(alignment)
-        option.setWrapMode(QTextOption.WrapMode.WordWrap)
-        self.document.setDefaultTextOption(option)
-        self.document.setMarkdown(markdown, NO_HTML_MARKDOWN)
-        style_markdown(self.document, theme, font, line_height=theme.type.line_height(TextStyle.TABLE))
-        self.document.setTextWidth(-1)
-        self.natural_width = self.document.idealWidth() + 1
-
-    def mark(self, theme: Theme, stretches: list[Stretch]) -> None:
-        """Mark parts of its Markdown that came from accepted drafts; it lasts as long as the cell."""
-        shown = rendered_stretches(self.markdown, self.document.toPlainText(), stretches)
-        for cursor in cursors(self.document, shown):
-            cursor.mergeCharFormat(drafted_format(theme))
-
-    def fit(self, width: float) -> float:
-        """Height at a width, in px."""
-        self.document.setTextWidth(width)
-        return self.document.size().height()
-
-
-class TableGrid(QWidget):
-    """The painted table."""
-
-    def __init__(self, theme: Theme, markdown: str) -> None:
-        super().__init__()
-        self._theme = theme
-        self._rows: list[list[TableCell]] = []
-        self._cache: dict[tuple[str, int, bool], TableCell] = {}
-        self._widths: list[float] = []
-        self._heights: list[float] = []
-        self.set_markdown(markdown)
-
-    def set_markdown(self, markdown: str, keep: bool = True) -> None:
-        """Show another table; cells that did not change are kept unless ``keep`` is False."""
-        head, delimiter, *body = markdown.split("\n")
-        alignments = [_alignment(cell) for cell in split_cells(delimiter)]
-        before = self._cache if keep else {}
-        self._cache = {}
-        self._rows = []
-        for number, line in enumerate([head, *body]):
-            texts = split_cells(line)[: len(alignments)]
-            texts += [""] * (len(alignments) - len(texts))
-            row = []
-            for alignment, text in zip(alignments, texts, strict=True):
-                key = (text, alignment.value, number == 0)
-                # A document holds one layout, so a cell cannot stand in two columns.
-                cell = before.pop(key, None) or TableCell(self._theme, text, alignment, number == 0)
-                self._cache.setdefault(key, cell)
-                row.append(cell)
-            self._rows.append(row)
-        self.update()
-
-    def mark(self, markdown: str, stretches: list[Stretch]) -> None:
-        """Mark the parts of the table's Markdown that came from accepted drafts, and no others."""
-        self.set_markdown(markdown, keep=False)
-        cells = [cell for row in self._rows for cell in row]
-        parts = stretches_of_blocks(markdown, [cell.markdown for cell in cells], stretches)
-        for cell, part in zip(cells, parts, strict=True):
-            cell.mark(self._theme, part)
-
-    def fit(self, width: int) -> QSize:
-        """Lay the table out and return the size it takes, which may be wider than asked for."""
-        columns = range(len(self._rows[0]))
-        pad = 2 * _PAD_X_PX
-        natural = [max(row[c].natural_width for row in self._rows) + pad for c in columns]
-        self._widths = _share(natural, float(width))
-        self._heights = [
-            max(cell.fit(w - pad) for cell, w in zip(row, self._widths, strict=True)) + 2 * _PAD_Y_PX + 1
-            for row in self._rows
-        ]
-        self._heights[0] += 2
-        return QSize(round(sum(self._widths)), round(sum(self._heights)))
-
-    def text(self) -> str:
-        """The table as tab-separated lines."""
-        return "\n".join("\t".join(cell.document.toPlainText() for cell in row) for row in self._rows)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint head, rules and the rows that are visible."""
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        path = QPainterPath()
-        path.addRoundedRect(QRectF(self._frame()), 7, 7)
-        painter.setClipPath(path)
-        line = self._theme.color("line")
-        top = 0.0
-        for number, (row, height) in enumerate(zip(self._rows, self._heights, strict=True)):
-            if number == 0:
-                painter.fillRect(QRectF(0, 0, self.width(), height), self._theme.color("surf"))
-            if top + height >= event.rect().top() and top <= event.rect().bottom():
-                self._paint_row(painter, row, top)
-                if number < len(self._rows) - 1:
-                    painter.fillRect(QRectF(0, round(top + height) - 1, self.width(), 1), line)
-            top += height
-
-    def _frame(self) -> QRect:
-        """The part that the frame lets through; the table's corners are round like the frame's."""
-        viewport = self.parentWidget()
-        return self.rect() if viewport is None else viewport.rect().translated(-self.pos())
-
-    def _paint_row(self, painter: QPainter, row: list[TableCell], top: float) -> None:
-        left = 0.0
-        extra = (1 if row is self._rows[0] else 0) - leading_px(self._theme, TextStyle.TABLE)
-        for cell, width in zip(row, self._widths, strict=True):
-            painter.save()
-            painter.translate(QPointF(left + _PAD_X_PX, top + _PAD_Y_PX + extra))
-            cell.document.drawContents(painter)
-            painter.restore()
-            left += width
-
-
-class TableBlock(QFrame):
+class TableBlock(SelectableWhole):
     """The frame around a table: round corners, sideways scrolling, copy."""
+
+    height_changed = Signal()
 
     def __init__(self, theme: Theme, markdown: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -172,7 +48,8 @@ class TableBlock(QFrame):
         self._scroll.viewport().setAutoFillBackground(False)
         self._grid.setAutoFillBackground(False)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
-        self.setAccessibleName("Table")
+        theme.formulas.changed.connect(self._formulas_came)
+        self.setAccessibleName(tr("Table"))
         self.setAccessibleDescription(self._grid.text())
 
     def set_markdown(self, markdown: str) -> None:
@@ -190,6 +67,30 @@ class TableBlock(QFrame):
             self._fitted = None
             self._grid.mark(self._markdown, stretches)
 
+    def whole_source(self) -> str:
+        """Its Markdown."""
+        return self._markdown
+
+    def selectables(self) -> list[Selectable]:
+        """What of it a selection can reach."""
+        return [self]
+
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return self._grid.found
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self._grid.search(pattern)
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one, scroll sideways to it, and return where it is."""
+        place = self._grid.choose_found(number)
+        if not place.isEmpty():
+            self._scroll.ensureVisible(place.center().x(), place.center().y(), place.width() // 2, 0)
+        return place.translated(self._grid.pos())
+
     def fit(self, width: int) -> int:
         """Height at a width, in px."""
         if self._fitted is None or self._fitted[0] != width:
@@ -203,9 +104,19 @@ class TableBlock(QFrame):
         self._fitted = None
         self._grid.mark(self._markdown, self._drafted)
 
+    @Slot(object)
+    def _formulas_came(self, formulas: frozenset[Formula]) -> None:
+        if self._grid.awaits(formulas):
+            self.restyle()
+            self.height_changed.emit()
+
     def copy(self) -> None:
         """Copy the table as tab-separated text, which spreadsheets take."""
         QGuiApplication.clipboard().setText(self._grid.text())
+
+    def _select(self, selected: bool) -> None:
+        super()._select(selected)
+        self._grid.set_selected(selected)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Place the scrolled part inside the frame's edge."""
@@ -228,37 +139,15 @@ class TableBlock(QFrame):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Copy by the usual keys."""
         if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy()
+            if not self.copy_selection():
+                self.copy()
         else:
             super().keyPressEvent(event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Offer to copy the table."""
         menu = QMenu(self)
-        action = QAction("Copy table", menu)
+        action = QAction(tr("Copy table"), menu)
         action.triggered.connect(self.copy)
         menu.addAction(action)
         menu.exec(event.globalPos())
-
-
-def _alignment(cell: str) -> Qt.AlignmentFlag:
-    if cell.endswith(":"):
-        return Qt.AlignmentFlag.AlignHCenter if cell.startswith(":") else Qt.AlignmentFlag.AlignRight
-    return Qt.AlignmentFlag.AlignLeft
-
-
-def _share(natural: list[float], width: float) -> list[float]:
-    """Widths of columns: spare room in proportion, a shortage taken from the widest, down to a least width."""
-    total = sum(natural)
-    if total <= width:
-        spare = (width - total) / len(natural)
-        return [column + spare for column in natural]
-    least = [min(column, _NARROWEST_COLUMN_PX) for column in natural]
-    if sum(least) >= width:
-        return least
-    cap = width
-    for _ in range(12):  # the cap that makes the columns fill the width, by successive approximation
-        free = width - sum(column for column in natural if column <= cap)
-        wide = sum(column > cap for column in natural)
-        cap = max(_NARROWEST_COLUMN_PX, free / wide) if wide else cap
-    return [min(column, cap) for column in natural]

@@ -119,6 +119,8 @@ def run_verify(options: argparse.Namespace) -> int:
     named = [installed_model(name) for name in options.model] or [
         model for model in installed_models() if model.record is not None
     ]
+    if not named and not options.json:
+        print("No model is installed, so there is nothing to check.")
     results, sound = [], True
     for model in named:
         line = ProgressLine(model.name, silent=options.json)

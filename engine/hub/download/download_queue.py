@@ -133,6 +133,12 @@ class DownloadQueue:
                 download.discard()
             self._tell(download, "cancelled")
 
+    def reconnect(self) -> None:
+        """Let the download that runs go on over a new connection, from where it is."""
+        with self._changed:
+            if self._running is not None:
+                self._stop.set()  # it is still queued, so it is the next one, too
+
     def close(self, wait_s: float = 5.0) -> None:
         """Stop, leaving everything on the disk as it is; what ran is queued when the program starts again.
 

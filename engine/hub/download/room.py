@@ -31,7 +31,7 @@ def check_room(
     queued = f", {readable(queued_bytes)} are queued before it" if queued_bytes else ""
     raise OutOfDisk(
         f"The download needs {readable(needed_bytes)}{queued} and {readable(reserve_bytes)} should stay free, but the "
-        f"disk of {folder} has {readable(free)}: free some room, or move the models to another disk with "
+        f"disk of {folder} has {readable(free)}: free some room, or move Tenon's data to another disk with "
         "TENON_DATA_DIR."
     )
 

@@ -1,4 +1,4 @@
-"""One file from the hub: into NAME.part, in as many pieces as it takes, hashed on the way, and then to NAME."""
+"""One file from a server: into NAME.part, in as many pieces as it takes, hashed on the way, and then to NAME."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from pathlib import Path
 import httpx2
 
 from engine.errors import AccessDenied, DownloadFailed, HubBusy, HubError, OutOfDisk
-from engine.hub.answers import broken_off, raise_for_status, unreachable
-from engine.hub.connection import Hub, HubFile
+from engine.hub.answers import broken_off, unreachable
+from engine.hub.connection import HubFile
+from engine.hub.download.file_source import FileSource
 from engine.hub.download.stop import StopSignal
 from engine.hub.record import ModelFile
 
@@ -57,7 +58,7 @@ class Transfer:
     """One file.
 
     Args:
-        hub: Where from.
+        source: Where from.
         repo: Its repository.
         commit: And commit.
         file: What the hub says of it.
@@ -70,7 +71,7 @@ class Transfer:
 
     def __init__(
         self,
-        hub: Hub,
+        source: FileSource,
         repo: str,
         commit: str,
         file: HubFile,
@@ -80,8 +81,8 @@ class Transfer:
         arrived: Callable[[int], None],
         waiting: Callable[[str | None], None],
     ) -> None:
-        self._hub, self._repo, self._file, self._stop = hub, repo, file, stop
-        self._url = hub.file_url(repo, commit, file.name)
+        self._source, self._repo, self._file, self._stop = source, repo, file, stop
+        self._url = source.file_url(repo, commit, file.name)
         self._path = folder / file.local_name
         self._part = self._path.with_name(self._path.name + PART)
         self._patience, self._arrived, self._waiting = patience, arrived, waiting
@@ -125,7 +126,8 @@ class Transfer:
         if problem.pause_s is not None:
             if problem.pause_s > self._patience.longest_pause_s:
                 raise HubBusy(
-                    f"The hub asks for a pause of {problem.pause_s / 60:.0f} minutes: resume the download then."
+                    f"The {self._source.place.name} asks for a pause of {problem.pause_s / 60:.0f} minutes: resume the "
+                    "download then."
                 ) from problem
             pause_s = problem.pause_s
         self._waiting(problem.error.message)
@@ -137,26 +139,26 @@ class Transfer:
         self._stop.check()
         offset = self._digests.size_bytes
         try:
-            with self._hub.stream(self._repo, self._url, offset) as response, self._stop.watch(response):
+            with self._source.stream(self._repo, self._url, offset) as response, self._stop.watch(response):
                 self._judge(response, offset)
                 self._write(response)
         except httpx2.TooManyRedirects as error:
-            raise unreachable(error) from error
+            raise unreachable(error, self._source.place) from error
         except httpx2.HTTPError as error:
             self._stop.check()
-            raise _Interrupted(unreachable(error)) from error
+            raise _Interrupted(unreachable(error, self._source.place)) from error
         except OSError as error:
             self._stop.check()
             raise self._disk_error(error) from error
         if self._digests.size_bytes < self._file.size_bytes:
-            raise _Interrupted(broken_off())
+            raise _Interrupted(broken_off(place=self._source.place))
 
     def _judge(self, response: httpx2.Response, offset: int) -> None:
         """Raise unless this response holds the rest of the file."""
         if response.status_code == 416:  # nothing behind the offset: the file is shorter than the hub says
             raise self._wrong_length()
         try:
-            raise_for_status(response, self._repo, self._hub.has_token)
+            self._source.judge(response, self._repo)
         except HubBusy as error:
             raise _Interrupted(error, _retry_after_s(response)) from error
         except AccessDenied as error:
@@ -192,7 +194,7 @@ class Transfer:
                     self._arrived(self._digests.size_bytes)
             except AttributeError as error:  # a TLS session that was shut down in the middle of a read
                 self._stop.check()
-                raise _Interrupted(broken_off(repr(error))) from error
+                raise _Interrupted(broken_off(repr(error), self._source.place)) from error
 
     def _read_again(self) -> None:
         """Hash what an earlier transfer left."""
@@ -220,8 +222,8 @@ class Transfer:
 
     def _wrong_length(self) -> DownloadFailed:
         return DownloadFailed(
-            f"{self._file.name} of {self._repo} has another length than the hub says: try again, or check the proxy "
-            "or the mirror between."
+            f"{self._file.name} of {self._repo} has another length than the {self._source.place.name} says: try again, "
+            "or check the proxy or the mirror between."
         )
 
     def _disk_error(self, error: OSError) -> Exception:

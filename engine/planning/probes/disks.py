@@ -12,7 +12,6 @@ from engine.planning.disk import disk_kind
 DiskKind = Literal["ssd", "spinning", "network", "memory", "virtual", "unknown"]
 
 _MOUNTS = Path("/proc/self/mountinfo")
-_DEVICES = Path("/sys/dev/block")
 _NETWORK = (
     "nfs",
     "nfs4",

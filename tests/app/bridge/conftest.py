@@ -15,6 +15,7 @@ from app.bridge.engine_client import EngineClient
 from app.bridge.workspace import Workspace
 from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EnginePhase, EngineState
+from engine.messages import ErrorReport
 from tests.support.fake_engine import SERVE
 
 
@@ -26,12 +27,14 @@ class Recorder(QObject):
         self.texts: list[tuple[int, str]] = []
         self.changes: list[Message] = []
         self.notices: list[str] = []
+        self.troubles: list[ErrorReport] = []
         self.states: list[EngineState] = []
         self.prefill: list[float] = []
         self.guesses: list[str] = []
         workspace.reply_text_added.connect(self._text)
         workspace.message_changed.connect(self._change)
         workspace.notice.connect(self._notice)
+        workspace.trouble.connect(self._trouble)
         workspace.engine_changed.connect(self._state)
         workspace.prefill_progress.connect(self._prefill)
         workspace.unconfirmed_changed.connect(self._guess)
@@ -47,6 +50,11 @@ class Recorder(QObject):
     @Slot(str)
     def _notice(self, sentence: str) -> None:
         self.notices.append(sentence)
+
+    @Slot(object)
+    def _trouble(self, report: ErrorReport) -> None:
+        self.troubles.append(report)
+        self.notices.append(report.message)
 
     @Slot(object)
     def _state(self, state: EngineState) -> None:

@@ -10,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from app.bridge.workspace import Workspace
+from app.chat.attachment import Attachment
 from app.chat.conversation import MessageState
 from app.chat.conversation_options import ConversationOptions
+from app.chat.engine_state import EnginePhase
 from app.storage.backup import FOLDER
 from app.storage.conversation_store import ConversationStore
 from engine.errors import InvalidOption, StorageError
@@ -46,7 +48,7 @@ def test_all_conversations_go_out_and_come_in_with_their_alternatives(desk: Desk
 
     other = desk.open(folder=desk.folder / "other")
     there = desk.answer(other, "there already\nsay 1")
-    assert imported(desk, other, path) == (2, "2 conversations were imported.")
+    assert imported(desk, other, path) == (2, "2 chats were imported.")
     assert imported(desk, other, path)[0] == 2  # again: copies beside them
     titles = [conversation.title for conversation in other.conversations()]
     assert sorted(titles) == ["first", "first", "second", "second", "there already"]
@@ -157,13 +159,24 @@ def test_a_damaged_database_is_back_as_of_the_last_backup(desk: Desk) -> None:
     assert len(again.messages(chat)) == 2
 
 
+def secrets(desk: Desk) -> list[str]:
+    """Files of the folder in which a word of the person's is left."""
+    files = [path for path in desk.folder.rglob("*") if path.is_file()]
+    return [path.name for path in files if b"opsecret" in path.read_bytes()]
+
+
 def test_everything_can_be_erased(desk: Desk) -> None:
     workspace = desk.open()
-    desk.answer(workspace, "topsecretword\nsay 1")
+    file = Attachment("topsecretfile.txt", 13, "topsecrettext")
+    first = workspace.send(None, "topsecretword\nsay 1", (file,))
+    desk.wait_for_state(workspace, first, MessageState.COMPLETE)
+    workspace.move_to_folder(first, "topsecretfolder")
+    workspace.settings.folded_groups = ("topsecretfolder",)
     workspace._archive.back_up()
     workspace.save_preset("topsecretname", ConversationOptions("topsecretprompt"))
     workspace.settings.system_prompt = "topsecretsetting"
-    workspace.settings.remember_model("/topsecretfolder")
+    workspace.settings.set_for_model("guide", "system_prompt", "topsecretrole")
+    workspace.settings.threads = 3
     running = workspace.send(None, "slow 500")
     desk.wait_for_state(workspace, running, MessageState.STREAMING)
     workspace.send(None, "topsecretqueued")
@@ -171,13 +184,31 @@ def test_everything_can_be_erased(desk: Desk) -> None:
         workspace.erase_everything()
     assert (workspace.conversations(), workspace.presets(), workspace.messages(running)) == ([], [], [])
     assert workspace.undo_delete() is None
+    desk.wait(
+        lambda: secrets(desk) == []
+    )  # while it still runs: side files of the database hold nothing either
     chat = desk.answer(workspace, "fresh\nsay 1")
     workspace.close()
-    files = [path for path in desk.folder.rglob("*") if path.is_file()]
-    assert [path for path in files if b"opsecret" in path.read_bytes()] == []
+    assert secrets(desk) == []
     again = desk.open()
     assert [conversation.id for conversation in again.conversations()] == [chat]
+    assert again.settings.threads == 3
     assert desk.recorder.notices == []
+
+
+def test_settings_go_along_where_that_is_asked_for(desk: Desk) -> None:
+    workspace = desk.open()
+    workspace.settings.threads = 3
+    workspace.settings.remember_model("/topsecretplace")
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    workspace.choose_model("/topsecretplace")
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    workspace.erase_everything(with_settings=True)
+    assert (workspace.settings.threads, workspace.settings.model) == (0, "guide")
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    assert workspace.engine_state().model_ref == "guide"
+    workspace.close()
+    assert secrets(desk) == []
 
 
 def test_a_file_is_read_to_be_attached(desk: Desk) -> None:

@@ -128,6 +128,7 @@ def test_the_model_of_an_opened_conversation_brings_its_own_draft(desk: Desk, mo
     workspace.settings.model = "guide"
     workspace.open_conversation(chat)
     assert workspace.engine_state() == loaded
+    workspace.open_conversation(None)
     workspace.choose_model("guide")
     desk.wait_for_phase(workspace, EnginePhase.READY)
     workspace.open_conversation(chat)

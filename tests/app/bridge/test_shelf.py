@@ -74,47 +74,15 @@ def test_presets_are_kept_by_name(desk: Desk) -> None:
     options = ConversationOptions("Translate to German.")
     with desk.qtbot.waitSignal(workspace.presets_changed):
         assert workspace.save_preset(" Translator\n", options) == Preset("Translator", options)
-    workspace.save_preset("other", options)
+    workspace.save_preset("first name", options)
+    workspace.rename_preset("first name", "other")
+    workspace.rename_preset("first name", "nothing")
+    workspace.rename_preset("other", " ")
+    assert [preset.name for preset in workspace.presets()] == ["other", "Translator"]
     workspace.delete_preset("other")
     workspace.delete_preset("no such")
     workspace.close()
     assert desk.open().presets() == [Preset("Translator", options)]
-
-
-def test_a_conversation_remembers_its_model_and_each_reply_its_own(desk: Desk) -> None:
-    workspace = desk.open()
-    other = str(desk.folder / "other")
-    (desk.folder / "other").mkdir()
-    chat = desk.answer(workspace, "say 1")
-    workspace.choose_model(other)
-    desk.wait_for_phase(workspace, EnginePhase.READY)
-    desk.answer(workspace, "say 1", chat)
-    assert [message.model for message in workspace.messages(chat)] == ["", "guide", "", other]
-    workspace.choose_model("guide")
-    desk.answer(workspace, "say 1")
-    workspace.close()
-    again = desk.open()
-    desk.wait_for_phase(again, EnginePhase.READY)
-    again.open_conversation(chat)
-    state = again.engine_state()
-    assert (again.settings.model, state.phase, state.model_name) == (other, EnginePhase.IDLE, "other")
-    again.open_conversation(None)
-    desk.answer(again, "say 1", chat)
-    assert again.engine_state().phase is EnginePhase.READY
-    (desk.folder / "other").rmdir()
-    again.choose_model("guide")
-    again.open_conversation(chat)  # its model is gone: the chosen one stays
-    assert again.settings.model == "guide"
-
-
-def test_looking_at_a_conversation_of_the_loaded_model_loads_nothing(desk: Desk) -> None:
-    workspace = desk.open()
-    chat = desk.answer(workspace, "say 1")
-    ready = workspace.engine_state()
-    workspace.settings.model = "elsewhere"
-    workspace.open_conversation(chat)
-    assert workspace.engine_state() == ready
-    assert workspace.settings.model == "guide"
 
 
 def test_a_queued_reply_keeps_the_model_that_it_was_asked_of(desk: Desk) -> None:

@@ -12,7 +12,7 @@ from app.chat.attachment import attachment_of
 from app.chat.conversation import MessageState
 from app.storage.database import FILE_NAME
 from engine.errors import EmptyPrompt, InvalidOption
-from engine.messages import ChatMessage, Command, Generate
+from engine.messages import Cancel, ChatMessage, Command, Generate
 from tests.app.bridge.conftest import Desk
 from tests.support.fake_engine import SERVE
 
@@ -24,6 +24,7 @@ class Watching(EngineClient):
         super().__init__(SERVE, in_process=False)
         self.desk = desk
         self.requests: list[Generate] = []
+        self.cancelled: list[str] = []
         self.stored: list[set[tuple[str, str]]] = []
 
     def send(self, command: Command) -> None:
@@ -32,6 +33,8 @@ class Watching(EngineClient):
             self.stored.append(set(connection.execute("SELECT role, content FROM messages")))
             connection.close()
             self.requests.append(command)
+        if isinstance(command, Cancel):
+            self.cancelled.append(command.request_id)
         super().send(command)
 
 

@@ -161,11 +161,15 @@ def test_a_full_disk_is_told_of_once_and_made_up_for(desk: Desk, monkeypatch: py
         save(self, conversation, messages)
 
     monkeypatch.setattr(ConversationStore, "save", refuse)
+    over: list[str] = []
+    workspace.trouble_over.connect(over.append)
     chat = desk.answer(workspace, "say 2")
     other = desk.answer(workspace, "say 2")
     assert desk.recorder.notices == ["The disk is full."]
     full = False
+    assert over == []
     desk.answer(workspace, "say 1", chat)
+    assert over == ["The disk is full."]
     expected = workspace.messages(chat), workspace.messages(other)
     workspace.close()
     again = desk.open()

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from app.chat.gauges import Gauges
+from app.chat.gauges import Gauges, smooth_speeds
 from tests.support.inspector_scene import update
 
 
@@ -28,3 +28,15 @@ def test_a_minute_is_kept() -> None:
     for second in range(100):
         gauges.take(update(1, second, 100.0 * (second + 1)), float(second))
     assert [sample.at_s for sample in gauges.samples] == [float(second) for second in range(39, 100)]
+
+
+def test_the_line_of_speed_is_smooth_within_a_reply_and_begins_anew_with_the_next() -> None:
+    gauges = Gauges()
+    tokens = 0
+    for step, more in enumerate((3, 5, 3, 5), 1):
+        tokens += more
+        gauges.take(update(1, tokens, 100.0 * step), float(step))
+    gauges.take(update(1, tokens, 400.0), 5.0)
+    gauges.take(update(2, 9, 100.0), 6.0)
+
+    assert smooth_speeds(gauges.samples, over=2) == [30.0, 40.0, 40.0, 40.0, None, 90.0]

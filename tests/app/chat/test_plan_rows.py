@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from app.chat.choices import mode_choices
-from app.chat.plan_rows import plain_speed, plan_rows
+from app.chat.plan_rows import plain_speed, plan_rows, predicted_speeds, with_plan
+from tests.support.machine_scene import FITS, plan
 
 
 def test_fastest_first_and_what_cannot_run_last() -> None:
@@ -17,3 +18,20 @@ def test_fastest_first_and_what_cannot_run_last() -> None:
     assert plain_speed(rows) == 5.5
     assert plain_speed(rows[:1]) is None
     assert plain_speed(plan_rows(choices, {}, {})) is None
+
+
+def test_a_plan_says_what_auto_takes_and_why_a_mode_cannot_run() -> None:
+    choices = mode_choices("guide-draft", "", None)
+    assert with_plan(choices, None) == choices
+    told = {choice.name: choice for choice in with_plan(choices, plan())}
+    assert told["auto"].help == plan().reason
+    assert told["auto"].problem == ""
+    assert told["llmcad"].problem == FITS
+    # What the menu says by itself names the remedy, so it stays.
+    assert told["offload"].problem == next(one.problem for one in choices if one.name == "offload")
+    assert told["plain"].problem == ""
+
+
+def test_predictions_are_by_mode() -> None:
+    assert predicted_speeds(None) == {}
+    assert predicted_speeds(plan()) == {"dovetail": 14.5, "lookup": 8.9, "plain": 5.9}

@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from app.chat.conversation import Message, MessageState, ReplyStatistics
-from app.chat.reply import reply_after, trimmed_sentence
+from app.chat.reply import reply_after, trimmed_sentence, trouble_of
+from app.chat.troubles import title_of
 from engine.messages import (
     ContextTrimmed,
     ErrorReport,
@@ -87,3 +88,11 @@ def test_a_continued_reply_keeps_what_was_there() -> None:
     assert (changed.content, changed.drafted) == ("Well, so far", ((0, 3), (6, 8)))
     assert changed.details is not None
     assert (changed.details.mode, changed.details.timings.predicted_n) == ("lookup", 3)
+
+
+def test_a_reply_of_an_earlier_session_was_cut_off_only_where_it_had_begun() -> None:
+    failed = replace(REPLY, state=MessageState.FAILED, error="The model is not there.")
+    for content, title in (("", "There is no reply"), ("Some words", "The reply was cut off")):
+        trouble = trouble_of(replace(failed, content=content))
+        assert trouble is not None
+        assert title_of(trouble) == title

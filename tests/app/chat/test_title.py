@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from app.chat.title import TITLE_CHARACTERS, UNTITLED, title_of
+from app.chat.title import TITLE_CHARACTERS, UNTITLED, model_title, title_of
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,21 @@ def test_a_title_is_one_short_line(text: str) -> None:
     assert 0 < len(title) <= TITLE_CHARACTERS
     assert title.isprintable()
     assert title == title.strip()
+
+
+@pytest.mark.parametrize(
+    ("said", "title"),
+    [
+        ("Reading large CSV files", "Reading large CSV files"),
+        ('"Reading large CSV files."', "Reading large CSV files"),
+        ("**Title:** Large files\nand more", "Large files"),
+        ("# Große Dateien #", "Große Dateien"),
+        ("<think>\nHm.\n</think>\n\nTitle: Large files", "Large files"),
+        ("<think>It never ends", ""),
+        (" \n***\n", ""),
+        ("word " * 30, "word word word word word word word word word word word word…"),
+    ],
+)
+def test_a_title_that_a_model_gave(said: str, title: str) -> None:
+    assert model_title(said) == title
+    assert len(title) <= TITLE_CHARACTERS

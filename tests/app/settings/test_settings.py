@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,10 @@ from app.chat.engine_options import load_options
 from app.settings import settings_file
 from app.settings.control import Names, Number
 from app.settings.settings import RECENT_MODELS, REMEMBERED_DRAFTS, Settings
-from app.settings.settings_file import SettingsFile
+from app.settings.settings_file import SettingsFile, chosen_language
 from engine.drafting.dynamic_tree import TreeShape
 from engine.errors import InvalidOption, StorageError
-from engine.messages import Generate, LoadOptions
+from engine.messages import Generate, LoadOptions, SamplingOptions
 from engine.verifying.rules import RULES
 
 
@@ -31,6 +33,20 @@ def test_every_setting_has_help_and_an_allowed_default() -> None:
     for setting in Settings.declared().values():
         assert setting.help_text.endswith(".")
         assert setting.read(setting.default) == setting.default
+
+
+def test_every_setting_is_read_somewhere() -> None:
+    """One that nothing reads is a switch without a lamp; how replies are sampled is read field by field."""
+    app = Path(__file__).resolve().parents[3] / "app"
+    declared = {app / "settings" / "settings.py", app / "settings" / "pages.py"}
+    source = "\n".join(path.read_text(encoding="utf-8") for path in app.rglob("*.py") if path not in declared)
+    sampling = {field.name for field in fields(SamplingOptions)}
+    unread = [
+        name
+        for name in Settings.declared()
+        if name not in sampling and not re.search(rf"\.{name}\b(?!\s*=[^=])", source)
+    ]
+    assert unread == []
 
 
 def test_what_the_engine_has_defaults_for_has_the_same_here() -> None:
@@ -189,3 +205,12 @@ def test_no_file_does_harm(stored: dict[str, Any]) -> None:
     for name, setting in Settings.declared().items():
         value = getattr(settings, name)
         assert setting.read(value) == value
+
+
+def test_the_language_can_be_read_before_the_settings(tmp_path: Path) -> None:
+    assert chosen_language(tmp_path) == "system"
+    for content in (b"{", b"[]", b'{"language": 5}', b"\xff\xfe"):
+        (tmp_path / "settings.json").write_bytes(content)
+        assert chosen_language(tmp_path) == "system"
+    (tmp_path / "settings.json").write_text('{"version": 1, "language": "de"}')
+    assert chosen_language(tmp_path) == "de"

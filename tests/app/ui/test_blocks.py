@@ -12,7 +12,7 @@ PIECES = [
     "word ", "# Title", "## ", "\n", "\n\n",
     "- item", "  - nested", "1. one", "2) two", "> quote", "```", "```py", "~~~",
     "    code", "| a | b |", "|---|---|", "--:", "|", "---", "<think>", "</think>", "`", "\\|", "x = 1",
-    "é😀", "\r\n", "***",
+    "é😀", "\r\n", "***", "$$", "\\[", "\\]", "\\begin{align}", "\\end{align}", "$",
 ]  # fmt: skip
 TEXTS = st.lists(st.sampled_from(PIECES), max_size=40).map("".join)
 
@@ -136,3 +136,40 @@ def test_a_long_list_is_frozen_in_parts() -> None:
 )
 def test_cells(line: str, cells: list[str]) -> None:
     assert split_cells(line) == cells
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("$$\nx\n$$", Block(BlockKind.FORMULA, "x", "$$")),
+        ("$$x$$.", Block(BlockKind.FORMULA, "x", "$$")),
+        ("\\[ x\n- y \\]", Block(BlockKind.FORMULA, "x\n- y", "\\[")),
+        ("$$\n\nx\n\n$$", Block(BlockKind.FORMULA, "x", "$$")),
+        (
+            "\\begin{align}\nx &= 1\n\\end{align}",
+            Block(BlockKind.FORMULA, "\\begin{align}\nx &= 1\n\\end{align}"),
+        ),
+        ("\\[\nx", Block(BlockKind.FORMULA, "x", "\\[", closed=False)),
+        ("$$x$$ is in a line", Block(BlockKind.PARAGRAPH, "$$x$$ is in a line")),
+        ("$$$ is much", Block(BlockKind.PARAGRAPH, "$$$ is much")),
+    ],
+)
+def test_a_formula_on_its_own_lines_is_a_block(text: str, expected: Block) -> None:
+    assert split_blocks(text) == [expected]
+
+
+def test_marks_that_no_formula_follows_become_text_again() -> None:
+    assert split_blocks("$$ is money\n\nmore") == [
+        Block(BlockKind.PARAGRAPH, "$$ is money"),
+        Block(BlockKind.PARAGRAPH, "more"),
+    ]
+
+
+def test_a_formula_ends_a_list_and_the_list_goes_on() -> None:
+    assert kinds("1. one\n   $$x$$\n2. two") == [BlockKind.LIST, BlockKind.FORMULA, BlockKind.LIST]
+
+
+def test_the_source_of_a_block_has_its_marks() -> None:
+    sources = [block.source for block in split_blocks("```py\nx\n```\n\\[y\\]\n\ntext")]
+
+    assert sources == ["```py\nx\n```", "\\[\ny\n\\]", "text"]

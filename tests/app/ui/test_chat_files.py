@@ -83,8 +83,8 @@ def test_what_came_of_it_is_said(window: MainWindow, workspace: FakeWorkspace) -
     assert (window.toast.text, window.toast.fades) == ("Saved as Plan.md.", True)
     workspace.export_finished.emit("/x/Plan.md", "The disk is full.")
     assert (window.toast.text, window.toast.fades) == ("The disk is full.", False)
-    workspace.import_finished.emit(2, "2 conversations were imported.")
-    assert (window.toast.text, window.toast.fades) == ("2 conversations were imported.", True)
+    workspace.import_finished.emit(2, "2 chats were imported.")
+    assert (window.toast.text, window.toast.fades) == ("2 chats were imported.", True)
     workspace.import_finished.emit(0, "in.json was not imported.")
     assert not window.toast.fades
 

@@ -3,7 +3,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QEvent, QLocale, QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QKeyEvent
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.chat.choices import MODES
@@ -11,7 +13,9 @@ from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.main_window import MainWindow
 from engine.errors import StorageError
+from engine.messages import MakePlan, PlanMade
 from tests.support.fake_workspace import FakeWorkspace, statistics
+from tests.support.machine_scene import FITS, NO_GPU, plan
 
 
 def type_and_send(qtbot: QtBot, window: MainWindow, text: str) -> int:
@@ -120,6 +124,8 @@ def test_the_meter_shows_the_context(window: MainWindow, workspace: FakeWorkspac
         meter.text == "500 of 1,000 tokens".replace(",", meter.locale().groupSeparator())
         or "500 of" in meter.text
     )
+    meter.set_usage(1025, 1024)
+    assert meter.text.startswith(QLocale().toString(1024))
     window.shelf.new_chat()
     assert not meter.isVisible()
 
@@ -157,6 +163,28 @@ def test_a_mode_that_cannot_run_says_why_and_cannot_be_chosen(
     assert ("choose_mode", "lookup") in workspace.calls
 
 
+def test_the_mode_menu_says_what_the_plan_says(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    button = window.page.composer.mode_button
+    button.click()
+    assert button.popup is not None
+    assert not any(choice.problem for choice in button.popup.choices)
+    asked = workspace.machine_talk.last(MakePlan).request_id
+    workspace.tell(PlanMade(asked, plan()))
+    rows = {choice.key: choice for choice in button.popup.choices}
+    assert rows["auto"].detail == plan().reason
+    assert rows["llmcad"].problem == FITS
+    assert rows["offload"].problem == NO_GPU
+    button.popup.choose("llmcad")
+    assert ("choose_mode", "llmcad") not in workspace.calls
+    button.popup.close()
+    workspace.plans.answered.emit(None)  # and nothing happens while it is closed
+    button.click()
+    assert button.popup is not None
+    assert next(choice.key for choice in button.popup.choices if choice.problem) == "offload"
+
+
 def test_auto_says_what_it_took(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
     chat = type_and_send(qtbot, window, "Hello")
     workspace.stream(chat, "x")
@@ -177,3 +205,75 @@ def test_typing_and_sending_while_the_engine_starts(
 def test_an_example_is_sent(window: MainWindow, workspace: FakeWorkspace) -> None:
     window.page.empty_state.buttons[0].click()
     assert workspace.calls == [("send", None, window.page.empty_state.buttons[0].text())]
+
+
+def test_a_pasted_paragraph_makes_the_field_higher(window: MainWindow, qtbot: QtBot) -> None:
+    prompt = window.page.composer.prompt
+    one_line = prompt.height()
+    QGuiApplication.clipboard().setText("word " * 2000)
+    prompt.paste()
+    qtbot.waitUntil(lambda: prompt.height() > 5 * one_line)
+    prompt.undo()
+    qtbot.waitUntil(lambda: prompt.height() == one_line)
+
+
+def test_what_is_said_never_covers_the_field(window: MainWindow, qtbot: QtBot) -> None:
+    composer = window.page.composer
+    window.toast.say("Said")
+    composer.prompt.setPlainText("a line\n" * 8)
+
+    def clear_of_it() -> bool:
+        top = composer.mapTo(window, QPoint(0, 0)).y()
+        return composer.height() > 150 and window.toast.geometry().bottom() < top
+
+    qtbot.waitUntil(clear_of_it)
+
+
+def test_the_empty_field_keeps_no_shortcut_from_the_window(window: MainWindow) -> None:
+    prompt = window.page.composer.prompt
+    kept = []
+    for command in window.commands:
+        for keys in command.action.shortcuts():
+            key = keys[0]
+            event = QKeyEvent(QEvent.Type.ShortcutOverride, key.key(), key.keyboardModifiers())
+            event.ignore()
+            QApplication.sendEvent(prompt, event)
+            kept += [keys.toString()] if event.isAccepted() else []
+    assert kept == []
+
+
+def test_ctrl_end_goes_to_the_end_of_what_is_typed_first(window: MainWindow, qtbot: QtBot) -> None:
+    prompt = window.page.composer.prompt
+    prompt.setPlainText("two\nlines")
+    latest = window.commands["latest"]
+    pressed: list[bool] = []
+    latest.triggered.connect(pressed.append)
+    end = (Qt.Key.Key_End, Qt.KeyboardModifier.ControlModifier)
+    qtbot.keyClick(prompt, *end)
+    assert prompt.textCursor().atEnd()
+    assert pressed == []
+
+
+def test_a_double_click_on_send_sends_and_does_not_stop(
+    window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+) -> None:
+    composer = window.page.composer
+    composer.set_text("Hello")
+    button, left = composer.send_button, Qt.MouseButton.LeftButton
+    qtbot.mouseClick(button, left)
+    assert button.stops
+    qtbot.mouseDClick(button, left)  # the second press of a double click, as Qt names it
+    qtbot.mouseRelease(button, left)
+    assert "stop" not in [call[0] for call in workspace.calls]
+    qtbot.mouseClick(button, left)
+    assert "stop" in [call[0] for call in workspace.calls]
+
+
+def test_after_a_click_on_send_or_stop_one_can_write(window: MainWindow, qtbot: QtBot) -> None:
+    composer = window.page.composer
+    composer.set_text("Hello")
+    for stops in (True, False):
+        composer.send_button.setFocus()
+        qtbot.mouseClick(composer.send_button, Qt.MouseButton.LeftButton)
+        assert composer.send_button.stops is stops
+        assert window.focusWidget() is composer.prompt

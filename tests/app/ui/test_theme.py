@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import gc
+import re
 
 import pytest
 from PySide6.QtCore import QSize
@@ -11,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.ui import figures
 from app.ui.theme.icons import ICON_FOLDER, app_icon, themed_icon
 from app.ui.theme.palette import DARK, LIGHT, Palette
+from app.ui.theme.stylesheet import _SHEET
 from app.ui.theme.theme import Theme
 
 
@@ -26,23 +28,44 @@ def contrast(first: str, second: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
+PLAIN = ("bg", "side", "surf", "raised")
+# Each role that words are written in, and every fill that it stands on.
+WRITTEN = {
+    "text": (*PLAIN, "hover", "press", "accs", "maps", "reds"),
+    "sub": (*PLAIN, "hover", "press", "accs", "maps", "reds"),
+    "mute": (*PLAIN, "hover", "reds"),  # placeholders, units, and what is disabled
+    "acc": (*PLAIN, "hover", "accs", "reds"),  # links
+    "acct": ("accs", *PLAIN),
+    "mapt": ("maps", *PLAIN),
+    "red": (*PLAIN, "hover", "reds"),
+    "onacc": ("acc", "acc_hover", "acc_press"),
+    **dict.fromkeys(("keyword", "string", "number", "call", "comment"), ("surf",)),
+}
+
+
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
-@pytest.mark.parametrize(
-    ("text", "fill"),
-    [
-        ("text", "bg"), ("text", "side"), ("text", "accs"), ("text", "hover"), ("sub", "bg"), ("sub", "surf"),
-        ("sub", "reds"), ("mute", "side"), ("mute", "raised"), ("acc", "bg"), ("onacc", "acc"), ("onacc", "acc_hover"),
-        ("onacc", "acc_press"), ("mapt", "maps"), ("keyword", "surf"), ("string", "surf"), ("number", "surf"),
-        ("call", "surf"), ("comment", "surf"),
-    ],
-)  # fmt: skip
-def test_text_can_be_read(palette: Palette, text: str, fill: str) -> None:
-    assert contrast(getattr(palette, text), getattr(palette, fill)) >= 4.5
+@pytest.mark.parametrize("role", WRITTEN)
+def test_text_can_be_read(palette: Palette, role: str) -> None:
+    found = {fill: contrast(getattr(palette, role), getattr(palette, fill)) for fill in WRITTEN[role]}
+    assert {fill: ratio for fill, ratio in found.items() if ratio < 4.5} == {}
+
+
+def test_the_style_sheet_writes_in_no_other_role() -> None:
+    written = set(re.findall(r"(?<![-\w])color: \$(\w+)", _SHEET.template))
+    assert written
+    assert written <= set(WRITTEN)
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("fill", PLAIN)
+def test_the_focus_can_be_told_from_what_is_around_it(palette: Palette, fill: str) -> None:
+    assert contrast(palette.acc, getattr(palette, fill)) >= 3.0
 
 
 @pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
 def test_edges_of_fields_can_be_seen(palette: Palette) -> None:
-    assert contrast(palette.ctl, palette.bg) >= 3.0
+    for fill in ("bg", "raised"):
+        assert contrast(palette.ctl, getattr(palette, fill)) >= 3.0
     assert contrast(palette.red, palette.reds) >= 3.0
 
 
@@ -61,10 +84,11 @@ def test_an_icon_follows_the_theme(theme: Theme) -> None:
     assert {LIGHT.acc.lower(), DARK.acc.lower()} <= colors
 
 
-def test_an_icon_is_sharp_on_a_dense_screen(theme: Theme) -> None:
-    pixmap = themed_icon(theme, "copy").pixmap(QSize(16, 16), 2.0)
-    assert pixmap.width() == 32
-    assert pixmap.devicePixelRatio() == 2.0
+@pytest.mark.parametrize("ratio", [1.0, 1.5, 2.0, 3.0])
+def test_an_icon_is_sharp_on_a_dense_screen(theme: Theme, ratio: float) -> None:
+    pixmap = themed_icon(theme, "copy").pixmap(QSize(16, 16), ratio)
+    assert pixmap.width() == 16 * ratio
+    assert pixmap.devicePixelRatio() == ratio
 
 
 def test_icons_outlive_their_python_objects(qtbot: QtBot, theme: Theme) -> None:
@@ -83,6 +107,13 @@ def test_every_icon_is_licensed() -> None:
     assert "ISC License" in (ICON_FOLDER / "LICENSE").read_text(encoding="utf-8")
 
 
+def test_every_icon_is_shown_somewhere() -> None:
+    source = "\n".join(
+        path.read_text(encoding="utf-8") for path in (ICON_FOLDER.parents[1] / "app").rglob("*.py")
+    )
+    assert [icon.stem for icon in ICON_FOLDER.glob("*.svg") if f'"{icon.stem}"' not in source] == []
+
+
 def test_the_apps_icon_has_a_drawing_for_small_sizes(theme: Theme) -> None:
     sizes = {size.width() for size in app_icon().availableSizes()}
     assert {16, 24, 32, 256} <= sizes
@@ -95,6 +126,12 @@ def test_the_apps_icon_has_a_drawing_for_small_sizes(theme: Theme) -> None:
         (figures.speed(251.7), "252 tok/s"),
         (figures.duration(430.2), "430 ms"),
         (figures.duration(1130.0), "1.1 s"),
+        (figures.time_left(0.2), "1 s left"),
+        (figures.time_left(12.4), "12 s left"),
+        (figures.time_left(300.0), "5 min left"),
+        (figures.time_left(9000.0), "2.5 h left"),
+        (figures.gigabytes(128_000_000_000), "128"),
+        (figures.gigabytes(0), "0.0"),
         (figures.percent(0.784), "78 %"),
         (figures.size(5_300_000_000), "5.3 GB"),
         (figures.size(412_000_000), "412 MB"),

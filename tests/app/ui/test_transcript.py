@@ -19,6 +19,7 @@ from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.table import TableBlock
 from app.ui.transcript.thought import ThoughtBlock
 from tests.support.fake_workspace import READY, FakeWorkspace, statistics
+from tests.support.instant_lexer_maker import InstantLexerMaker
 
 ANSWER = """Two **bold** words and `code`.
 
@@ -105,7 +106,7 @@ def _refuse_first(first: ProseBlock):  # type: ignore[no-untyped-def]
 
 def test_the_first_token_shows_at_once(qtbot: QtBot, theme: Theme) -> None:
     view = make_reply(qtbot, theme, "", MessageState.STREAMING)
-    qtbot.wait(40)
+    qtbot.wait(40 + int(3 * view.blocks._cost_ms))  # a slow machine rests longer between refreshes
     view.append_text("Now")
     widget = view.blocks.widgets[0]
     assert isinstance(widget, ProseBlock)
@@ -121,6 +122,7 @@ def test_html_is_shown_as_text(qtbot: QtBot, theme: Theme) -> None:
 
 
 def test_code_is_coloured_labelled_and_copied(qtbot: QtBot, theme: Theme) -> None:
+    theme.lexers.use(InstantLexerMaker(theme))
     view = make_reply(qtbot, theme, ANSWER)
     code = next(widget for widget in view.blocks.widgets if isinstance(widget, CodeBlock))
     roles = {theme.palette.keyword, theme.palette.string, theme.palette.comment, theme.palette.call}
@@ -201,6 +203,12 @@ def test_a_long_chat_opens_fast_and_fills_upwards(
     ("state", "engine", "prefill", "words"),
     [
         (MessageState.QUEUED, READY, None, "Waiting for the other reply"),
+        (
+            MessageState.QUEUED,
+            replace(READY, measuring=True),
+            None,
+            "Waiting until this machine is measured",
+        ),
         (MessageState.QUEUED, READY.stopped("It stopped."), None, "Waiting for the engine to start again"),
         (MessageState.WAITING, replace(READY, phase=EnginePhase.STARTING), None, "Warming up"),
         (
@@ -251,13 +259,13 @@ def test_a_failed_reply_says_so_and_can_be_tried_again(
     assert view.error.isVisible()
     assert "out of memory" in view.error.accessibleName()
     assert view.text == "Half a"
-    view.error.retry_button.click()
+    view.error.remedy_button.click()
     assert ("regenerate", chat, view.message.id) in workspace.calls  # half a reply is not thrown away
     workspace.fail(chat, "The engine stopped again.")
     view = window.page.transcript.views[-1]
     assert isinstance(view, ReplyView)
     assert view.error is not None
-    view.error.retry_button.click()
+    view.error.remedy_button.click()
     assert ("retry", chat) in workspace.calls
 
 
@@ -270,9 +278,9 @@ def test_only_the_last_reply_offers_to_try_again(
     first = window.page.transcript.views[-1]
     assert isinstance(first, ReplyView)
     assert first.error is not None
-    assert first.error.retry_button.isVisible()
+    assert first.error.remedy_button.isVisible()
     workspace.send(chat, "Again?")
-    assert not first.error.retry_button.isVisible()
+    assert not first.error.remedy_button.isVisible()
 
 
 def test_a_notice_stands_beside_the_reply(window: MainWindow, workspace: FakeWorkspace) -> None:

@@ -3,15 +3,17 @@ from __future__ import annotations
 import sys
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QColor
-from PySide6.QtWidgets import QAbstractButton, QApplication, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFileDialog, QLabel, QLineEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.model_entries import InstalledEntry
 from app.ui.choice_popup import ChoicePopup
 from app.ui.main_window import MainWindow
-from app.ui.model_button import DRAFTS, OPEN_DRAFT_FOLDER
+from app.ui.model_button import DRAFTS, MORE_MODELS, OPEN_DRAFT_FOLDER, OPEN_FILE
+from app.ui.places import MODELS
 from app.ui.theme.theme import Theme
 from tests.support.fake_workspace import FakeWorkspace, statistics
 
@@ -110,16 +112,34 @@ def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -
     window.page.composer.set_text("typed")
     window.sidebar.new_button.setFocus()
     seen: list[str] = []
-    for _ in range(16):
+    for _ in range(17):
         widget = QApplication.focusWidget()
         assert widget is not None
         seen.append(widget.accessibleName())
         qtbot.keyClick(widget, Qt.Key.Key_Tab)
     wanted = ["New chat", "Search chats", "Chats", "Models", "This machine", "Settings",
-              "Show or hide the chats (Ctrl+B)", "Model: Tenon guide, fp32",
-              "Show or hide the inspector (F12)", "Menu", "Transcript", "Message", "Attach text files", "Mode: Auto",
-              "Send", "Copy reply"]  # fmt: skip
+              "Width of the chats: left and right change it", "Show or hide the chats (Ctrl+B)",
+              "Model: Tenon guide, fp32", "Show or hide the inspector (F12)", "Menu", "Transcript",
+              "Message", "Attach text files", "Mode: Auto", "Send", "Copy reply"]  # fmt: skip
     assert seen[: len(wanted)] == wanted
+
+
+def test_the_width_of_the_sidebar_is_dragged_and_kept(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    edge, sidebar = window.sidebar.edge, window.sidebar
+    qtbot.mousePress(edge, Qt.MouseButton.LeftButton, pos=QPoint(2, 50))
+    qtbot.mouseMove(edge, QPoint(42, 50))
+    qtbot.mouseRelease(edge, Qt.MouseButton.LeftButton, pos=QPoint(2, 50))
+    assert (sidebar.width(), workspace.settings.sidebar_width) == (296, 296)
+    assert window.places.geometry().left() == 296
+    edge.setFocus()
+    for _ in range(9):
+        qtbot.keyClick(edge, Qt.Key.Key_Left)
+    assert (sidebar.width(), workspace.settings.sidebar_width) == (200, 200)
+    again = MainWindow(Theme(dark=False), workspace)  # type: ignore[arg-type]
+    qtbot.addWidget(again)
+    assert again.sidebar.sizeHint().width() == 200
 
 
 def test_everything_to_press_has_a_name(window: MainWindow, workspace: FakeWorkspace) -> None:
@@ -151,18 +171,45 @@ def test_the_focus_ring_follows_the_keyboard_only(qtbot: QtBot, window: MainWind
 
 
 def test_the_model_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:
-    workspace.settings.recent_models = ("/somewhere/Qwen",)
+    store = workspace.model_store.installed
+    store.entries += (
+        InstalledEntry("mine", "/models/mine"),
+        InstalledEntry("a draft", "/models/draft", "draft"),
+        InstalledEntry("gone", "/usb/gone", problem="/usb/gone is not there any more."),
+    )
+    workspace.settings.recent_models = ("/somewhere/Qwen", "/models/mine")
     button = window.page.header.model_button
     button.click()
     assert button.popup is not None
     assert [choice.title for choice in button.popup.choices] == [
         "Tenon guide",
+        "mine",
+        "gone",
         "Qwen",
+        "Get more models...",
         "Open model folder...",
+        "Open GGUF file...",
         "Draft...",
     ]
+    button.popup.choose("/usb/gone")
+    assert not [call for call in workspace.calls if call[0] == "choose_model"]
     button.popup.choose("/somewhere/Qwen")
     assert ("choose_model", "/somewhere/Qwen") in workspace.calls
+
+
+def test_the_model_menu_leads_to_more_models_and_opens_a_file(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace.model_store.look_around = lambda: None  # type: ignore[method-assign]
+    button = window.page.header.model_button
+    button.click()
+    assert button.popup is not None
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("/disk/m.gguf", ""))
+    button.popup.choose(OPEN_FILE)
+    assert ("choose_model", "/disk/m.gguf") in workspace.calls
+    button.click()
+    button.popup.choose(MORE_MODELS)
+    assert window.places.current == MODELS
 
 
 def _open_drafts(window: MainWindow) -> ChoicePopup:

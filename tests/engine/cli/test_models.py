@@ -114,6 +114,8 @@ def test_people_get_lines(server: HubServer, capsys: pytest.CaptureFixture[str])
     assert "all 1 files are what they were" in capsys.readouterr().out
     assert main(["models", "remove", "Qwen3-0.6B-Q8_0"]) == 0
     assert "freed" in capsys.readouterr().out
+    assert main(["models", "verify"]) == 0
+    assert capsys.readouterr().out == "No model is installed, so there is nothing to check.\n"
 
 
 def test_a_failure_is_one_line_and_the_same_command_goes_on(

@@ -46,6 +46,7 @@ def test_tokens_that_opened_no_branch_are_drafted_too() -> None:
     tree = tree_of_two()
     assert tree.draft(5).tokens == (1, 2, 3, 4, 5)
     assert tree.draft(3).tokens == (1, 2, 3)
+    assert tree.draft(63, branches_only=True).tokens == (1, 2, 3, 4)
     whole = tree.draft(63)
     assert len(whole) == 9
     assert all(parent < node for node, parent in enumerate(whole.parents))

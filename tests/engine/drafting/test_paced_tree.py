@@ -32,8 +32,11 @@ FAMILIES = ["llama", "mistral-window", "gemma3", "phi3-longrope"]
 UNSURE = 1e-4
 WHOLE = Pacing(UNSURE)
 ALL = [
-    Pacing(UNSURE, branching, adaptive, ahead, length=5)
-    for branching, adaptive, ahead in product((False, True), repeat=3)
+    *(
+        Pacing(UNSURE, branching, adaptive, ahead, length=5)
+        for branching, adaptive, ahead in product((False, True), repeat=3)
+    ),
+    *(Pacing(UNSURE, True, adaptive, draft_beyond=False, length=5) for adaptive in (False, True)),
 ]
 #: Each combination with one family, the whole of it with each.
 CASES = [*(("llama", pacing) for pacing in ALL), *((family, WHOLE) for family in FAMILIES[1:])]
@@ -82,7 +85,7 @@ def test_a_seed_gives_one_text_whatever_is_drafted(llama_folder: Path) -> None:
     for seed in range(2):
         sampler = Sampler(temperature=0.8, top_p=0.9, repetition_penalty=1.1, seed=seed)
         plain, _ = run_reply(Target(decoder, CONTEXT), drafter_for(draft), PROMPT, 40, 0, sampler)
-        for pacing in (ALL[0], ALL[3], WHOLE):
+        for pacing in (ALL[0], ALL[3], ALL[-1], WHOLE):
             target = Target(waiting(decoder, seed), CONTEXT)
             assert run_reply(target, drafter_for(draft, pacing), PROMPT, 40, 24, sampler)[0] == plain
 
@@ -192,13 +195,19 @@ def test_the_prompt_is_read_while_the_target_reads_it(llama_folder: Path) -> Non
         assert counted.rows == rows
 
 
+def begun(decoder: Decoder, pacing: Pacing) -> PacedTree:
+    """A drafter that has read the prompt."""
+    drafter = drafter_for(decoder, pacing)
+    drafter.reset(PROMPT)
+    drafter.observe([40], None)
+    return drafter
+
+
 def test_confidence_ends_a_draft(llama_folder: Path) -> None:
     decoder = load_decoder(llama_folder)
     sizes = []
     for threshold in (1.0, 1e-2, 1e-4):
-        drafter = drafter_for(decoder, Pacing(threshold, branching=False))
-        drafter.reset(PROMPT)
-        drafter.observe([40], None)
+        drafter = begun(decoder, Pacing(threshold, branching=False))
         draft = drafter.propose(63)
         assert draft.is_chain
         assert draft.scores[-1] < torch.tensor(threshold).log() <= (*draft.scores, 0.0)[len(draft) - 2]
@@ -206,6 +215,26 @@ def test_confidence_ends_a_draft(llama_folder: Path) -> None:
     assert sizes[0] == 1
     assert sizes == sorted(sizes)
     assert sizes[2] > 1
+
+
+@pytest.mark.parametrize("adaptive", [True, False])
+def test_without_what_goes_beyond_the_paper_a_draft_is_its_branches(
+    adaptive: bool, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However little further nodes would cost, and whatever places are left."""
+    monkeypatch.setattr(StepWorth, "is_worth", lambda self, confidence: True)
+    decoder = load_decoder(llama_folder)
+    drafts = {}
+    for beyond in (True, False):
+        drafter = begun(decoder, Pacing(1e-3, True, adaptive, draft_beyond=beyond, length=3))
+        drafts[beyond] = drafter.propose(63)
+        if not beyond:
+            assert len(drafts[beyond]) == drafter._tree.size
+            if adaptive:
+                assert drafter._confidence < 1e-3
+            else:
+                assert max(drafts[beyond].row_depths) == 3
+    assert len(drafts[False]) < len(drafts[True])
 
 
 def test_a_draft_of_fixed_length_has_it(llama_folder: Path) -> None:

@@ -133,3 +133,10 @@ def test_an_environment_that_cannot_be_used_is_said(
     monkeypatch.setenv(variable, value)
     with pytest.raises(HubUnreachable, match=sentence):
         Hub()
+
+
+def test_a_second_connection_does_not_cut_off_what_the_first_one_asks(hub: Hub) -> None:
+    first = huggingface_hub.get_session()
+    Hub(stall_s=hub.stall_s).close()
+    assert huggingface_hub.get_session() is first
+    assert not first.is_closed

@@ -6,13 +6,22 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import InvalidOption, ModelNotFound, OutOfDisk, TenonError, WeightsCorrupt, WeightsMissing
+from engine.errors import (
+    InvalidOption,
+    ModelNotFound,
+    OutOfDisk,
+    TenonError,
+    UnsupportedModel,
+    WeightsCorrupt,
+    WeightsMissing,
+)
 from engine.hub import local_import
 from engine.hub.download import room
 from engine.hub.installed import find_model, models_folder
 from engine.hub.inventory import installed_model
-from engine.hub.local_import import import_model
+from engine.hub.local_import import import_model, look_at
 from engine.hub.verification import verify
+from tests.support.gguf_files import write_small_gguf
 
 
 @pytest.fixture
@@ -65,14 +74,14 @@ def test_a_copy_needs_its_source_no_more(mine: Path) -> None:
 
 def test_a_gguf_file_and_its_other_parts(tmp_path: Path) -> None:
     single = tmp_path / "Qwen-Q4_0.gguf"
-    single.write_bytes(b"GGUF" + b"q" * 10)
+    write_small_gguf(single)
     record = import_model(models_folder(), [single])
     assert (record.name, record.format, record.quantization) == ("Qwen-Q4_0", "gguf", "Q4_0")
     assert record.location == str(single)
     assert record.files[0].sha256 == hashlib.sha256(single.read_bytes()).hexdigest()
     assert installed_model("Qwen-Q4_0").location == single
     for part in (1, 2):
-        (tmp_path / f"m-Q8_0-0000{part}-of-00002.gguf").write_bytes(b"GGUF" + b"m" * part)
+        write_small_gguf(tmp_path / f"m-Q8_0-0000{part}-of-00002.gguf", values=part * 32)
     record = import_model(
         models_folder(), [tmp_path / "m-Q8_0-00002-of-00002.gguf"], copy=True, reserve_bytes=0
     )
@@ -80,6 +89,15 @@ def test_a_gguf_file_and_its_other_parts(tmp_path: Path) -> None:
     (tmp_path / "m-Q8_0-00001-of-00002.gguf").unlink()
     with pytest.raises(WeightsMissing, match="all 2 parts"):
         import_model(models_folder(), [tmp_path / "m-Q8_0-00002-of-00002.gguf"], name="again")
+
+
+def test_a_look_tells_name_format_and_size_before_anything_is_done(mine: Path, tmp_path: Path) -> None:
+    seen = look_at([mine])
+    assert (seen.name, seen.format) == (mine.name, "safetensors")
+    assert seen.size_bytes == import_model(models_folder(), [mine]).size_bytes
+    write_small_gguf(tmp_path / "m.gguf", "mamba")
+    with pytest.raises(UnsupportedModel):
+        look_at([tmp_path / "m.gguf"])
 
 
 def test_files_of_two_folders_can_only_be_copied(mine: Path, tmp_path: Path) -> None:
@@ -127,6 +145,18 @@ def break_html(folder: Path) -> None:
     (folder / "m.gguf").write_bytes(b"<html>sign in</html>")
 
 
+def break_gguf(folder: Path) -> None:
+    break_weights(folder)
+    write_small_gguf(folder / "m.gguf", values=4096)
+    whole = (folder / "m.gguf").read_bytes()
+    (folder / "m.gguf").write_bytes(whole[: len(whole) // 2])
+
+
+def break_family(folder: Path) -> None:
+    break_weights(folder)
+    write_small_gguf(folder / "m.gguf", "mamba")
+
+
 def break_two(folder: Path) -> None:
     break_weights(folder)
     for name in ("a-Q4_0.gguf", "b-Q8_0.gguf"):
@@ -139,7 +169,9 @@ def break_two(folder: Path) -> None:
         (break_truncated, WeightsCorrupt, "truncated"),
         (break_config, WeightsMissing, "no config.json"),
         (break_weights, WeightsMissing, "no weights"),
-        (break_html, WeightsCorrupt, "no GGUF file"),
+        (break_html, WeightsCorrupt, "not a GGUF file"),
+        (break_gguf, WeightsCorrupt, "damaged or cut short"),
+        (break_family, UnsupportedModel, "cannot run GGUF files of the architecture mamba"),
         (break_two, InvalidOption, "more than one GGUF"),
     ],
 )

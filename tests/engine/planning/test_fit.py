@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,8 +72,10 @@ def test_a_budget_too_small_for_streaming_is_refused_with_the_least_that_would_d
     least = least_bytes(deep, weights, 64, 5000)
     options = LoadOptions(weights="fp32", context=64, ram_budget_bytes=3_000_000 + least)
     assert fit_model(deep, options, taken_bytes=5000).plan == PlacementPlan("stream", 0, 0, 2)
-    with pytest.raises(OutOfMemory, match=rf"budget of {(3e6 + least) / 1e6:.3g} MB or more"):
+    with pytest.raises(OutOfMemory, match=rf"budget of {(3e6 + least) / 1e6:.3g} MB or more") as refused:
         fit_model(deep, replace(options, ram_budget_bytes=2_990_000 + least), taken_bytes=5000)
+    assert refused.value.short_bytes == 10_000
+    assert pickle.loads(pickle.dumps(refused.value)).short_bytes == 10_000
 
 
 def test_as_many_layers_stay_as_the_budget_allows(tmp_path: Path) -> None:

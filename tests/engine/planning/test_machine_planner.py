@@ -279,6 +279,28 @@ def test_budgets_are_kept_to() -> None:
     assert "even when its layers are read from the disk" in refused
 
 
+def test_no_more_layers_go_to_the_gpu_than_were_asked_for() -> None:
+    report, model = machine("desktop-24gb-card"), target("llama-7b")
+
+    def planned(gpu_layers: int | None) -> dict[str, int | str]:
+        plan = plan_machine(report, model, small_draft(), Wishes(weights="int8", gpu_layers=gpu_layers))
+        modes = (plan.mode(name) for name in ("offload", "layer-offload", "dovetail"))
+        return {
+            mode.mode: mode.refusal or (0 if mode.placement is None else mode.placement.device_layers)
+            for mode in modes
+        }
+
+    every = planned(None)
+    assert every["offload"] == every["dovetail"] == model.config.layers
+    assert planned(5) == {"offload": 5, "layer-offload": 5, "dovetail": 5}
+    assert planned(model.config.layers) == every
+    # One less than all: the two buffers that the others pass through take the place of another.
+    assert planned(model.config.layers - 1)["layer-offload"] == model.config.layers - 2
+    none = planned(0)
+    assert (none["layer-offload"], none["dovetail"]) == (0, 0)
+    assert none["offload"] == "It needs layers on the GPU, and the setting for GPU layers is 0."
+
+
 def test_a_model_that_is_not_here_needs_room_on_the_disk() -> None:
     report = machine("laptop-16gb-low-disk")
     here = target("llama-1b")
@@ -308,7 +330,9 @@ def test_a_context_that_was_not_asked_for_shrinks_before_layers_are_streamed() -
     assert asked.disk_bytes_per_round > 0
 
 
-@pytest.mark.parametrize("wishes", [Wishes(weights="int2"), Wishes(context=4), Wishes(context=10**7)])
+@pytest.mark.parametrize(
+    "wishes", [Wishes(weights="int2"), Wishes(context=4), Wishes(context=10**7), Wishes(gpu_layers=-1)]
+)
 def test_unknown_values_are_refused(wishes: Wishes) -> None:
     with pytest.raises(InvalidOption):
         plan_machine(machine("laptop-8gb"), target("llama-1b"), wishes=wishes)

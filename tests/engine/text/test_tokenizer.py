@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,18 @@ def test_raw_text_round_trips(llama_folder: Path) -> None:
     for text in ("Hello", " leading", "größer 日本 🙂", "a\n\n  b"):
         assert tokenizer.decode(tokenizer.encode(text)) == text
     assert tokenizer.end_ids == {2, 9}
+
+
+def test_a_text_longer_than_the_context_is_no_complaint_of_the_library(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(logging.getLogger("transformers"), "propagate", True)
+    folder = saved(tmp_path, NO_SYSTEM)
+    config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
+    (folder / "tokenizer_config.json").write_text(
+        json.dumps({**config, "model_max_length": 4}), encoding="utf-8"
+    )
+    tokenizer = Tokenizer(folder)
+    assert len(tokenizer.encode("one two three four five six seven")) > 4
+    assert len(tokenizer.render([ChatMessage("user", "one two three four five six")])) > 4
+    assert caplog.records == []

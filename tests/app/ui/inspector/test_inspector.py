@@ -14,8 +14,10 @@ from pytestqt.qtbot import QtBot
 from app.ui.inspector.inspector import Inspector
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
+from engine.messages import MakePlan, ModelLoaded, PlanMade
 from tests.support.fake_workspace import FakeWorkspace, statistics
 from tests.support.inspector_scene import PLACES, ROUNDS, STREAMED, finished, play, report, update
+from tests.support.machine_scene import plan
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -293,8 +295,13 @@ def test_everything_in_it_has_a_name(window: MainWindow, workspace: FakeWorkspac
         assert [w for w in panel.findChildren(QWidget) if w.accessibleName().startswith(words)]
 
 
-def test_the_keyboard_reaches_it_and_comes_back(qtbot: QtBot, window: MainWindow, panel: Inspector) -> None:
+def test_the_keyboard_reaches_it_and_comes_back(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int, panel: Inspector
+) -> None:
     settled(qtbot, window)
+    workspace.send(chat, "More")
+    play(workspace, workspace.reply(chat).id)
+    panel.update_now()
     panel.head.close_button.setFocus()
     seen = []
     for _ in range(4):
@@ -324,3 +331,22 @@ def test_it_follows_theme_and_text_size(
     qtbot.waitUntil(lambda: panel.plan.height() > rows)
     assert panel.width() == width
     assert panel.plan.width() < width
+
+
+def test_the_plan_has_predictions_and_says_where_they_are_assumed(
+    workspace: FakeWorkspace, panel: Inspector
+) -> None:
+    def answered(measured: bool) -> None:
+        asked = workspace.machine_talk.last(MakePlan).request_id
+        workspace.tell(PlanMade(asked, plan(measured=measured)))
+        panel.update_now()
+
+    answered(measured=True)
+    assert [(row.name, row.predicted) for row in panel.plan.rows[:2]] == [("dovetail", 14.5), ("lookup", 8.9)]
+    assert panel.plan.rows[-1].reason
+    assert panel.plan_section.detail == "predicted for this chat, then measured"
+    asked = len(workspace.machine_talk.sent)
+    workspace.tell(ModelLoaded("load-2", report()))
+    assert len(workspace.machine_talk.sent) == asked + 1
+    answered(measured=False)
+    assert panel.plan_section.detail == "predicted from assumed speeds"

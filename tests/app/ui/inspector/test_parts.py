@@ -12,10 +12,11 @@ from pytestqt.qtbot import QtBot
 
 from app.chat.plan_rows import PlanRow
 from app.chat.reply_trace import Origin, ReplyTrace, TracedToken
+from app.ui.figures import gigabytes
 from app.ui.inspector.acceptance_plot import AcceptancePlot
 from app.ui.inspector.draft_tree import DraftTree
 from app.ui.inspector.line_plot import LinePlot
-from app.ui.inspector.memory_bar import MemoryBar, gigabytes
+from app.ui.inspector.memory_bar import MemoryBar
 from app.ui.inspector.plan_view import PlanView, row_words
 from app.ui.inspector.token_paint import TokenLegend, paint_token_ground
 from app.ui.inspector.token_view import TokenView

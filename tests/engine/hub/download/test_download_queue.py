@@ -154,6 +154,28 @@ def test_the_queue_goes_on_when_the_program_starts_again(
     watch.until("c", "done")
 
 
+def test_what_comes_goes_on_over_another_connection(
+    start: Callable[[], DownloadQueue],
+    plans: dict[str, DownloadPlan],
+    watch: Watch,
+    server: HubServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server.once(large(faults.stall(0.5)))
+    running = start()
+    running.reconnect()  # nothing runs
+    running.add(plans["a"])
+    watch.wait(lambda event: event.done_bytes >= SIZE // 2)
+    with HubServer().running() as mirror:
+        mirror.repos = server.repos
+        monkeypatch.setenv("HF_ENDPOINT", mirror.address)
+        running.reconnect()
+        watch.until("a", "done")
+        assert mirror.downloads() == [f"bytes={SIZE // 2}-"]
+    assert server.downloads() == [None]
+    assert {event.state for event in watch.seen} <= {"queued", "receiving", "done"}
+
+
 def test_a_failure_is_told_and_the_next_one_runs(
     start: Callable[[], DownloadQueue], plans: dict[str, DownloadPlan], watch: Watch, server: HubServer
 ) -> None:

@@ -1,0 +1,183 @@
+"""Compares two modes on one prompt: asks the engine for both replies, one after the other, and keeps neither."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.bridge.engine_client import EngineClient
+from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.replies import Replies
+from app.chat.comparison import Trial, Verdict, verdict
+from app.chat.conversation_options import ConversationOptions
+from app.chat.engine_options import reply_options
+from app.chat.history import history_for
+from app.chat.library import Library
+from app.settings.settings import Settings
+from app.words import tr
+from engine.errors import EmptyPrompt, UsageError
+from engine.messages import ChatMessage, Event, Failed, Finished, Generate, SamplingOptions
+
+# Text is shown this often while it comes.
+_TOLD_MS = 50
+
+
+class Comparison(QObject):
+    """Two trials of the model in use, greedy, so that a lossless mode must say the same as any other.
+
+    Args:
+        library: Where prompts of messages come from.
+        settings: The model and the system prompt.
+        client: The engine.
+        replies: No comparison runs beside one of them.
+        model: Says what a request loads.
+
+    Attributes:
+        trials: Both, as far as they came; nothing before the first comparison.
+        clock: Tells the time in seconds.
+    """
+
+    changed = Signal()
+    began = Signal()
+
+    def __init__(
+        self,
+        library: Library,
+        settings: Settings,
+        client: EngineClient,
+        replies: Replies,
+        model: ModelInEngine,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._library = library
+        self._settings = settings
+        self._client = client
+        self._replies = replies
+        self._model = model
+        self.trials: tuple[Trial, ...] = ()
+        self.clock: Callable[[], float] = monotonic
+        self._messages: tuple[ChatMessage, ...] = ()
+        self._max_tokens = 0  # 0 once no further trial is to begin
+        self._requests = 0
+        self._sent = ""  # the request that runs
+        self._sent_at = 0.0
+        self._teller = QTimer(self, singleShot=True, interval=_TOLD_MS)
+        self._teller.timeout.connect(self.changed)
+        client.event_received.connect(self._receive)
+        client.stopped.connect(self._engine_stopped)
+
+    @property
+    def running(self) -> bool:
+        """Whether a trial runs."""
+        return bool(self._sent)
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """Whether both say the same; None before both have ended."""
+        return verdict(*self.trials) if len(self.trials) == 2 else None
+
+    def prompt_of(self, conversation_id: int, message_id: int) -> tuple[tuple[ChatMessage, ...], str]:
+        """What was said before a message, the system prompt included, and the message; of a reply, what it answers."""
+        path = self._library.path_to(conversation_id, message_id)
+        if path and path[-1].role == "assistant":
+            path = path[:-1]
+        conversation = self._library.conversation(conversation_id)
+        own = conversation.options if conversation is not None else ConversationOptions()
+        turns = history_for(-1, path, self._system_prompt(own))
+        return (turns[:-1], turns[-1].content) if turns and turns[-1].role == "user" else (turns, "")
+
+    def start(
+        self,
+        prompt: str,
+        modes: tuple[str, str],
+        max_tokens: int,
+        before: tuple[ChatMessage, ...] | None = None,
+    ) -> None:
+        """Ask for both replies; `changed` follows as they come.
+
+        Args:
+            prompt: The person's turn.
+            modes: Names of the two modes.
+            max_tokens: Longest reply.
+            before: The turns before it; None for the system prompt of the settings.
+
+        Raises:
+            EmptyPrompt: There is no prompt.
+            UsageError: A reply is being written, or a comparison runs.
+        """
+        if not prompt.strip():
+            raise EmptyPrompt(tr("Write a prompt to compare the modes on."))
+        if self.running or self._replies.busy:
+            raise UsageError(
+                tr("A reply is being written: compare the modes when it is done, or stop it first.")
+            )
+        if before is None:
+            before = history_for(-1, (), self._system_prompt(ConversationOptions()))
+        self._messages, self._max_tokens = (*before, ChatMessage("user", prompt)), max_tokens
+        self.trials = tuple(Trial(mode) for mode in modes)
+        self.began.emit()
+        self._model.ensure_engine()
+        self._send_next()
+
+    @Slot()
+    def stop(self) -> None:
+        """End the running trial and do not begin the other."""
+        if self._sent:
+            self._max_tokens = 0
+            self._client.cancel(self._sent)
+            self._model.cancel_load()
+
+    def forget(self) -> None:
+        """Drop what was compared; a trial that runs is stopped."""
+        self.stop()
+        self.trials, self._messages = (), ()
+
+    def _system_prompt(self, own: ConversationOptions) -> str:
+        return reply_options(self._settings, self._settings.model, own).system_prompt
+
+    def _send_next(self) -> None:
+        trial = next((trial for trial in self.trials if not trial.ended), None)
+        self._sent = ""
+        if trial is not None and self._max_tokens:
+            self._requests += 1
+            self._sent = f"comparison-{self._requests}"
+            self._sent_at = self.clock()
+            self._client.send(
+                Generate(
+                    request_id=self._sent,
+                    options=self._model.options_for(self._sent, self._settings.model, trial.mode),
+                    messages=self._messages,
+                    max_tokens=self._max_tokens,
+                    sampling=SamplingOptions(temperature=0.0),
+                )
+            )
+        else:
+            self._model.load_if_chosen()
+        self._teller.stop()
+        self.changed.emit()
+
+    @Slot(object)
+    def _receive(self, event: Event) -> None:
+        if not self._sent or getattr(event, "request_id", "") != self._sent:
+            return
+        seconds = self.clock() - self._sent_at
+        self._change_current(lambda trial: trial.after(event, seconds))
+        if isinstance(event, (Finished, Failed)):
+            self._send_next()
+        elif not self._teller.isActive():
+            self._teller.start()
+
+    @Slot(str)
+    def _engine_stopped(self, sentence: str) -> None:
+        if self._sent:
+            self._max_tokens = 0
+            self._change_current(lambda trial: trial.lost(sentence))
+            self._send_next()
+
+    def _change_current(self, change: Callable[[Trial], Trial]) -> None:
+        at = next((at for at, trial in enumerate(self.trials) if not trial.ended), None)
+        if at is not None:
+            self.trials = (*self.trials[:at], change(self.trials[at]), *self.trials[at + 1 :])

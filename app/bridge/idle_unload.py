@@ -1,0 +1,68 @@
+"""Takes the model out of memory when nothing was asked of it for a while."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+from app.bridge.engine_client import EngineClient
+from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.replies import Replies
+from app.chat.engine_state import EnginePhase
+from app.settings.settings import Settings
+
+_LOOK_MS = 15_000
+
+
+class IdleUnload(QObject):
+    """Looks every few seconds whether `Settings.idle_unload_minutes` have passed.
+
+    Args:
+        settings: Read at each look.
+        client: Each of its events counts as use.
+        model: Rests.
+        replies: While one is to come, nothing rests.
+        clock: Seconds.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        client: EngineClient,
+        model: ModelInEngine,
+        replies: Replies,
+        parent: QObject | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._model = model
+        self._replies = replies
+        self._clock = clock
+        self._used = clock()
+        client.event_received.connect(self.note_use)
+        self.timer = QTimer(self)
+        self.timer.setInterval(_LOOK_MS)
+        self.timer.timeout.connect(self.look)
+        self.timer.start()
+
+    @Slot()
+    def note_use(self) -> None:
+        """The model is in use now."""
+        self._used = self._clock()
+
+    @Slot()
+    def look(self) -> None:
+        """Let the model rest if its time has come."""
+        minutes = self._settings.idle_unload_minutes
+        if self._replies.busy:
+            self.note_use()
+        elif (
+            minutes > 0
+            and self._clock() - self._used >= minutes * 60
+            and self._model.state.phase is EnginePhase.READY
+        ):
+            self._model.rest()
+            self.note_use()

@@ -1,0 +1,291 @@
+"""This machine: what the engine found, measuring its speeds, and measuring every mode with a model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from time import monotonic
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.bridge.engine_client import EngineClient
+from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.plans import Plans
+from app.bridge.replies import Replies
+from app.chat.engine_options import load_options, planned
+from app.chat.measuring import MeasuredMode, Measuring, Stage, time_left_s
+from app.settings.settings import Settings
+from app.storage.measured_modes import MeasuredModes
+from app.words import tr
+from engine.benchmark import Benchmark, BenchmarkEvent, BenchmarkFinished, BenchmarkProgress, BenchmarkRow
+from engine.benchmark_prompts import STANDARD_PROMPTS
+from engine.messages import (
+    Cancel,
+    Command,
+    Event,
+    Failed,
+    LoadOptions,
+    MachineReport,
+    MachineReported,
+    MeasuringProgress,
+    ReportMachine,
+)
+
+_REPLIES_EACH = 1 + sum(map(len, STANDARD_PROMPTS.values()))  # the first one is for warming up
+_MAX_TOKENS = 64
+
+
+class Machine(QObject):
+    """Asks, measures and keeps what was found.
+
+    Replies and measuring exclude one another: nothing is measured while a reply runs, and replies that are asked for
+    while something is measured wait for its end.
+
+    Attributes:
+        plans: What is predicted.
+        kept: What was measured of modes.
+        report: The machine; None before the engine has told.
+        measuring: How far measuring is.
+        clock: Tells the time, in seconds.
+    """
+
+    changed = Signal()  # the report, how far measuring is, or what it found
+    said = Signal(str, bool)  # a sentence for the person, and whether it stays
+
+    def __init__(
+        self,
+        settings: Settings,
+        client: EngineClient,
+        replies: Replies,
+        model: ModelInEngine,
+        plans: Plans,
+        kept: MeasuredModes,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._client = client
+        self._replies = replies
+        self._model = model
+        self.plans = plans
+        self.kept = kept
+        self.report: MachineReport | None = None
+        self.measuring = Measuring()
+        self.clock: Callable[[], float] = monotonic
+        self._requests = 0
+        self._look_id = ""
+        self._speeds_id = ""
+        self._options: LoadOptions | None = None  # whose modes are measured, once the speeds are
+        self._benchmark: Benchmark | None = None
+        self._mode_costs: list[float] = []
+        self._begun_s = 0.0
+        self._rows: tuple[MeasuredMode, ...] = ()  # of the modes that were complete since it began
+        client.event_received.connect(self._receive)
+        client.stopped.connect(self._engine_stopped)
+        plans.answered.connect(self._planned)
+        replies.waits.connect(self._say_waits)
+
+    def options(self, model: str, context: int | None) -> LoadOptions:
+        """What a model is planned and measured with: the settings, but for its context.
+
+        Args:
+            model: ``guide`` or a folder.
+            context: Tokens; None for what the settings say.
+        """
+        options = load_options(self._settings, model)
+        return options if context is None else replace(options, context=context)
+
+    def measured(self, options: LoadOptions) -> tuple[MeasuredMode, ...]:
+        """What was measured with these options: now, or the last time."""
+        if (
+            self._benchmark is not None
+            and self._options is not None
+            and planned(options) == planned(self._options)
+        ):
+            return self._rows
+        return self.kept.rows(self.report, options)
+
+    def look(self) -> None:
+        """Ask what the machine has now; `changed` follows, after a reply that runs."""
+        if not self._look_id:
+            self._client.start()
+            self._look_id = self._send(lambda request_id: ReportMachine(request_id))
+
+    def measure_speeds(self) -> None:
+        """Measure the machine again, in some seconds."""
+        if self._begin():
+            self._options = None
+            self._measure_speeds()
+
+    def measure_modes(self, options: LoadOptions) -> None:
+        """Run the standard prompts in every mode that is predicted to run, after the speeds where none are known."""
+        if not self._begin():
+            return
+        self._options = options
+        if self.report is None or not self.report.measured_at:
+            self._measure_speeds()
+        else:
+            self._plan()
+
+    def stop(self) -> None:
+        """Stop measuring; modes that were complete stay."""
+        if not self.measuring.running or self.measuring.stopping:
+            return
+        if self._benchmark is not None:
+            self._show(replace(self.measuring, stopping=True))
+            self._benchmark.cancel()
+        elif self._speeds_id:
+            self._show(replace(self.measuring, stopping=True))
+            self._client.cancel(self._speeds_id)
+        else:
+            self._end()
+
+    # --- one stage after the other ----------------------------------------------------------------------------
+
+    def _begin(self) -> bool:
+        if self.measuring.running:
+            return False
+        if self._replies.busy:
+            self.said.emit(
+                tr("A reply is running: measure when it is complete, or stop the reply first."), False
+            )
+            return False
+        self._replies.hold()
+        self._model.set_measuring(True)
+        self._model.cancel_load()
+        self._client.start()
+        return True
+
+    def _measure_speeds(self) -> None:
+        self._show(Measuring(Stage.SPEEDS))
+        self._speeds_id = self._send(lambda request_id: ReportMachine(request_id, measure=True))
+
+    def _plan(self) -> None:
+        assert self._options is not None
+        self._show(Measuring(Stage.PLAN))
+        self.plans.ask(self._options)
+
+    @Slot(object)
+    def _planned(self, options: LoadOptions) -> None:
+        if self.measuring.stage is not Stage.PLAN or self._options is None:
+            return
+        if options != planned(self._options):
+            return
+        plan = self.plans.of(options)
+        rows = [] if plan is None else [mode for mode in plan.modes if not mode.refusal]
+        if not rows:
+            refusal = self.plans.problem(options) if plan is None else plan.reason
+            self._end()
+            if refusal:
+                self.said.emit(refusal, True)
+            return
+        modes = tuple(row.mode for row in rows)
+        self._mode_costs = [1.0 / (row.tokens_per_second or 1.0) for row in rows]
+        self._begun_s = self.clock()
+        self._rows = ()
+        self._benchmark = Benchmark(
+            self._options, modes, self._submit, self._take, STANDARD_PROMPTS, _MAX_TOKENS
+        )
+        self._show(Measuring(Stage.MODES, modes=modes))
+        self._benchmark.start()
+
+    def _submit(self, command: Command) -> None:
+        if isinstance(command, Cancel):
+            self._client.cancel(command.request_id)  # an engine that does not listen is killed
+        else:
+            self._client.send(command)
+
+    def _take(self, event: BenchmarkEvent) -> None:
+        if isinstance(event, BenchmarkRow):
+            row = MeasuredMode(
+                event.mode,
+                event.tokens_per_second,
+                event.predicted_per_second,
+                event.first_token_ms,
+                event.tokens_per_round,
+                event.refusal or "",
+            )
+            self._rows = (*self._rows, row)
+            self._show(replace(self.measuring, modes_done=len(self._rows)))
+        elif isinstance(event, BenchmarkProgress):
+            left = time_left_s(self._mode_costs, _REPLIES_EACH, event.done, self.clock() - self._begun_s)
+            self._show(replace(self.measuring, share=event.done / event.total, mode=event.mode, left_s=left))
+        elif isinstance(event, BenchmarkFinished):
+            self._end()
+
+    def _end(self) -> None:
+        """Give the engine back to the replies."""
+        options, self._options = self._options, None
+        rows, self._rows = self._rows, ()
+        if options is not None and self.report is not None and rows:
+            self.kept.keep(self.report, options, rows)
+        self._benchmark, self._speeds_id = None, ""
+        self._show(Measuring())
+        self._model.set_measuring(False)
+        self._replies.release()
+        if not self._client.running:
+            return  # it starts again with the next message, and not to fail in the same way at once
+        self._model.load_in_background()
+        # What was measured has refined what is predicted.
+        if options is not None:
+            self.plans.ask(options)
+        self.plans.ask_for_chosen()
+
+    # --- from the engine --------------------------------------------------------------------------------------
+
+    @Slot(object)
+    def _receive(self, event: Event) -> None:
+        if self._benchmark is not None:
+            self._benchmark.take(event)
+        request_id = getattr(event, "request_id", "")
+        if not request_id or request_id not in (self._look_id, self._speeds_id):
+            return
+        if isinstance(event, MeasuringProgress):
+            self._show(replace(self.measuring, what=event.what, share=event.share))
+        elif isinstance(event, (MachineReported, Failed)):
+            if isinstance(event, MachineReported):
+                self.report = event.report
+            if request_id == self._look_id:
+                self._look_id = ""
+                self.changed.emit()
+                if isinstance(event, Failed):
+                    self.said.emit(event.error.message, True)
+            else:
+                self._speeds_measured(event)
+
+    def _speeds_measured(self, event: MachineReported | Failed) -> None:
+        self._speeds_id = ""
+        self.plans.forget()
+        if self._options is not None and isinstance(event, MachineReported) and not self.measuring.stopping:
+            self._plan()
+            return
+        self._end()
+        if isinstance(event, Failed) and event.error.kind != "Cancelled":
+            self.said.emit(event.error.message, True)
+
+    @Slot(str)
+    def _engine_stopped(self, sentence: str) -> None:
+        self._look_id = ""
+        if self.measuring.running:
+            self._end()
+
+    @Slot()
+    def _say_waits(self) -> None:
+        if self.measuring.stopping:  # it waits no longer than that takes
+            return
+        self.said.emit(
+            tr("This machine is being measured: the reply begins when that is done, or when you stop it."),
+            False,
+        )
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    def _send(self, command: Callable[[str], ReportMachine]) -> str:
+        self._requests += 1
+        request_id = f"machine-{self._requests}"
+        self._client.send(command(request_id))
+        return request_id
+
+    def _show(self, measuring: Measuring) -> None:
+        self.measuring = measuring
+        self.changed.emit()

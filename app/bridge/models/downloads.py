@@ -1,0 +1,169 @@
+"""The downloads of this computer as the window sees them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from app.bridge.models.lane import Lane
+from app.chat.model_entries import DownloadEntry
+from engine.errors import TenonError
+from engine.hub.installed import models_folder
+
+if TYPE_CHECKING:
+    from engine.hub.connection import Hub
+    from engine.hub.download.download_queue import DownloadQueue, DownloadStatus
+    from engine.hub.download.plan import DownloadPlan
+
+_CLOSE_S = 2.0
+
+
+def connect() -> Hub:
+    """The hub that models come from. Imports its client library, which takes a while."""
+    from engine.hub.connection import Hub
+
+    return Hub()
+
+
+class Downloads(QObject):
+    """Owns the queue, which is made when the first download is, or when one was left by an earlier run.
+
+    Attributes:
+        entries: By name, in the queue's order.
+    """
+
+    changed = Signal()
+    arrived = Signal(str)  # name of a model that is whole and in its place
+    failed = Signal(str, str)  # name, and why
+    refused = Signal(str)  # why something was not put into the queue
+
+    _told = Signal(object)  # DownloadStatus, from whichever thread changes it
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.entries: dict[str, DownloadEntry] = {}
+        self._lane = Lane("models-downloads", self)
+        self._queue: DownloadQueue | None = None
+        self._lock = threading.Lock()
+        self._closed = False
+        self._told.connect(self._take, Qt.ConnectionType.QueuedConnection)
+
+    def resume_left_ones(self) -> None:
+        """Let what an earlier run left go on."""
+        self._lane.run(self._statuses_of_left_ones, self._take_all, self._refuse)
+
+    def add(self, *plans: DownloadPlan) -> None:
+        """Put models at the end of the queue, one behind the other."""
+        self._lane.run(lambda: self._add(plans), _nothing, self._refuse)
+
+    def pause(self, name: str) -> None:
+        """Hold a download; what has come stays."""
+        self._ask(lambda queue: queue.pause(name))
+
+    def resume(self, name: str) -> None:
+        """Let a held or failed download go on."""
+        self._ask(lambda queue: queue.resume(name))
+
+    def cancel(self, name: str) -> None:
+        """Give a download up and remove what has come of it."""
+        self._ask(lambda queue: queue.cancel(name))
+
+    @Slot()
+    def reconnect(self) -> None:
+        """Let what comes go on over a new connection: the mirror or the proxy changed."""
+        if self._queue is not None:
+            self._queue.reconnect()
+
+    @property
+    def under_way(self) -> int:
+        """How many come or will come by themselves."""
+        return sum(entry.under_way for entry in self.entries.values())
+
+    @property
+    def remaining_bytes(self) -> int:
+        """What these are still to bring."""
+        return sum(entry.total_bytes - entry.done_bytes for entry in self.entries.values() if entry.under_way)
+
+    def close(self) -> None:
+        """Stop; what ran goes on when the program starts again. May be called twice."""
+        with self._lock:
+            self._closed = True
+        self._lane.close(_CLOSE_S)
+        if self._queue is not None:
+            self._queue.close(_CLOSE_S)
+
+    # --- in the lane's thread -----------------------------------------------------------------------------
+
+    def _statuses_of_left_ones(self) -> tuple[DownloadStatus, ...]:
+        if not _left_ones(models_folder()):
+            return ()
+        return self._made_queue().statuses()
+
+    def _made_queue(self) -> DownloadQueue:
+        if self._queue is None:
+            from engine.hub.download.download_queue import DownloadQueue
+
+            self._queue = DownloadQueue(models_folder(), connect, self._tell)
+        return self._queue
+
+    def _add(self, plans: tuple[DownloadPlan, ...]) -> None:
+        for plan in plans:
+            self._made_queue().add(plan)
+
+    def _ask(self, question: Callable[[DownloadQueue], None]) -> None:
+        self._lane.run(lambda: question(self._made_queue()), _nothing, self._refuse)
+
+    def _tell(self, status: DownloadStatus) -> None:
+        with self._lock:  # or the window's thread could destroy this object meanwhile
+            if not self._closed:
+                self._told.emit(status)
+
+    # --- in the window's thread ---------------------------------------------------------------------------
+
+    def _take_all(self, statuses: tuple[DownloadStatus, ...]) -> None:
+        for status in statuses:
+            self.entries.setdefault(status.name, _entry(status))
+        self.changed.emit()
+
+    @Slot(object)
+    def _take(self, status: DownloadStatus) -> None:
+        entry = _entry(status)
+        before = self.entries.get(entry.name)
+        if entry.state in ("done", "cancelled"):
+            self.entries.pop(entry.name, None)
+        else:
+            self.entries[entry.name] = entry
+        self.changed.emit()
+        if entry.state == "done":
+            self.arrived.emit(entry.name)
+        elif entry.state == "failed" and (before is None or before.state != "failed"):
+            self.failed.emit(entry.name, entry.message)
+
+    def _refuse(self, error: TenonError) -> None:
+        self.refused.emit(error.message)
+
+
+def _entry(status: DownloadStatus) -> DownloadEntry:
+    return DownloadEntry(
+        status.name,
+        status.repo,
+        status.state,
+        status.done_bytes,
+        status.total_bytes,
+        status.bytes_per_s,
+        status.seconds_left,
+        status.message or "",
+    )
+
+
+def _left_ones(models: Path) -> bool:
+    """Whether an earlier run left a download; looked up without importing what downloads."""
+    return any((models / ".incoming").glob("*/download.json"))
+
+
+def _nothing(result: object) -> None:
+    """Go on: what changed is told by the queue's listener."""

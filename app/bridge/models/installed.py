@@ -1,0 +1,234 @@
+"""The models of this computer: listed, checked, brought in from elsewhere, and taken away."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge.models.lane import Lane
+from app.chat.choices import GUIDE_REF
+from app.chat.model_entries import ImportEntry, InstalledEntry, RemovalEntry
+from app.words import tr
+from engine.errors import Cancelled, TenonError
+from engine.hub.installed import models_folder
+from engine.hub.inventory import InstalledModel, installed_model, installed_models, plan_removal, remove
+from engine.weights.draft_kind import draft_kind
+
+_PROGRESS_STEP = 0.005  # of the whole, between two tellings
+
+
+class Installed(QObject):
+    """Everything here happens in threads; the signals come in the window's.
+
+    Attributes:
+        entries: The guide first, then what was installed, by name.
+    """
+
+    changed = Signal()
+    removal_planned = Signal(object)  # RemovalEntry
+    removed = Signal(str, object)  # name, and how many bytes that freed
+    looked_at = Signal(object)  # ImportEntry
+    imported = Signal(str)  # name
+    import_refused = Signal(str)
+    verified = Signal(str, tuple)  # name, and the files that are not what they were
+    progressed = Signal(str, float)  # what is checked or imported, and how much of it is done
+    problem = Signal(str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.entries: tuple[InstalledEntry, ...] = (_guide(),)
+        self._lane = Lane("models-list", self)
+        self._reading = Lane("models-files", self)  # hashes gigabytes
+        self._stop = threading.Event()
+        self._closed = False
+        self._reads = ""  # what is being checked or imported
+
+    @property
+    def reads(self) -> str:
+        """What is being checked or imported; empty for nothing."""
+        return self._reads
+
+    def refresh(self) -> None:
+        """Look again; `changed` follows where something did."""
+        self._lane.run(_listed, self._take, self._tell)
+
+    def plan_removal(self, name: str) -> None:
+        """Find out what removing a model would free; `removal_planned` follows."""
+        self._lane.run(lambda: _removal(name), self.removal_planned.emit, self._tell)
+
+    def remove(self, names: Sequence[str]) -> None:
+        """Remove models; nothing may be reading them."""
+
+        def then(freed_bytes: int) -> None:
+            self.removed.emit(names[0], freed_bytes)
+            self.refresh()
+
+        def failed(error: TenonError) -> None:
+            self.problem.emit(error.message)
+            self.refresh()
+
+        self._lane.run(lambda: sum(map(remove, names)), then, failed)
+
+    def look_at(self, paths: Sequence[str]) -> None:
+        """Find out what importing a folder or files would bring; `looked_at` or `import_refused` follows."""
+        self._lane.run(
+            lambda: _importable(tuple(paths)),
+            self.looked_at.emit,
+            lambda error: self.import_refused.emit(error.message),
+        )
+
+    def bring_in(self, entry: ImportEntry, copy: bool) -> None:
+        """Import what was looked at: used in place, or copied. `imported` or `import_refused` follows."""
+
+        def then(name: str) -> None:
+            self._reads = ""
+            self.imported.emit(name)
+            self.refresh()
+
+        def failed(error: TenonError) -> None:
+            self._reads = ""
+            if not isinstance(error, Cancelled):
+                self.import_refused.emit(error.message)
+            self.changed.emit()
+
+        if self._begin(entry.name):
+            self._reading.run(lambda: self._import(entry, copy), then, failed)
+
+    def verify(self, name: str) -> None:
+        """Compare a model's files with what they were; `verified` follows."""
+
+        def then(bad: tuple[str, ...]) -> None:
+            self._reads = ""
+            self.verified.emit(name, bad)
+            self.changed.emit()
+
+        def failed(error: TenonError) -> None:
+            self._reads = ""
+            if not isinstance(error, Cancelled):
+                self.problem.emit(error.message)
+            self.changed.emit()
+
+        if self._begin(name):
+            self._reading.run(lambda: self._verify(name), then, failed)
+
+    def stop_reading(self) -> None:
+        """Give up the check or the import that runs; an import leaves nothing behind."""
+        self._stop.set()
+
+    def close(self) -> None:
+        """Do nothing more. May be called twice."""
+        self._closed = True
+        self._stop.set()
+        self._lane.close()
+        self._reading.close(1.0)
+
+    def _begin(self, name: str) -> bool:
+        """Whether a model can be read now: one at a time."""
+        if self._reads:
+            busy = tr("{name} is still being read: wait for that, or stop it.", name=self._reads)
+            self.problem.emit(busy)
+            return False
+        self._reads = name
+        self._stop.clear()
+        self.changed.emit()
+        return True
+
+    def _take(self, entries: tuple[InstalledEntry, ...]) -> None:
+        if entries != self.entries:
+            self.entries = entries
+            self.changed.emit()
+
+    def _tell(self, error: TenonError) -> None:
+        self.problem.emit(error.message)
+
+    # --- in the lane's thread -----------------------------------------------------------------------------
+
+    def _import(self, entry: ImportEntry, copy: bool) -> str:
+        from engine.hub.local_import import import_model
+
+        progress = _Progress(self, entry.name)
+        return import_model(
+            models_folder(), [Path(path) for path in entry.paths], copy, entry.name, progress=progress
+        ).name
+
+    def _verify(self, name: str) -> tuple[str, ...]:
+        from engine.hub.verification import verify
+
+        checks = verify(installed_model(name), _Progress(self, name))
+        return tuple(check.name for check in checks if check.state != "ok")
+
+    def progress(self, name: str, share: float) -> None:
+        """Tell how far it is, from the thread that reads; ends it where that was asked for.
+
+        Raises:
+            Cancelled: it is to end.
+        """
+        if self._stop.is_set() or self._closed:
+            raise Cancelled("It was stopped.")
+        self.progressed.emit(name, share)
+
+
+class _Progress:
+    """Tells now and then how far a check or an import is."""
+
+    def __init__(self, installed: Installed, name: str) -> None:
+        self._installed = installed
+        self._name = name
+        self._told = -1.0
+
+    def __call__(self, done_bytes: int, total_bytes: int) -> None:
+        share = done_bytes / max(1, total_bytes)
+        if share - self._told >= _PROGRESS_STEP or share >= 1.0:
+            self._told = share
+            self._installed.progress(self._name, share)
+
+
+def _guide() -> InstalledEntry:
+    return InstalledEntry(GUIDE_REF, GUIDE_REF, bundled=True)
+
+
+def _listed() -> tuple[InstalledEntry, ...]:
+    return (_guide(), *map(_entry, installed_models()))
+
+
+def _entry(model: InstalledModel) -> InstalledEntry:
+    record, ref = model.record, str(model.location)
+    if record is None:
+        head = not model.problem and model.location.is_dir() and draft_kind(model.location) == "head"
+        return InstalledEntry(
+            model.name, ref, "head" if head else "target", recorded=False, problem=model.problem or ""
+        )
+    return InstalledEntry(
+        name=model.name,
+        ref=ref,
+        kind=record.kind,
+        format=record.quantization or record.format,
+        size_bytes=record.size_bytes,
+        licence=record.licence or "",
+        repo=record.repo or "",
+        catalogue_name=record.catalogue_name or "",
+        in_place=record.location is not None,
+        problem=model.problem or "",
+    )
+
+
+def _removal(name: str) -> RemovalEntry:
+    removal = plan_removal(name)
+    drafts = tuple((draft, plan_removal(draft).freed_bytes) for draft in removal.drafts)
+    return RemovalEntry(removal.name, removal.freed_bytes, removal.kept_location or "", drafts)
+
+
+def _importable(paths: tuple[str, ...]) -> ImportEntry:
+    from engine.hub.download.room import free_bytes
+    from engine.hub.local_import import look_at
+
+    found = look_at([Path(path) for path in paths])
+    taken = {model.name.casefold() for model in installed_models()}
+    name, number = found.name, 1
+    while name.casefold() in taken:
+        number += 1
+        name = f"{found.name} {number}"
+    return ImportEntry(paths, name, found.format, found.size_bytes, free_bytes(models_folder()))

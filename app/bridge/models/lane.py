@@ -1,0 +1,107 @@
+"""Work that waits for the net or the disk, one piece after the other in a thread of its own."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+
+from engine.errors import TenonError
+
+_log = logging.getLogger(__name__)
+
+Result = TypeVar("Result")
+
+
+class Lane(QObject):
+    """Runs pieces of work; what comes of each is handed over in this object's thread.
+
+    The thread starts with the first piece. It is a daemon: one that waits for the net does not keep the program.
+
+    Args:
+        name: Of the thread.
+    """
+
+    _completed = Signal(int, object, object)  # number of the work, its result, its error or None
+
+    def __init__(self, name: str, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._name = name
+        self._waiting: queue.SimpleQueue[tuple[int, Callable[[], object]] | None] = queue.SimpleQueue()
+        self._continuations: dict[int, tuple[Callable[[Any], None], Callable[[TenonError], None]]] = {}
+        self._submitted = 0
+        self._thread: threading.Thread | None = None
+        self._lock = threading.Lock()
+        self._closed = False
+        self._completed.connect(self._continue, Qt.ConnectionType.QueuedConnection)
+
+    def run(
+        self,
+        work: Callable[[], Result],
+        then: Callable[[Result], None],
+        failed: Callable[[TenonError], None],
+    ) -> None:
+        """Queue some work.
+
+        Args:
+            work: Called in the lane's thread.
+            then: Called with its result, in this object's thread.
+            failed: Called with its error instead. Neither is called once the lane was closed.
+        """
+        if self._closed:
+            return
+        self._submitted += 1
+        self._continuations[self._submitted] = (then, failed)
+        self._waiting.put((self._submitted, work))
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+            self._thread.start()
+
+    def close(self, wait_s: float = 0.0) -> None:
+        """Take nothing more and tell nothing more. May be called twice.
+
+        Args:
+            wait_s: How long to wait for the piece that runs.
+        """
+        with self._lock:
+            self._closed = True
+        self._continuations.clear()
+        self._waiting.put(None)
+        if self._thread is not None:
+            self._thread.join(wait_s)
+
+    def _work(self) -> None:
+        while (item := self._waiting.get()) is not None and not self._closed:
+            number, work = item
+            result, error = _outcome(work)
+            with self._lock:  # or the window's thread could destroy this object meanwhile
+                if not self._closed:
+                    self._completed.emit(number, result, error)
+            del item, work, result  # what they hold is not for this thread to destroy while it waits
+
+    @Slot(int, object, object)
+    def _continue(self, number: int, result: object, error: TenonError | None) -> None:
+        continuations = self._continuations.pop(number, None)
+        if continuations is None:
+            return
+        then, failed = continuations
+        if error is None:
+            then(result)
+        else:
+            failed(error)
+
+
+def _outcome(work: Callable[[], object]) -> tuple[object, TenonError | None]:
+    try:
+        return work(), None
+    except TenonError as error:
+        return None, error
+    except Exception as error:  # a mistake in one piece of work must not end the thread that does the others
+        _log.exception("Work in a lane failed")
+        return None, TenonError(
+            "Tenon made a mistake here: try again, and report it if it comes back.", repr(error)
+        )

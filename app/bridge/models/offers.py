@@ -1,0 +1,206 @@
+"""What could be fetched: the catalogue, what the hub finds, and what fetching one of them would bring."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge.models.downloads import Downloads, connect
+from app.bridge.models.lane import Lane
+from app.chat.model_entries import DraftOffer, ListedModel, OfferEntry
+from engine.errors import TenonError
+from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue, catalogue_model, search_catalogue
+from engine.hub.installed import models_folder
+
+if TYPE_CHECKING:
+    from engine.hub.download.plan import DownloadPlan
+    from engine.hub.offer import Offer
+    from engine.hub.search import FoundModel
+
+_MOST_RESULTS = 20
+_CHAT_WORDS = ("instruct", "chat", "-it", "conversational")
+
+
+class Offers(QObject):
+    """Asks the hub, and hands what is wanted to the downloads."""
+
+    found = Signal(
+        str, object, str
+    )  # the text, tuple[ListedModel, ...], and why the hub was not asked, or empty
+    offered = Signal(object)  # OfferEntry
+    refused = Signal(str, str)  # reference and why it cannot be fetched
+    token_kept = Signal(str)  # empty, or why it was not
+    pair_wanted = Signal(str, str)  # names that a model and its draft will have here
+
+    def __init__(self, downloads: Downloads, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._downloads = downloads
+        self._lane = Lane("models-hub", self)
+        self._offers: dict[tuple[str, str], Offer] = {}
+        self._searches = 0
+
+    def catalogue(self) -> tuple[ListedModel, ...]:
+        """The catalogue, which is here without the net."""
+        return tuple(map(listed, catalogue()))
+
+    def search(self, text: str) -> None:
+        """Look in the catalogue and on the hub; `found` follows, unless another search comes first."""
+        self._searches += 1
+        number = self._searches
+        known = tuple(map(listed, search_catalogue(text)))
+
+        def then(results: tuple[FoundModel, ...]) -> None:
+            if number == self._searches:
+                ours = {repo for model in known for repo in model.repos}
+                others = tuple(_found(result) for result in results if result.repo not in ours)
+                self.found.emit(text, (*known, *others), "")
+
+        def failed(error: TenonError) -> None:
+            if number == self._searches:
+                self.found.emit(text, known, error.message)
+
+        self._lane.run(lambda: self._search(text, number), then, failed)
+
+    def look_up(self, reference: str, quantization: str = "") -> None:
+        """Ask what fetching a model would bring; `offered` or `refused` follows."""
+        queued_bytes = self._downloads.remaining_bytes
+
+        def then(offer: tuple[Offer, OfferEntry]) -> None:
+            self._offers[reference, offer[1].quantization] = offer[0]
+            self.offered.emit(offer[1])
+
+        self._lane.run(
+            lambda: _look_up(reference, quantization, queued_bytes),
+            then,
+            lambda error: self.refused.emit(reference, error.message),
+        )
+
+    def fetch(self, offer: OfferEntry, drafts: tuple[str, ...] = (), draft_for: str = "") -> None:
+        """Put what was offered into the queue, with drafts behind it.
+
+        Args:
+            offer: What was offered.
+            drafts: References of what guesses for it.
+            draft_for: Name of an installed model that it is to guess for itself; empty for none.
+        """
+        plan = self._offers[offer.reference, offer.quantization].plan
+        if draft_for:
+            self.pair_wanted.emit(draft_for, plan.name)
+        if not drafts:
+            self._downloads.add(plan)
+            return
+
+        def then(plans: tuple[DownloadPlan, ...]) -> None:
+            for draft in plans:
+                self.pair_wanted.emit(plan.name, draft.name)
+            self._downloads.add(plan, *plans)
+
+        self._lane.run(
+            lambda: tuple(_ask(draft).plan for draft in drafts),
+            then,
+            lambda error: self.refused.emit(offer.reference, error.message),
+        )
+
+    def keep_token(self, token: str) -> None:
+        """Keep an access token in the system's keyring; `token_kept` follows."""
+        self._lane.run(
+            lambda: _keep_token(token),
+            lambda _: self.token_kept.emit(""),
+            lambda error: self.token_kept.emit(error.message),
+        )
+
+    def close(self) -> None:
+        """Ask nothing more. May be called twice."""
+        self._lane.close()
+
+    def _search(self, text: str, number: int) -> tuple[FoundModel, ...]:
+        if number != self._searches:  # typed on meanwhile
+            return ()
+        from engine.hub.search import search
+
+        hub = connect()
+        try:
+            return search(hub, text, limit=_MOST_RESULTS)
+        finally:
+            hub.close()
+
+
+def listed(model: CatalogueModel) -> ListedModel:
+    """A model of the catalogue, as it is shown."""
+    return ListedModel(
+        reference=model.name,
+        title=model.title,
+        owner=model.safetensors_repo.partition("/")[0],
+        licence=model.licence,
+        size_bytes=model.typical_bytes(Q4_K_M_BITS),
+        parameters=model.parameters,
+        # The original weights may be; what is fetched are the quantized ones.
+        gated=False,
+        drafts=model.drafts,
+        heads=model.heads,
+        about=model.about,
+        catalogued=True,
+        repos=(model.safetensors_repo, model.gguf_repo),
+    )
+
+
+def _found(model: FoundModel) -> ListedModel:
+    owner, _, name = model.repo.partition("/")
+    return ListedModel(
+        reference=model.repo,
+        title=name,
+        owner=owner,
+        licence=model.licence or "",
+        parameters=model.parameters,
+        gated=model.gated,
+        chat=any(word in name.lower() for word in _CHAT_WORDS),
+        problem=model.problem or "",
+        repos=(model.repo,),
+    )
+
+
+def _ask(reference: str, quantization: str = "") -> Offer:
+    from engine.hub.offer import make_offer
+
+    hub = connect()
+    try:
+        return make_offer(hub, models_folder(), reference, quantization=quantization or None)
+    finally:
+        hub.close()
+
+
+def _look_up(reference: str, quantization: str, queued_bytes: int) -> tuple[Offer, OfferEntry]:
+    from engine.hub.access_token import find_token
+    from engine.hub.download.room import free_bytes
+
+    offer = _ask(reference, quantization)
+    plan = offer.plan
+    return offer, OfferEntry(
+        reference=reference,
+        name=plan.name,
+        repo=plan.repo,
+        licence=plan.licence or "",
+        size_bytes=plan.size_bytes,
+        gated=offer.gated,
+        page=offer.page,
+        quantization=plan.quantization or "",
+        quantizations=offer.alternatives,
+        drafts=tuple(map(draft_offer, offer.drafts)),
+        free_bytes=max(0, free_bytes(models_folder()) - queued_bytes),
+        has_token=find_token() is not None,
+    )
+
+
+def draft_offer(reference: str) -> DraftOffer:
+    """What could be fetched along with a model, by its reference in the catalogue."""
+    model = catalogue_model(reference)
+    if model is None:
+        return DraftOffer(reference, reference.partition("/")[2], is_head=True)
+    return DraftOffer(reference, model.title, size_bytes=model.typical_bytes(Q4_K_M_BITS))
+
+
+def _keep_token(token: str) -> None:
+    from engine.hub.access_token import keep_token
+
+    keep_token(token)

@@ -1,0 +1,166 @@
+"""What the window's Models page and the menu of models talk to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QObject, Signal, Slot
+
+from app.bridge.engine_client import EngineClient
+from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.models.downloads import Downloads
+from app.bridge.models.forecasts import Forecasts
+from app.bridge.models.installed import Installed
+from app.bridge.models.offers import Offers
+from app.chat.choices import GUIDE_REF
+from app.chat.model_entries import InstalledEntry
+from app.settings.settings import Settings
+from engine.messages import DraftPair, Event, FindPairs, ModelUnloaded, PairsFound, Unload
+
+
+class ModelStore(QObject):
+    """The parts, and what concerns more than one of them.
+
+    Attributes:
+        downloads: What is on its way.
+        installed: What is on this computer.
+        offers: What could be fetched.
+        forecasts: What models would do here.
+        pairs: Which installed drafts work with which installed models, as far as the engine has said.
+    """
+
+    ready = Signal(str, str)  # name and reference of a model that came
+    pairs_changed = Signal()
+    model_wanted = Signal(str)  # a reference to be used from now on
+    settings_changed = Signal()  # of the engine
+    notice = Signal(str)
+
+    def __init__(
+        self, settings: Settings, client: EngineClient, model: ModelInEngine, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._client = client
+        self._model = model
+        self.downloads = Downloads(self)
+        self.installed = Installed(self)
+        self.offers = Offers(self.downloads, self)
+        self.forecasts = Forecasts(settings, client, self)
+        self.pairs: tuple[DraftPair, ...] = ()
+        self._paired: tuple[InstalledEntry, ...] = ()  # what pairs were asked of
+        self._pair_requests = 0
+        self._leaving: tuple[str, ...] = ()
+        self._arriving: set[str] = set()
+        self._pairs_wanted: set[tuple[str, str]] = set()
+        self.downloads.arrived.connect(self._arrived)
+        self.installed.changed.connect(self._tell_arrived)
+        self.offers.pair_wanted.connect(self._keep_pair)
+        self.installed.removed.connect(self._forget_forecasts)
+        client.event_received.connect(self._receive)
+        client.stopped.connect(self._engine_stopped)
+
+    def start(self) -> None:
+        """Look at what is installed, and let downloads of an earlier run go on."""
+        self.installed.refresh()
+        self.downloads.resume_left_ones()
+
+    def look_around(self) -> None:
+        """The page is shown: see what changed since, and predict what is not predicted yet."""
+        self.installed.refresh()
+        if not all(prediction.measured for prediction in self.forecasts.known.values()):
+            self.forecasts.forget()  # the machine may have been measured meanwhile
+        self.forecasts.ask(self.offers.catalogue())
+        self.look_at_installed()
+
+    def look_at_installed(self) -> None:
+        """Find out of what is installed, where that is not known yet, how fast it is and what goes with what."""
+        entries = self.installed.entries
+        self.forecasts.ask_installed(entries)
+        if entries != self._paired and len(entries) > 1:
+            self._paired = entries
+            self.find_pairs()
+
+    def entry(self, name: str) -> InstalledEntry | None:
+        """An installed model by its name."""
+        return next((entry for entry in self.installed.entries if entry.name == name), None)
+
+    def in_use(self, entry: InstalledEntry) -> bool:
+        """Whether it answers, or guesses for what answers, from the next message on."""
+        return entry.ref in (self._settings.model, self._settings.draft_of(self._settings.model))
+
+    def use(self, ref: str) -> None:
+        """Answer with a model from the next message on."""
+        self.model_wanted.emit(ref)
+
+    def find_pairs(self) -> None:
+        """Ask the engine which drafts work with which models; `pairs_changed` follows."""
+        self._pair_requests += 1
+        self._client.start()
+        self._client.send(FindPairs(f"pairs-{self._pair_requests}"))
+
+    def remove(self, name: str, drafts: Sequence[str] = ()) -> None:
+        """Remove a model, and drafts with it; one that is loaded leaves memory first, and the guide takes its place."""
+        names = (name, *drafts)
+        refs = {entry.ref for entry in self.installed.entries if entry.name in names}
+        loaded = self._model.holds_any(refs)
+        if loaded:
+            self._leaving = names
+            self._client.send(Unload())
+        self._settings.forget_models(refs)
+        if self._settings.model in refs:
+            self.model_wanted.emit(GUIDE_REF)
+        else:
+            self.settings_changed.emit()
+        if not loaded:
+            self.installed.remove(names)
+
+    def close(self) -> None:
+        """Save what is under way and end every thread. May be called twice."""
+        self.offers.close()
+        self.forecasts.close()
+        self.installed.close()
+        self.downloads.close()
+
+    @Slot(str)
+    def _arrived(self, name: str) -> None:
+        self._arriving.add(name)
+        self.installed.refresh()
+
+    @Slot(str, str)
+    def _keep_pair(self, target: str, draft: str) -> None:
+        self._pairs_wanted.add((target, draft))
+
+    @Slot()
+    def _tell_arrived(self) -> None:
+        here = {entry.name: entry for entry in self.installed.entries}
+        for target, draft in [pair for pair in self._pairs_wanted if here.keys() >= set(pair)]:
+            self._pairs_wanted.remove((target, draft))
+            self._settings.remember_draft(here[target].ref, here[draft].ref)
+            if self.in_use(here[target]):
+                self.settings_changed.emit()
+        for name in self._arriving & here.keys():
+            self._arriving.remove(name)
+            self.ready.emit(name, here[name].ref)
+
+    @Slot(str)
+    def _forget_forecasts(self, name: str) -> None:
+        """Its disk has more room now."""
+        self.forecasts.forget()
+
+    @Slot(object)
+    def _receive(self, event: Event) -> None:
+        if isinstance(event, ModelUnloaded):
+            self._remove_what_leaves()
+        elif isinstance(event, PairsFound) and event.request_id == f"pairs-{self._pair_requests}":
+            self.pairs = event.pairs
+            self.pairs_changed.emit()
+
+    @Slot(str)
+    def _engine_stopped(self, sentence: str) -> None:
+        self._paired = ()
+        self._remove_what_leaves()
+
+    def _remove_what_leaves(self) -> None:
+        names, self._leaving = self._leaving, ()
+        if names:
+            self.installed.remove(names)

@@ -1,0 +1,110 @@
+"""The chat that the window shows: the model that answers in it, and what a blank one is to set for itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.shelf import Shelf
+from app.chat.choices import model_name
+from app.chat.conversation_options import ConversationOptions
+from app.chat.library import Library
+from app.settings.settings import Settings
+from app.words import tr
+from engine.errors import CheckpointError
+from engine.hub.installed import find_model
+
+
+class OpenChat(QObject):
+    """Each chat keeps the model that it was asked of last; a new one takes the model that was chosen last."""
+
+    said = Signal(str)  # a sentence for the person
+
+    def __init__(
+        self,
+        settings: Settings,
+        library: Library,
+        shelf: Shelf,
+        model: ModelInEngine,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._library = library
+        self._shelf = shelf
+        self._model = model
+        self._shown: int | None = None
+        self._blank: ConversationOptions | None = None  # of the chat to come, where the person has set them
+        self._told: set[int] = set()  # chats whose model is gone, once it was said
+
+    def show(self, conversation_id: int | None) -> None:
+        """A chat is shown, None for a blank one: its model answers from here on, and the next message loads it."""
+        settings = self._settings
+        conversation = None if conversation_id is None else self._library.conversation(conversation_id)
+        self._shown = None if conversation is None else conversation.id
+        self._blank = None
+        wanted = settings.new_chat_model if conversation is None else conversation.model
+        if not wanted or wanted == settings.model:
+            return
+        if _is_there(wanted):
+            settings.new_chat_model = settings.new_chat_model or settings.model
+            self._model.adopt(wanted)
+        elif conversation is not None and conversation.id not in self._told:
+            self._told.add(conversation.id)
+            self.said.emit(
+                tr(
+                    "{model} is not on this computer any more: {other} answers in this chat from here on.",
+                    model=model_name(wanted),
+                    other=model_name(settings.model),
+                )
+            )
+
+    def take_model(self, ref: str) -> None:
+        """The person has chosen a model: for this chat, and for those to come."""
+        self._settings.new_chat_model = ref
+        if self._shown is not None:
+            self._shelf.set_model(self._shown, ref)
+
+    def model_change(self, message_id: int) -> str:
+        """The name of a reply's model where another one wrote the reply before it, else empty."""
+        if self._shown is None:
+            return ""
+        reply = self._library.message(self._shown, message_id)
+        before = self._library.model_before(self._shown, message_id)
+        if reply is None or not reply.model or not before or reply.model == before:
+            return ""
+        return model_name(reply.model)
+
+    def options(self) -> ConversationOptions:
+        """What the shown chat sets for itself; of a blank one, what it will be given."""
+        conversation = None if self._shown is None else self._library.conversation(self._shown)
+        return self.options_to_give() if conversation is None else conversation.options
+
+    def set_options(self, options: ConversationOptions) -> None:
+        """Change what the shown chat sets for itself, from its next reply on."""
+        if self._shown is None:
+            self._blank = options
+        else:
+            self._shelf.set_options(self._shown, options)
+
+    def options_to_give(self) -> ConversationOptions:
+        """What a new chat is given: what the person has set for it, or the preset for new chats."""
+        if self._blank is not None:
+            return self._blank
+        preset = next(
+            (preset for preset in self._shelf.presets() if preset.name == self._settings.new_chat_preset),
+            None,
+        )
+        return ConversationOptions() if preset is None else preset.options
+
+
+def _is_there(ref: str) -> bool:
+    if Path(ref).is_absolute():
+        return Path(ref).exists()
+    try:
+        find_model(ref)
+    except CheckpointError:
+        return False
+    return True

@@ -1,0 +1,178 @@
+"""The self-test: one question to the guide in a real window, with a report of what happened when."""
+
+from __future__ import annotations
+
+import platform
+import sys
+import time
+from dataclasses import dataclass, field
+
+import psutil
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.bridge.workspace import Workspace
+from app.chat.conversation import Message, MessageState
+from app.chat.engine_state import EnginePhase, EngineState
+
+QUESTION = "What does tok/s mean?"
+TIMEOUT_S = 180
+
+
+@dataclass
+class SelfTestReport:
+    """What a self-test found. Times are seconds since the process was started.
+
+    Attributes:
+        version: Tenon's.
+        question: What was asked.
+        window_s: When the window had been painted; None before. The same for the others.
+        engine_s: When the engine had its libraries.
+        model_s: When the guide was in memory.
+        first_token_s: When the first text of the answer was in the window's hands.
+        answer_s: When the answer was complete.
+        model: The model's name and weight format.
+        answer: Its text.
+        tokens_per_second: As the engine measured it.
+        notices: Sentences that the window showed meanwhile.
+        problem: One sentence when something failed, else empty.
+    """
+
+    version: str
+    question: str
+    window_s: float | None = None
+    engine_s: float | None = None
+    model_s: float | None = None
+    first_token_s: float | None = None
+    answer_s: float | None = None
+    model: str = ""
+    answer: str = ""
+    tokens_per_second: float | None = None
+    problem: str = ""
+    notices: list[str] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        """Whether a window, an engine and an answer were there."""
+        return not self.problem and self.answer_s is not None and bool(self.answer.strip())
+
+    def text(self) -> str:
+        """The report, a line for each thing."""
+        where = (
+            "installed application"
+            if getattr(sys, "frozen", False)
+            else f"Python {platform.python_version()}"
+        )
+        lines = [
+            f"Tenon {self.version} self-test on {platform.system()} {platform.machine()}, {where}",
+            *(
+                f"{name:<14}{'not reached' if moment is None else f'{moment:.2f} s after the start'}"
+                for name, moment in (
+                    ("window", self.window_s),
+                    ("engine", self.engine_s),
+                    ("model", self.model_s),
+                    ("first token", self.first_token_s),
+                    ("answer", self.answer_s),
+                )
+            ),
+            f"{'runs':<14}{self.model or 'nothing'}",
+            f"{'question':<14}{self.question}",
+            f"{'said':<14}{' '.join(self.answer.split()) or 'nothing'}",
+        ]
+        if self.tokens_per_second is not None:
+            lines.append(f"{'speed':<14}{self.tokens_per_second:.1f} tok/s")
+        lines += [f"{'notice':<14}{sentence}" for sentence in self.notices]
+        lines.append(
+            f"{'result':<14}{'passed' if self.passed else 'FAILED: ' + (self.problem or 'no answer')}"
+        )
+        return "\n".join(lines)
+
+
+class SelfTest(QObject):
+    """Asks the guide one question as soon as the window is there, and notes when each thing happens.
+
+    Args:
+        workspace: That of the window.
+        version: Tenon's, for the report.
+        question: What to ask.
+        timeout_s: When to give up.
+    """
+
+    asked = Signal(int)  # the conversation, to be shown
+    finished = Signal()  # the report is complete
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        version: str,
+        question: str = QUESTION,
+        timeout_s: float = TIMEOUT_S,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.report = SelfTestReport(version, question)
+        self._workspace = workspace
+        self._started_at = float(psutil.Process().create_time())
+        self._conversation: int | None = None
+        self._ended = False
+        workspace.engine_changed.connect(self._engine_changed)
+        workspace.reply_text_added.connect(self._text_added)
+        workspace.message_changed.connect(self._message_changed)
+        workspace.notice.connect(self.report.notices.append)
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.timeout.connect(self._give_up)
+        self._timer.start(int(timeout_s * 1000))
+
+    @Slot()
+    def begin(self) -> None:
+        """The window has been painted: ask."""
+        self.report.window_s = self._now_s()
+        self._conversation = self._workspace.send(None, self.report.question)
+        self.asked.emit(self._conversation)
+
+    def _now_s(self) -> float:
+        return time.time() - self._started_at
+
+    @Slot(object)
+    def _engine_changed(self, state: EngineState) -> None:
+        if self.report.engine_s is None and state.phase in (
+            EnginePhase.IDLE,
+            EnginePhase.LOADING,
+            EnginePhase.READY,
+        ):
+            self.report.engine_s = self._now_s()
+        if self.report.model_s is None and state.phase is EnginePhase.READY:
+            self.report.model_s = self._now_s()
+            self.report.model = f"{state.model_name}, {state.weights}"
+        if state.phase is EnginePhase.STOPPED:
+            self._end(state.sentence or "The engine stopped.")
+
+    @Slot(int, int, str)
+    def _text_added(self, _conversation_id: int, _message_id: int, _text: str) -> None:
+        if self.report.first_token_s is None:
+            self.report.first_token_s = self._now_s()
+
+    @Slot(object)
+    def _message_changed(self, message: Message) -> None:
+        if message.role != "assistant" or message.state.unfinished:
+            return
+        self.report.answer = message.content
+        if message.statistics is not None:
+            self.report.tokens_per_second = message.statistics.tokens_per_second
+        if message.state is not MessageState.COMPLETE:
+            self._end(message.error or "The answer was cut off.")
+            return
+        self.report.answer_s = self._now_s()
+        self._end("")
+
+    @Slot()
+    def _give_up(self) -> None:
+        self._end(f"There was no complete answer within {self._timer.interval() / 1000:.0f} s.")
+
+    def _end(self, problem: str) -> None:
+        if self._ended:
+            return
+        self._ended = True
+        self._timer.stop()
+        self.report.problem = problem
+        self.finished.emit()

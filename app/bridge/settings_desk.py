@@ -1,0 +1,113 @@
+"""What the dialog of settings needs beside them: what is in use, how far a number can go, folders and files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import psutil
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge.background_writer import BackgroundWriter
+from app.bridge.hub_access import HubAccess
+from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.network import Network
+from app.chat.settings_in_use import settings_in_use
+from app.settings.exchange import ImportedSettings, export_settings, import_settings
+from app.settings.settings import Settings
+from app.storage.text_file import read_import, write_export
+from app.words import mark
+from engine.hub.installed import models_folder
+from engine.planning.probes.processor import usable_cores
+
+_NO_GPU = mark("There is no GPU that Tenon can use here.")
+
+
+class SettingsDesk(QObject):
+    """Made when the dialog is opened first.
+
+    Args:
+        settings: The settings in force.
+        model: What is in memory.
+        writer: Reads and writes files.
+        network: Where mirror and proxy go.
+        data_folder: Where chats and their backups lie.
+
+    Attributes:
+        access: The access token of the hub.
+    """
+
+    exported = Signal(str, str)  # the file, and why there is none; empty when there is
+    imported = Signal(object, str)  # ImportedSettings, or None and why
+    network_changed = Signal()  # what is connected is to connect anew
+
+    def __init__(
+        self,
+        settings: Settings,
+        model: ModelInEngine,
+        writer: BackgroundWriter,
+        network: Network,
+        data_folder: Path,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._settings = settings
+        self._model = model
+        self._writer = writer
+        self._network = network
+        self._data_folder = data_folder
+        self.access = HubAccess(self)
+
+    def in_use(self) -> dict[str, Any]:
+        """What the engine works with, by the names of settings; nothing of what it does not say."""
+        return settings_in_use(self._model.report, self._model.options, self._model.running_mode)
+
+    def load_ms(self) -> float | None:
+        """How long the model in memory took to load; None while there is none."""
+        return None if self._model.report is None else self._model.report.load_ms
+
+    def limits(self) -> dict[str, float]:
+        """The most that makes sense here, by the names of settings, in the unit that is shown."""
+        found = {"threads": float(usable_cores()), "ram_budget_bytes": psutil.virtual_memory().total / 1e9}
+        places = () if self._model.report is None else self._model.report.places
+        layers = sum(share.layers for place in places for share in place.shares)
+        if layers:
+            found["gpu_layers"] = float(layers)
+        gpus = [place.total_bytes for place in places if place.place not in ("ram", "disk")]
+        if gpus:
+            found["vram_budget_bytes"] = max(gpus) / 1e9
+        return found
+
+    def reasons(self) -> dict[str, str]:
+        """Why a setting has no effect here, by its name."""
+        return (
+            dict.fromkeys(("vram_budget_bytes", "gpu_layers"), _NO_GPU) if self._model.state.gpu == "" else {}
+        )
+
+    def apply_network(self) -> None:
+        """Let what connects from now on take the mirror and the proxy of the settings."""
+        if self._network.apply():
+            self.network_changed.emit()
+
+    def folder(self, name: str) -> Path:
+        """The folder of ``models`` or of ``data``; it may not be there yet."""
+        return models_folder() if name == "models" else self._data_folder
+
+    def export(self, path: Path) -> None:
+        """Write what was changed to a file; `exported` follows."""
+        text = export_settings(self._settings)
+        self._writer.attempt(
+            lambda: write_export(path, text), lambda sentence: self.exported.emit(str(path), sentence)
+        )
+
+    def read(self, path: Path) -> None:
+        """Read a file of settings; `imported` follows, and nothing is changed."""
+        found: list[ImportedSettings] = []
+
+        def work() -> None:
+            found.append(import_settings(read_import(path)))
+
+        def done(sentence: str) -> None:
+            self.imported.emit(found[0] if found else None, sentence)
+
+        self._writer.attempt(work, done)

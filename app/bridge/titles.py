@@ -1,0 +1,104 @@
+"""Titles that the model gives: asked for after a chat's first reply, while nothing else is wanted of the engine."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Slot
+
+from app.bridge.engine_client import EngineClient
+from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.replies import Replies
+from app.bridge.shelf import Shelf
+from app.chat.choices import GUIDE_REF
+from app.chat.conversation import Conversation, MessageState
+from app.chat.history import history_for
+from app.chat.library import Library
+from app.chat.title import model_title, title_of
+from app.settings.settings import Settings
+from engine.messages import Cancel, ChatMessage, Event, Failed, Finished, Generate, SamplingOptions
+
+_WISH = "Give this chat a title of at most six words. Answer with the title and nothing else."
+_MAX_TOKENS = 24
+
+
+class Titles(QObject):
+    """Gives way to every message: what it asked for is cancelled, and never asked for again.
+
+    A title that the person gave stays. Only the model that is in memory is asked.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        shelf: Shelf,
+        settings: Settings,
+        client: EngineClient,
+        replies: Replies,
+        model: ModelInEngine,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._library = library
+        self._shelf = shelf
+        self._settings = settings
+        self._client = client
+        self._model = model
+        self._requests = 0
+        self._sent = ""
+        self._about: Conversation | None = None
+        replies.completed.connect(self._consider)
+        replies.asked.connect(self.give_way)
+        client.event_received.connect(self._receive)
+        client.stopped.connect(self._engine_stopped)
+
+    @Slot()
+    def give_way(self) -> None:
+        """Something else is wanted of the engine."""
+        if self._sent:
+            self._client.send(Cancel(self._sent))
+            self._sent, self._about = "", None
+
+    @Slot(int)
+    def _consider(self, conversation_id: int) -> None:
+        """Ask for a title where the first reply has just come to its end."""
+        conversation = self._library.conversation(conversation_id)
+        messages = self._library.messages(conversation_id)
+        if conversation is None or len(messages) != 2 or messages[1].state is not MessageState.COMPLETE:
+            return
+        if self._library.is_hidden(conversation_id) or not self._wanted(messages[1].model):
+            return
+        if conversation.title != title_of(messages[0].content) or messages[1].model != self._settings.model:
+            return
+        options = self._model.in_memory(conversation.options.mode)
+        if options is None:
+            return
+        self._requests += 1
+        self._sent, self._about = f"title-{self._requests}", conversation
+        self._client.send(
+            Generate(
+                request_id=self._sent,
+                options=options,
+                messages=(*history_for(-1, messages), ChatMessage("user", _WISH)),
+                max_tokens=_MAX_TOKENS,
+                sampling=SamplingOptions(temperature=0.0),
+            )
+        )
+
+    def _wanted(self, model: str) -> bool:
+        choice = self._settings.titles_by_model
+        return choice == "always" or (choice == "other-models" and model != GUIDE_REF)
+
+    @Slot(object)
+    def _receive(self, event: Event) -> None:
+        if not self._sent or getattr(event, "request_id", "") != self._sent:
+            return
+        if isinstance(event, (Finished, Failed)):
+            about, self._sent, self._about = self._about, "", None
+            if isinstance(event, Finished) and about is not None and event.reply.stop_reason != "cancelled":
+                now = self._library.conversation(about.id)
+                title = model_title(event.reply.text)
+                if title and now is not None and now.title == about.title:
+                    self._shelf.rename(about.id, title)
+
+    @Slot(str)
+    def _engine_stopped(self, sentence: str) -> None:
+        self._sent, self._about = "", None

@@ -1,0 +1,76 @@
+"""Formulas into drawings, in a process of its own. No Qt here: the process must stay small."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from multiprocessing.connection import Connection
+from types import ModuleType
+
+from app.bridge.child_process import belong_to_window
+from app.chat.formula import Formula, FormulaShape
+
+READY = "ready"
+
+_EM = 100.0  # font size of the drawings, in their own units
+_MATRIX_POWER = re.compile(r"(\\begin\{(\w*matrix\*?)\}.*?\\end\{\2\})(?=\s*[\^_])", re.DOTALL)
+_SAID = {"\\lt": "<", "\\gt": ">"}
+# A name that is still there once everything known has become a symbol.
+_UNKNOWN = re.compile(r">\s*\\[A-Za-z]+\s*<")
+
+
+def load() -> ModuleType:
+    """The library, set to drawings that Qt can paint (SVG 1: no symbols that are used again).
+
+    Raises:
+        ImportError: It is not installed.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import ziamath
+    ziamath.config.svg2 = False
+    ziamath.config.precision = 1
+    library: ModuleType = ziamath
+    return library
+
+
+def typeset(library: ModuleType, formula: Formula) -> FormulaShape | None:
+    """A formula's drawing; None where the library cannot read it.
+
+    Args:
+        library: From `load`.
+        formula: What to typeset.
+    """
+    latex = _MATRIX_POWER.sub(r"{\1}", formula.latex)
+    latex = latex.replace("<", r"\lt ").replace(">", r"\gt ")
+    try:
+        if _UNKNOWN.search(library.tex.tex2mml(latex, inline=not formula.display)):
+            return None
+        drawing = library.Latex(latex, size=_EM, inline=not formula.display, margin=0)
+        box = drawing.node.bbox
+        svg = drawing.svg()
+    except Exception:  # whatever a model wrote, and whatever the library makes of it: the source is shown
+        return None
+    width, height = box.xmax - box.xmin, box.ymax - box.ymin
+    if not (width > 0 and height > 0):
+        return None
+    return FormulaShape(svg, width / _EM, box.ymax / _EM, -box.ymin / _EM)
+
+
+def serve(connection: Connection) -> None:
+    """Typeset what comes in until the pipe ends; what a load of the library costs is paid here."""
+    belong_to_window()
+    if hasattr(os, "nice"):
+        os.nice(10)  # replies are computed first
+    try:
+        library = load()
+    except ImportError:
+        connection.send(None)
+        return
+    connection.send(READY)
+    while True:
+        try:
+            connection.send(typeset(library, connection.recv()))
+        except (EOFError, OSError):
+            return

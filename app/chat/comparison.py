@@ -1,0 +1,126 @@
+"""The same prompt in two modes: what came of each, and whether it is the same."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from app.chat.choices import mode_title
+from engine.messages import Event, Failed, Finished, ModeChanged, PlanChosen, PrefillProgress, TokensAdded
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One of the two replies, so far.
+
+    Attributes:
+        mode: The mode that was asked for, by its ``--mode`` name.
+        ran: The mode that ran; empty before that is known.
+        text: The reply.
+        token_ids: Its tokens.
+        seconds: From the request to the end; None before it ended.
+        tokens_per_second: Speed of generation; None where it was too short to say.
+        mean_acceptance_length: Tokens for each forward of the model (tau); None without a draft.
+        read: Share of the prompt that is read, 0 to 1.
+        ended: Whether nothing more comes.
+        stopped: Whether the person ended it.
+        problem: One sentence when it failed, else empty.
+    """
+
+    mode: str
+    ran: str = ""
+    text: str = ""
+    token_ids: tuple[int, ...] = ()
+    seconds: float | None = None
+    tokens_per_second: float | None = None
+    mean_acceptance_length: float | None = None
+    read: float = 0.0
+    ended: bool = False
+    stopped: bool = False
+    problem: str = ""
+
+    def after(self, event: Event, seconds: float) -> Trial:
+        """The trial that follows an event of its request.
+
+        Args:
+            event: The event.
+            seconds: Since the request was sent.
+        """
+        if isinstance(event, PlanChosen):
+            return replace(self, ran=event.plan.mode)
+        if isinstance(event, ModeChanged):
+            return replace(self, ran=event.mode)
+        if isinstance(event, PrefillProgress) and event.total_tokens > 0:
+            return replace(self, read=min(1.0, event.done_tokens / event.total_tokens))
+        if isinstance(event, TokensAdded):
+            return replace(self, text=self.text + event.text, token_ids=self.token_ids + event.token_ids)
+        if isinstance(event, Finished):
+            reply, timings = event.reply, event.reply.timings
+            return replace(
+                self,
+                ran=reply.mode,
+                text=reply.text,
+                token_ids=reply.token_ids,
+                seconds=seconds,
+                tokens_per_second=timings.predicted_per_second,
+                mean_acceptance_length=timings.mean_acceptance_length,
+                ended=True,
+                stopped=reply.stop_reason == "cancelled",
+            )
+        if isinstance(event, Failed):
+            stopped = event.error.kind == "Cancelled"
+            return replace(self, ended=True, stopped=stopped, problem="" if stopped else event.error.message)
+        return self
+
+    def lost(self, sentence: str) -> Trial:
+        """The trial when the engine is gone; without a sentence it was ended because it did not stop."""
+        return replace(self, ended=True, stopped=not sentence, problem=sentence)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the tokens of two trials say.
+
+    Attributes:
+        tokens: How many tokens are the same from the beginning.
+        identical: Whether these are all of them.
+        complete: Whether both replies came to their own end; else this is about what there is of both.
+        characters: How many characters of the texts are the same from the beginning.
+    """
+
+    tokens: int
+    identical: bool
+    complete: bool
+    characters: int
+
+
+def verdict(first: Trial, second: Trial) -> Verdict | None:
+    """Compare two trials token by token; None while there is nothing to compare.
+
+    A reply that was stopped is compared as far as it came.
+    """
+    if not (first.ended and second.ended) or first.problem or second.problem:
+        return None
+    if (first.stopped or second.stopped) and not (first.token_ids and second.token_ids):
+        return None
+    pairs = zip(first.token_ids, second.token_ids, strict=False)
+    same = next(
+        (at for at, (one, other) in enumerate(pairs) if one != other),
+        min(len(first.token_ids), len(second.token_ids)),
+    )
+    complete = not (first.stopped or second.stopped)
+    shorter, longer = sorted((first, second), key=lambda trial: len(trial.token_ids))
+    whole = (
+        len(shorter.token_ids) == len(longer.token_ids) or shorter.stopped
+    )  # what lacks an end may go on so
+    identical = same == len(shorter.token_ids) and whole
+    return Verdict(same, identical, complete, _common_characters(first.text, second.text))
+
+
+def _common_characters(first: str, second: str) -> int:
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(first), len(second)))
+
+
+def ran_title(trial: Trial) -> str:
+    """The mode that ran, as it is shown."""
+    return mode_title(trial.ran or trial.mode)

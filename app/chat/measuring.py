@@ -1,0 +1,97 @@
+"""How far measuring is, and what it found: what the page about this machine shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Stage(Enum):
+    """What is measured now."""
+
+    IDLE = "idle"
+    SPEEDS = "speeds"  # the machine's own
+    PLAN = "plan"  # which modes can run
+    MODES = "modes"
+
+
+@dataclass(frozen=True)
+class MeasuredMode:
+    """One mode, measured.
+
+    Attributes:
+        mode: Its ``--mode`` name.
+        tokens_per_second: Over all prompts; None where it could not run.
+        predicted: Tokens per second that were predicted before it was measured; None where nothing was.
+        first_token_ms: Median time to the first token.
+        tokens_per_round: Tokens for each forward of the model.
+        refusal: One sentence that says why it could not run; empty where it did.
+    """
+
+    mode: str
+    tokens_per_second: float | None = None
+    predicted: float | None = None
+    first_token_ms: float | None = None
+    tokens_per_round: float | None = None
+    refusal: str = ""
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """How far it is.
+
+    Attributes:
+        stage: What is measured.
+        what: `Stage.SPEEDS`: the part of the machine that is next.
+        share: Of the stage, 0 to 1.
+        modes: The modes to measure, in order.
+        mode: The one that runs; empty for none.
+        modes_done: Of them.
+        left_s: Time that the rest will take; None while that is not known.
+        stopping: It was stopped, and the engine is about to notice.
+    """
+
+    stage: Stage = Stage.IDLE
+    what: str = ""
+    share: float = 0.0
+    modes: tuple[str, ...] = ()
+    mode: str = ""
+    modes_done: int = 0
+    left_s: float | None = None
+    stopping: bool = False
+
+    @property
+    def running(self) -> bool:
+        """Whether anything is measured."""
+        return self.stage is not Stage.IDLE
+
+
+def time_left_s(
+    mode_costs: Sequence[float], replies_each: int, done: float, elapsed_s: float
+) -> float | None:
+    """Time that the rest takes, from what was done so far took.
+
+    Args:
+        mode_costs: Of each mode, in order: what a reply is expected to take, in any unit.
+        replies_each: Replies of a mode.
+        done: Replies done, in all modes; a part of one counts as that.
+        elapsed_s: Since the first began.
+
+    Returns:
+        None where too little is done to tell.
+    """
+    total = sum(mode_costs) * replies_each
+    past, rest = 0.0, done
+    for cost in mode_costs:
+        past += cost * min(rest, replies_each)
+        rest = max(rest - replies_each, 0.0)
+    if done < 1 or past <= 0:
+        return None
+    return elapsed_s * max(total - past, 0.0) / past
+
+
+def fastest(rows: Sequence[MeasuredMode]) -> MeasuredMode | None:
+    """The mode that was measured to be fastest; None where none was."""
+    known = [row for row in rows if row.tokens_per_second is not None]
+    return max(known, key=lambda row: row.tokens_per_second or 0.0, default=None)

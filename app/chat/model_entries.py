@@ -1,0 +1,233 @@
+"""Models as the window shows them: in the catalogue, on the hub, on their way, on this computer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+from engine.messages import Prediction
+
+_EASY_SHARE = 0.5
+
+
+class Fit(Enum):
+    """How a model would stand in memory."""
+
+    EASY = "easy"
+    FITS = "fits"
+    DISK = "disk"
+    NO = "no"
+
+
+def fit_of(prediction: Prediction) -> Fit:
+    """How a model would stand in memory."""
+    if prediction.problem or prediction.mode is None:
+        return Fit.NO
+    if prediction.from_disk:
+        return Fit.DISK
+    easy = prediction.memory_bytes <= _EASY_SHARE * prediction.room_bytes
+    return Fit.EASY if easy else Fit.FITS
+
+
+@dataclass(frozen=True)
+class ListedModel:
+    """A model that can be fetched: from the catalogue, or found on the hub.
+
+    Attributes:
+        reference: What fetches it: a name of the catalogue, or ``owner/name``.
+        title: For people.
+        owner: Who published it.
+        licence: As the hub names it; empty where it is not known.
+        size_bytes: About how much is fetched; None while that is not known.
+        parameters: Where they are known.
+        gated: Whether terms have to be accepted first.
+        chat: Whether it is made for conversations.
+        drafts: Names of the catalogue's small models that can guess for it, smallest first.
+        heads: Repositories of draft heads that were made for it.
+        about: One sentence; empty where there is none.
+        catalogued: Whether it is one of the catalogue's.
+        problem: Why Tenon does not run it; empty where nothing speaks against it.
+        repos: Where its weights are.
+    """
+
+    reference: str
+    title: str
+    owner: str
+    licence: str = ""
+    size_bytes: int | None = None
+    parameters: int | None = None
+    gated: bool = False
+    chat: bool = True
+    drafts: tuple[str, ...] = ()
+    heads: tuple[str, ...] = ()
+    about: str = ""
+    catalogued: bool = False
+    problem: str = ""
+    repos: tuple[str, ...] = ()
+
+    @property
+    def has_draft(self) -> bool:
+        """Whether something that guesses for it is known."""
+        return bool(self.drafts or self.heads)
+
+
+@dataclass(frozen=True)
+class InstalledEntry:
+    """A model of this computer.
+
+    Attributes:
+        name: What it is called.
+        ref: What `LoadOptions.model` takes.
+        kind: What it is for.
+        format: Of its weights, or its quantization; empty where that is not known.
+        size_bytes: Of its files; None where that is not known.
+        licence: As the hub names it; empty where it is not known.
+        repo: Where on the hub it came from; empty for an imported one.
+        catalogue_name: What the catalogue calls it; empty where it does not know it.
+        in_place: Whether its files are used where they are.
+        bundled: Whether it ships with Tenon.
+        recorded: Whether its files can be checked against what they were.
+        problem: Why it cannot be used; empty where nothing is known to be wrong.
+    """
+
+    name: str
+    ref: str
+    kind: Literal["target", "draft", "head"] = "target"
+    format: str = ""
+    size_bytes: int | None = None
+    licence: str = ""
+    repo: str = ""
+    catalogue_name: str = ""
+    in_place: bool = False
+    bundled: bool = False
+    recorded: bool = True
+    problem: str = ""
+
+    def comes_from(self, model: ListedModel) -> bool:
+        """Whether it is a copy of a model that can be fetched."""
+        return model.reference == self.catalogue_name or (bool(self.repo) and self.repo in model.repos)
+
+
+DownloadState = Literal["queued", "receiving", "waiting", "paused", "failed", "done", "cancelled"]
+
+
+@dataclass(frozen=True)
+class DownloadEntry:
+    """A download.
+
+    Attributes:
+        name: Of the model that it becomes.
+        repo: Where it comes from.
+        state: ``waiting`` is between two attempts.
+        done_bytes: On the disk; never decreases.
+        total_bytes: Of all files.
+        bytes_per_s: None while there is none to tell.
+        seconds_left: At this speed.
+        message: Why it waits or failed; empty where there is nothing to say.
+    """
+
+    name: str
+    repo: str
+    state: DownloadState
+    done_bytes: int
+    total_bytes: int
+    bytes_per_s: float | None = None
+    seconds_left: float | None = None
+    message: str = ""
+
+    @property
+    def under_way(self) -> bool:
+        """Whether it comes or will come by itself."""
+        return self.state in ("queued", "receiving", "waiting")
+
+    @property
+    def share(self) -> float:
+        """How much of it is here, 0 to 1."""
+        return min(1.0, self.done_bytes / max(1, self.total_bytes))
+
+
+@dataclass(frozen=True)
+class OfferEntry:
+    """What fetching a model would bring, as the hub says it.
+
+    Attributes:
+        reference: What was asked for.
+        name: What it would be called here.
+        repo: Where it is.
+        licence: As the hub names it; empty where it states none.
+        size_bytes: Of its files.
+        gated: Whether terms have to be accepted first.
+        page: Where the hub shows it.
+        quantization: Of its weights; empty where they have none.
+        quantizations: Those that there are, smallest first.
+        drafts: What could be fetched along.
+        free_bytes: Of the disk, what is queued left out.
+        has_token: Whether an access token is kept.
+    """
+
+    reference: str
+    name: str
+    repo: str
+    licence: str
+    size_bytes: int
+    gated: bool
+    page: str
+    quantization: str
+    quantizations: tuple[str, ...]
+    drafts: tuple[DraftOffer, ...]
+    free_bytes: int
+    has_token: bool
+
+
+@dataclass(frozen=True)
+class DraftOffer:
+    """A draft that could be fetched along with a model.
+
+    Attributes:
+        reference: A name of the catalogue, or a head's repository.
+        title: For people.
+        is_head: Whether it is a head and no whole model.
+        size_bytes: About how large it is; None where that is not known.
+    """
+
+    reference: str
+    title: str
+    is_head: bool = False
+    size_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class RemovalEntry:
+    """What removing a model would do.
+
+    Attributes:
+        name: The model.
+        freed_bytes: Of the disk.
+        kept_location: Where files that were used in place stay; empty where there are none.
+        drafts: Drafts that belong to it and to no other installed model, with what removing them would free.
+    """
+
+    name: str
+    freed_bytes: int
+    kept_location: str
+    drafts: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class ImportEntry:
+    """What importing a folder or files would bring.
+
+    Attributes:
+        paths: What was chosen.
+        name: What it would be called.
+        format: Of its weights.
+        size_bytes: Of its files, which a copy takes of the disk.
+        free_bytes: Of that disk.
+    """
+
+    paths: tuple[str, ...]
+    name: str
+    format: str
+    size_bytes: int
+    free_bytes: int

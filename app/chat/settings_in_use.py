@@ -1,0 +1,39 @@
+"""What a loaded model really works with, beside what the settings ask for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from engine.messages import LoadOptions, ModelReport
+
+# What only the engine can tell; of every other setting what was applied is in use.
+TOLD_BY_ENGINE = frozenset(
+    {"context", "weights", "threads", "ram_budget_bytes", "vram_budget_bytes", "drafts", "mode", "gpu_layers"}
+)
+
+
+def settings_in_use(
+    report: ModelReport | None, options: LoadOptions | None, running_mode: str
+) -> dict[str, Any]:
+    """Values by the names of settings; what the engine does not tell is left out.
+
+    Args:
+        report: The model in memory.
+        options: What it was loaded with.
+        running_mode: The mode of its last reply, empty before there is one.
+    """
+    if report is None or options is None:
+        return {}
+    in_use: dict[str, Any] = {
+        "context": report.context,
+        "weights": report.weights,
+        "threads": options.threads or 0,
+        "ram_budget_bytes": options.ram_budget_bytes,
+        "vram_budget_bytes": options.vram_budget_bytes,
+        "drafts": options.draft or "",
+        "mode": running_mode or options.mode,
+    }
+    on_gpus = [place for place in report.places if place.place not in ("ram", "disk")]
+    if any(share.layers for place in report.places for share in place.shares):
+        in_use["gpu_layers"] = sum(share.layers for place in on_gpus for share in place.shares)
+    return in_use

@@ -1,0 +1,51 @@
+"""The software of others that Tenon is made with, and under which licences."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import metadata
+
+# What pyproject.toml asks for, by the names of the packages, and what the last of it brings along.
+_PACKAGES = (
+    "torch", "transformers", "huggingface-hub", "httpx2", "filelock", "keyring", "tokenizers", "safetensors", "gguf",
+    "numpy", "Jinja2", "psutil", "platformdirs", "Pygments", "PySide6-Essentials", "pyqtgraph",
+    "ziamath", "ziafont", "latex2mathml",
+)  # fmt: skip
+_LONGEST = 60
+
+
+@dataclass(frozen=True)
+class Component:
+    """A piece of software.
+
+    Attributes:
+        name: What it is called.
+        version: Which one is installed; empty where it has none.
+        licence: By its usual name; empty where the package does not say.
+    """
+
+    name: str
+    version: str
+    licence: str
+
+
+def components() -> list[Component]:
+    """What is installed of it, by name; Tenon itself first."""
+    found = [Component("Lucide icons", "", "ISC"), Component("STIX Two Math", "", "OFL-1.1")]
+    for package in _PACKAGES:
+        try:
+            about = metadata.metadata(package)
+        except metadata.PackageNotFoundError:
+            continue
+        found.append(Component(str(about["Name"]), str(about["Version"]), _licence(about)))
+    return [Component("Tenon", "", "Apache-2.0"), *sorted(found, key=lambda one: one.name.lower())]
+
+
+def _licence(about: metadata.PackageMetadata) -> str:
+    """The short name of a licence; some packages put its whole text where the name belongs."""
+    for field in ("License-Expression", "License"):
+        lines = "".join(about.get_all(field) or []).strip().splitlines()
+        if len(lines) == 1 and len(lines[0]) <= _LONGEST:
+            return lines[0]
+    named = [line for line in about.get_all("Classifier") or [] if line.startswith("License ::")]
+    return ", ".join(line.rpartition("::")[2].strip() for line in named)

@@ -1,0 +1,126 @@
+"""The log files of the window and of the engine's process: small, rotating, and without a word of any chat."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import threading
+from contextlib import suppress
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from types import TracebackType
+
+import platformdirs
+
+from app.diagnostics.traces import trace_of
+
+_log = logging.getLogger(__name__)
+
+WINDOW = "window"
+ENGINE = "engine"
+_MOST_BYTES = 1_000_000
+_KEPT = 3
+_LINE = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+_OWN = ("app", "engine")
+
+
+def log_folder() -> Path:
+    """Where logs lie: TENON_LOG_DIR, else beside TENON_DATA_DIR's conversations, else the system's place for logs."""
+    override, data = os.environ.get("TENON_LOG_DIR"), os.environ.get("TENON_DATA_DIR")
+    if override:
+        return Path(override)
+    return Path(data) / "logs" if data else Path(platformdirs.user_log_dir("tenon", appauthor=False))
+
+
+def log_file(folder: Path, name: str) -> Path:
+    """The file that a process of this name writes to now; older ones end in .1, .2, ..."""
+    return folder / f"{name}.log"
+
+
+class PrivateFormatter(logging.Formatter):
+    """Lines with the place and class of an exception, but not its words: those may quote what a person wrote."""
+
+    def __init__(self) -> None:
+        super().__init__(_LINE)
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One record; its exception is written anew, whatever another handler has made of it."""
+        line = f"{self.formatMessage(self._stamped(record))}"
+        error = record.exc_info[1] if record.exc_info else None
+        return line if error is None else f"{line}\n{trace_of(error)}"
+
+    def _stamped(self, record: logging.LogRecord) -> logging.LogRecord:
+        record.message = record.getMessage()
+        record.asctime = self.formatTime(record)
+        return record
+
+
+class _QuietFile(RotatingFileHandler):
+    """A log that cannot be written ends nothing and says nothing."""
+
+    def handleError(self, record: logging.LogRecord) -> None:
+        """A full disk is told where something is lost by it."""
+
+
+def start_log(folder: Path, name: str) -> logging.Handler | None:
+    """Write this process's log to a file from here on.
+
+    Args:
+        folder: Made where it is missing.
+        name: `WINDOW` or `ENGINE`.
+
+    Returns:
+        What `stop_log` takes; None where nothing can be written there.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        handler = _QuietFile(
+            log_file(folder, name), maxBytes=_MOST_BYTES, backupCount=_KEPT, encoding="utf-8"
+        )
+    except OSError:
+        return None
+    handler.setFormatter(PrivateFormatter())
+    root = logging.getLogger()
+    root.addHandler(handler)
+    for own in _OWN:
+        logging.getLogger(own).setLevel(logging.INFO)
+    if sys.stderr is not None and sys.stderr.isatty():  # a developer looks on
+        console = logging.StreamHandler()
+        console.setFormatter(PrivateFormatter())
+        root.addHandler(console)
+    return handler
+
+
+def log_uncaught() -> None:
+    """Write exceptions that end a thread or the process to the log, in a process without a window."""
+
+    def log_exception(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        _log.error("Nobody caught this:\n%s", trace_of(error))
+
+    def log_thread(problem: threading.ExceptHookArgs) -> None:
+        if problem.exc_value is not None:
+            log_exception(problem.exc_type, problem.exc_value, problem.exc_traceback)
+
+    sys.excepthook = log_exception
+    threading.excepthook = log_thread
+
+
+def stop_log(handler: logging.Handler | None) -> None:
+    """Close the file."""
+    if handler is not None:
+        logging.getLogger().removeHandler(handler)
+        with suppress(OSError):  # on a full disk the last lines are lost
+            handler.close()
+
+
+def log_tail(folder: Path, name: str, most_bytes: int = 4_000) -> str:
+    """The last whole lines of a log; empty where there is none."""
+    try:
+        with log_file(folder, name).open("rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(max(0, size - most_bytes))
+            text = file.read().decode("utf-8", errors="replace")
+    except OSError:
+        return ""
+    return text.strip() if size <= most_bytes else text.partition("\n")[2].strip()

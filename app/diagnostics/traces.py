@@ -1,0 +1,31 @@
+"""Tracebacks without the words of exceptions: those may quote what a person wrote."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from pathlib import Path
+
+from engine.errors import TenonError
+
+
+def trace_of(error: BaseException) -> str:
+    """Where an exception and its causes happened and of which class they are; words only of Tenon's own errors."""
+    return "\n".join(_lines(error))
+
+
+def without_home(text: str) -> str:
+    """A text in which the person's own folder, and with it often a name, is ~."""
+    home = str(Path.home())
+    return text.replace(home, "~") if len(home) > 3 else text
+
+
+def _lines(error: BaseException) -> Iterator[str]:
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    if cause is not None:
+        yield from _lines(cause)
+        yield "which led to"
+    for frame in traceback.format_list(traceback.extract_tb(error.__traceback__)):
+        yield frame.rstrip()
+    name = type(error).__name__
+    yield f"{name}: {error.message}" if isinstance(error, TenonError) else name

@@ -1,0 +1,280 @@
+"""Where each setting is in the dialog: pages, sections, and who is shown it. The settings say the rest themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from app.words import mark
+
+
+@dataclass(frozen=True)
+class Row:
+    """A setting.
+
+    Attributes:
+        name: Its name in `Settings`.
+        advanced: Whether it is shown only to those who ask for everything.
+        per_model: Whether a model can have its own value.
+    """
+
+    name: str
+    advanced: bool = False
+    per_model: bool = False
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something to do that is not a value.
+
+    Attributes:
+        name: What the dialog knows it by.
+        title: What it is about.
+        help_text: One sentence.
+        button: What the button says; empty where the row has fields of its own.
+        advanced: As in `Row`.
+    """
+
+    name: str
+    title: str
+    help_text: str
+    button: str = ""
+    advanced: bool = False
+
+
+@dataclass(frozen=True)
+class Note:
+    """Words that are there to be read."""
+
+    words: str
+
+
+Item = Row | Action | Note
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a page."""
+
+    title: str
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of the dialog; ``icon`` is a file in assets/icons."""
+
+    name: str
+    title: str
+    icon: str
+    sections: tuple[Section, ...]
+
+    @property
+    def per_model(self) -> bool:
+        """Whether a model can have values of its own on it."""
+        return any(isinstance(item, Row) and item.per_model for item in self.items())
+
+    def items(self) -> Iterator[Item]:
+        """Everything on it, from top to bottom."""
+        for section in self.sections:
+            yield from section.items
+
+
+PAGES = (
+    Page(
+        "model",
+        mark("Model"),
+        "sparkles",
+        (
+            Section(
+                mark("Replies"),
+                (
+                    Row("system_prompt", per_model=True),
+                    Row("max_tokens", per_model=True),
+                ),
+            ),
+            Section(
+                mark("In memory"),
+                (
+                    Row("weights", advanced=True, per_model=True),
+                    Row("idle_unload_minutes"),
+                ),
+            ),
+        ),
+    ),
+    Page(
+        "speed",
+        mark("Speed and memory"),
+        "zap",
+        (
+            Section(
+                mark("Memory"),
+                (
+                    Row("context", per_model=True),
+                    Row("gpu_layers", per_model=True),
+                ),
+            ),
+            Section(
+                mark("Speed"),
+                (
+                    Row("mode", per_model=True),
+                    Row("drafts"),
+                    Row("threads", advanced=True, per_model=True),
+                    Row("verify", advanced=True, per_model=True),
+                ),
+            ),
+            Section(
+                mark("Limits"),
+                (
+                    Row("ram_budget_bytes", per_model=True),
+                    Row("vram_budget_bytes", advanced=True, per_model=True),
+                ),
+            ),
+            Section(
+                mark("How drafts grow"),
+                (
+                    Row("draft_width", advanced=True, per_model=True),
+                    Row("draft_depth", advanced=True, per_model=True),
+                    Row("draft_nodes", advanced=True, per_model=True),
+                    Row("branching", advanced=True, per_model=True),
+                    Row("adaptive_fallback", advanced=True, per_model=True),
+                    Row("fallback_threshold", advanced=True, per_model=True),
+                    Row("draft_ahead", advanced=True, per_model=True),
+                    Row("draft_beyond", advanced=True, per_model=True),
+                ),
+            ),
+        ),
+    ),
+    Page(
+        "style",
+        mark("Writing style"),
+        "pencil",
+        (
+            Section(
+                mark("How words are chosen"),
+                (
+                    Row("temperature", per_model=True),
+                    Row("top_k", advanced=True, per_model=True),
+                    Row("top_p", advanced=True, per_model=True),
+                    Row("min_p", advanced=True, per_model=True),
+                    Row("repetition_penalty", advanced=True, per_model=True),
+                    Row("seed", advanced=True, per_model=True),
+                ),
+            ),
+        ),
+    ),
+    Page(
+        "downloads",
+        mark("Downloads"),
+        "download",
+        (
+            Section(
+                mark("Network"),
+                (
+                    Action(
+                        "access_token",
+                        mark("Access token"),
+                        mark("For models that ask for an account; it is kept in the system's keyring."),
+                    ),
+                    Row("hub_mirror", advanced=True),
+                    Row("proxy", advanced=True),
+                ),
+            ),
+            Section(
+                mark("On this computer"),
+                (
+                    Action(
+                        "models_folder",
+                        mark("Models"),
+                        mark("Where downloaded models lie."),
+                        mark("Open folder"),
+                    ),
+                ),
+            ),
+        ),
+    ),
+    Page(
+        "appearance",
+        mark("Appearance"),
+        "settings",
+        (
+            Section(
+                mark("Window"),
+                (Row("theme"), Row("font_scale"), Row("density"), Row("language")),
+            ),
+            Section(
+                mark("Replies"),
+                (Row("notify_when_done"), Row("drafted_shown"), Row("unconfirmed_shown", advanced=True)),
+            ),
+        ),
+    ),
+    Page(
+        "privacy",
+        mark("Privacy and data"),
+        "lock",
+        (
+            Section(
+                mark("What leaves this computer"),
+                (
+                    Note(
+                        mark(
+                            "There is no telemetry. Your chats, settings and models stay on this computer, and "
+                            "nothing about you or it is sent to anybody. The network is used when you search the hub "
+                            "or download a model, and to check for updates if you turn that on."
+                        )
+                    ),
+                    Row("check_for_updates"),
+                ),
+            ),
+            Section(
+                mark("Chats"),
+                (
+                    Row("titles_by_model"),
+                    Row("daily_backup"),
+                    Action(
+                        "data_folder",
+                        mark("Chats and backups"),
+                        mark("Where they lie on this computer."),
+                        mark("Open data folder"),
+                    ),
+                    Action(
+                        "erase_everything",
+                        mark("Erase everything"),
+                        mark(
+                            "All chats, presets and backups on this computer, for good. Asked for once more."
+                        ),
+                        mark("Erase..."),
+                    ),
+                ),
+            ),
+            Section(
+                mark("Settings"),
+                (
+                    Action(
+                        "reset_settings",
+                        mark("Reset settings"),
+                        mark("Chooses the usual value of everything; Apply takes it over."),
+                        mark("Reset all"),
+                    ),
+                    Action(
+                        "export_settings",
+                        mark("Export settings"),
+                        mark("A file with all that was changed, for another computer or to keep."),
+                        mark("Export..."),
+                    ),
+                    Action(
+                        "import_settings",
+                        mark("Import settings"),
+                        mark("Shows what a file would change; Apply takes it over."),
+                        mark("Import..."),
+                    ),
+                ),
+            ),
+        ),
+    ),
+)
+
+
+def rows() -> dict[str, Row]:
+    """Every row of a setting, by the setting's name."""
+    return {item.name: item for page in PAGES for item in page.items() if isinstance(item, Row)}

@@ -1,0 +1,120 @@
+"""What a person has changed in the dialog and not applied yet, for all models or for one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from app.settings.pages import rows
+from app.settings.settings import Settings
+
+EVERY_MODEL = ""
+
+
+class PendingSettings:
+    """Settings in force beside a copy that is being changed.
+
+    A *scope* is `EVERY_MODEL` or the reference of the model that a value is for. The draft is each model's own, so
+    that its row means the chosen model's in any scope.
+
+    Args:
+        applied: The settings in force; nothing but `apply` changes them.
+
+    Attributes:
+        chosen: What they would be.
+    """
+
+    def __init__(self, applied: Settings) -> None:
+        self.applied = applied
+        self.chosen = Settings()
+        self.undo()
+
+    def value(self, name: str, scope: str = EVERY_MODEL) -> Any:
+        """What is chosen for a setting, where a model has no value of its own the general one."""
+        return _value(self.chosen, name, scope)
+
+    def applied_value(self, name: str, scope: str = EVERY_MODEL) -> Any:
+        """What is in force for it."""
+        return _value(self.applied, name, scope)
+
+    def set(self, name: str, value: Any, scope: str = EVERY_MODEL) -> None:
+        """Choose a value.
+
+        Raises:
+            InvalidOption: It is not allowed.
+        """
+        if name == "drafts":
+            self.chosen.remember_draft(self.chosen.model, value)
+        elif scope:
+            self.chosen.set_for_model(scope, name, value)
+        else:
+            setattr(self.chosen, name, value)
+
+    def reset(self, name: str, scope: str = EVERY_MODEL) -> None:
+        """Choose the usual value; for one model what holds for all."""
+        if name == "drafts":
+            self.chosen.remember_draft(self.chosen.model, "")
+        elif scope:
+            self.chosen.forget_for_model(scope, name)
+        else:
+            setattr(self.chosen, name, Settings.declared()[name].default)
+
+    def is_usual(self, name: str, scope: str = EVERY_MODEL) -> bool:
+        """Whether there is nothing to reset."""
+        if name == "drafts":
+            return not self.chosen.draft_of(self.chosen.model)
+        if scope:
+            return name not in self.chosen.by_model.get(scope, {})
+        return bool(getattr(self.chosen, name) == Settings.declared()[name].default)
+
+    def is_changed(self, name: str, scope: str = EVERY_MODEL) -> bool:
+        """Whether Apply would change it, in this scope."""
+        return bool(_own(self.applied, name, scope) != _own(self.chosen, name, scope))
+
+    def changes(self) -> list[tuple[str, str]]:
+        """Scope and name of everything that Apply would change."""
+        models = dict.fromkeys((*self.applied.by_model, *self.chosen.by_model))
+        found = [(EVERY_MODEL, name) for name in rows() if self.is_changed(name)]
+        for model in models:
+            own = dict.fromkeys((*self.applied.by_model.get(model, {}), *self.chosen.by_model.get(model, {})))
+            found += [(model, name) for name in own if self.is_changed(name, model)]
+        return found
+
+    def undo(self) -> None:
+        """Choose what is in force."""
+        self.chosen.take(self.applied.stored())
+
+    def choose(self, values: Mapping[str, Any], unknown: Mapping[str, Any]) -> None:
+        """Choose what a file says: these values, and the usual ones for every other row."""
+        kept = {name: value for name, value in self.applied.values.items() if name not in exported_names()}
+        self.chosen.take({**self.applied.unknown, **unknown, **kept, **values})
+
+    def apply(self) -> None:
+        """Bring what is chosen into force, and only what was changed."""
+        for scope, name in self.changes():
+            if name == "drafts":
+                self.applied.drafts = self.chosen.drafts
+            elif not scope:
+                setattr(self.applied, name, getattr(self.chosen, name))
+        self.applied.by_model = self.chosen.by_model
+        self.applied.unknown.update(self.chosen.unknown)
+        self.undo()
+
+
+def exported_names() -> tuple[str, ...]:
+    """Settings that belong into a file for another computer: those with a row, and what single models have."""
+    return (*rows(), "by_model")
+
+
+def _value(settings: Settings, name: str, scope: str) -> Any:
+    if name == "drafts":
+        return settings.draft_of(settings.model)
+    return getattr(settings.of_model(scope) if scope else settings, name)
+
+
+def _own(settings: Settings, name: str, scope: str) -> Any:
+    """What says so itself: None where a model has no value of its own."""
+    if scope:
+        own = settings.by_model.get(scope, {})
+        return (name in own, own.get(name))
+    return getattr(settings, name)

@@ -1,0 +1,247 @@
+"""What one chat sets for itself: system prompt, randomness, length, mode, and presets of that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.chat.choices import mode_title
+from app.chat.conversation_options import ConversationOptions
+from app.ui import figures
+from app.ui.chat_settings.fields import ModeField, OwnNumber
+from app.ui.chat_settings.preset_row import PresetRow
+from app.ui.theme.ringed_dialog import RingedDialog
+from app.ui.theme.theme import Theme
+from app.ui.tick_box import TickBox
+from app.words import tr
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+_WIDTH_PX = 560
+_FIELD_PX = 190
+_SIDE_PX = 20
+_NARROW_PX = 460
+_PROMPT_LINES = 6
+
+
+class ChatSettingsDialog(RingedDialog):
+    """Changes nothing before Apply, but presets, which are kept at once.
+
+    Args:
+        theme: Sizes and colours.
+        workspace: Presets, modes and the settings that hold where the chat says nothing.
+        options: What the chat sets now.
+        title: The chat's; empty for one that is to come.
+    """
+
+    applied = Signal(object)  # ConversationOptions
+
+    def __init__(
+        self, theme: Theme, workspace: Workspace, options: ConversationOptions, title: str, parent: QWidget
+    ) -> None:
+        super().__init__(theme, parent)
+        self._theme = theme
+        self._options = options
+        self._rows: list[QBoxLayout] = []
+        self._helps: list[QLabel] = []
+        self.setWindowTitle(tr("Chat settings"))
+        page = QWidget()
+        page.setProperty("kind", "column")
+        self._column = QVBoxLayout(page)
+        self._column.setContentsMargins(_SIDE_PX, 6, _SIDE_PX, 8)
+        self._column.setSpacing(14)
+        settings = workspace.settings.of_model(workspace.settings.model)
+        about = (
+            tr("For “{title}” alone. What is left open is as in Settings.", title=title)
+            if title
+            else tr("For the new chat alone. What is left open is as in Settings.")
+        )
+        lead = QLabel(about, page)
+        lead.setTextFormat(Qt.TextFormat.PlainText)
+        lead.setProperty("kind", "sub")
+        lead.setWordWrap(True)
+        self._helps.append(lead)
+        self.presets = PresetRow(theme, workspace, self.options, page)
+        self.presets.chosen.connect(self._show)
+        self.own_prompt = TickBox(theme, tr("A system prompt of its own"), page)
+        self.prompt = QPlainTextEdit(page)
+        self.prompt.setProperty("kind", "field")
+        self.prompt.setAccessibleName(tr("System prompt"))
+        self.prompt.setTabChangesFocus(True)
+        self.prompt.setPlaceholderText(
+            settings.system_prompt
+            or tr("What the model is told before the chat. Left blank, it is told nothing.")
+        )
+        self.prompt.setFixedHeight(theme.type.px(18) * _PROMPT_LINES + 14)
+        self.own_prompt.toggled.connect(self.prompt.setEnabled)
+        self.temperature = OwnNumber(tr("Temperature"), 0.0, 5.0, 0.05, 2, "", page)
+        self.max_tokens = OwnNumber(tr("Longest reply"), 0, 1 << 24, 64, 0, tr("tokens"), page)
+        self.mode = ModeField(theme, tr("Mode"), page, tr("As in Settings"))
+        self._modes = workspace.modes()
+        self._column.addWidget(lead)
+        self._column.addWidget(self.presets)
+        self._column.addWidget(self._line(page))
+        prompt = QVBoxLayout()
+        prompt.setSpacing(6)
+        prompt.addWidget(self.own_prompt)
+        prompt.addWidget(self.prompt)
+        self._column.addLayout(prompt)
+        usual = (
+            tr("the model's own") if settings.temperature is None else figures.digits(settings.temperature, 6)
+        )
+        self._add(
+            page,
+            tr("Temperature"),
+            tr(
+                "How freely words are chosen: 0 takes the likeliest each time. In Settings: {value}.",
+                value=usual,
+            ),
+            self.temperature,
+        )
+        longest = (
+            tr("until the context is full")
+            if not settings.max_tokens
+            else tr("{value} tokens", value=figures.whole(settings.max_tokens))
+        )
+        self._add(
+            page,
+            tr("Longest reply"),
+            tr("0 is until the context is full. In Settings: {value}.", value=longest),
+            self.max_tokens,
+        )
+        self._add(
+            page,
+            tr("Mode"),
+            tr("How replies are generated. In Settings: {value}.", value=mode_title(settings.mode)),
+            self.mode,
+        )
+        self._column.addStretch(1)
+        scroll = QScrollArea(self)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(page)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
+        self.reset_button = QPushButton(tr("As in Settings"), self)
+        self.reset_button.setToolTip(tr("Take away all that this chat sets for itself"))
+        self.reset_button.clicked.connect(self._reset)
+        self.cancel_button = QPushButton(tr("Cancel"), self)
+        self.cancel_button.clicked.connect(self.reject)
+        self.apply_button = QPushButton(tr("Apply"), self)
+        self.apply_button.setProperty("kind", "primary")
+        self.apply_button.setDefault(True)
+        self.apply_button.clicked.connect(self._apply)
+        buttons = QHBoxLayout()
+        buttons.setContentsMargins(_SIDE_PX, 12, _SIDE_PX, 14)
+        buttons.setSpacing(8)
+        buttons.addWidget(self.reset_button)
+        buttons.addStretch()
+        buttons.addWidget(self.cancel_button)
+        buttons.addWidget(self.apply_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 12, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(scroll, 1)
+        column.addLayout(buttons)
+        self._show(options)
+        self.presets.show_like(options)
+        self.resize(self.sizeHint())
+
+    def options(self) -> ConversationOptions:
+        """What the fields say."""
+        longest = self.max_tokens.number()
+        return replace(
+            self._options,
+            system_prompt=self.prompt.toPlainText() if self.own_prompt.isChecked() else None,
+            max_tokens=None if longest is None else int(longest),
+            sampling=replace(self._options.sampling, temperature=self.temperature.number()),
+            mode=self.mode.mode(),
+        )
+
+    def sizeHint(self) -> QSize:
+        """As high as the rows, as far as the window around it lets it."""
+        parent = self.parentWidget()
+        room = QSize(10_000, 10_000) if parent is None else parent.size()
+        width = min(self._theme.type.px(_WIDTH_PX), room.width() - 40)
+        height = self._column.totalHeightForWidth(width) + self._theme.type.px(84)
+        return QSize(width, height).boundedTo(
+            QSize(max(340, room.width() - 40), max(300, room.height() - 40))
+        )
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow dialog a field goes below its words."""
+        super().resizeEvent(event)
+        narrow = self.width() < self._theme.type.px(_NARROW_PX)
+        direction = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        for row in self._rows:
+            row.setDirection(direction)
+        self.presets.set_narrow(narrow)
+        room = self.width() - 2 * _SIDE_PX - 12
+        beside = room - (0 if narrow else self._theme.type.px(_FIELD_PX) + 8)
+        for words in self._helps:  # Qt's layouts forget wrapped lines when the direction changes
+            words.setFixedHeight(words.heightForWidth(room if words is self._helps[0] else beside))
+
+    def _add(self, page: QWidget, title: str, help_text: str, field: QWidget) -> None:
+        label = QLabel(title, page)
+        label.setProperty("kind", "label")
+        label.setBuddy(field)
+        told = QLabel(help_text, page)
+        told.setProperty("kind", "small")
+        told.setWordWrap(True)
+        self._helps.append(told)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(label)
+        words.addWidget(told)
+        field.setFixedWidth(self._theme.type.px(_FIELD_PX))
+        field.setAccessibleDescription(help_text)
+        row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        row.setSpacing(8)
+        row.addLayout(words, 1)
+        row.addWidget(field, 0, Qt.AlignmentFlag.AlignVCenter)
+        self._rows.append(row)
+        self._column.addLayout(row)
+
+    @staticmethod
+    def _line(parent: QWidget) -> QFrame:
+        line = QFrame(parent)
+        line.setProperty("kind", "rule")
+        line.setFixedHeight(1)
+        return line
+
+    @Slot(object)
+    def _show(self, options: ConversationOptions) -> None:
+        """Let the fields say what some options say."""
+        self._options = options
+        own = options.system_prompt is not None
+        self.own_prompt.setChecked(own)
+        self.prompt.setEnabled(own)
+        self.prompt.setPlainText(options.system_prompt or "")
+        self.temperature.set_number(options.sampling.temperature)
+        self.max_tokens.set_number(options.max_tokens)
+        self.mode.show_modes(self._modes, options.mode)
+
+    @Slot()
+    def _reset(self) -> None:
+        self._show(ConversationOptions())
+        self.presets.forget()
+
+    @Slot()
+    def _apply(self) -> None:
+        self.applied.emit(self.options())
+        self.accept()

@@ -1,0 +1,177 @@
+"""Presets in a chat's settings: take one, keep one, rename, delete, and give one to new chats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QPoint, QSize, Signal, Slot
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from app.chat.conversation_options import ConversationOptions, Preset
+from app.ui.chat_settings.fields import LETTERS
+from app.ui.list_box import ListBox
+from app.ui.name_dialog import NameDialog
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+from app.ui.tick_box import TickBox
+from app.words import tr
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+
+class PresetRow(QWidget):
+    """A list of presets, and a menu of what can be done with them.
+
+    Args:
+        theme: Colours and sizes.
+        workspace: Keeps presets.
+        options: Says what would be kept now.
+    """
+
+    chosen = Signal(object)  # ConversationOptions
+
+    def __init__(
+        self, theme: Theme, workspace: Workspace, options: Callable[[], ConversationOptions], parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._workspace = workspace
+        self._options = options
+        label = QLabel(tr("Preset"), self)
+        label.setProperty("kind", "label")
+        self.names = ListBox(theme, self, LETTERS)
+        self.names.setAccessibleName(tr("Preset"))
+        label.setBuddy(self.names)
+        self.names.activated.connect(self._choose)
+        self.more_button = QToolButton(self)
+        self.more_button.setIcon(themed_icon(theme, "ellipsis"))
+        self.more_button.setIconSize(QSize(16, 16))
+        self.more_button.setFixedSize(32, 32)
+        self.more_button.setAccessibleName(tr("More for presets"))
+        self.more_button.setToolTip(tr("Keep, rename or delete a preset"))
+        self.more_button.clicked.connect(self._open_menu)
+        self.for_new_chats = TickBox(theme, tr("New chats start with this preset"), self)
+        self.for_new_chats.toggled.connect(self._give_to_new_chats)
+        field = QHBoxLayout()
+        field.setSpacing(4)
+        field.addWidget(self.names, 1)
+        field.addWidget(self.more_button)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._row.setSpacing(12)
+        self._row.addWidget(label)
+        self._row.addLayout(field, 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(8)
+        column.addLayout(self._row)
+        column.addWidget(self.for_new_chats)
+        workspace.presets_changed.connect(self._fill)
+        self._fill()
+
+    @property
+    def name(self) -> str:
+        """The preset that is shown; empty for none."""
+        return str(self.names.currentData() or "")
+
+    def set_narrow(self, narrow: bool) -> None:
+        """Whether the list goes below its label."""
+        down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._row.setDirection(down if narrow else right)
+
+    def forget(self) -> None:
+        """Show no preset."""
+        self._show("")
+
+    def show_like(self, options: ConversationOptions) -> None:
+        """Show the preset that says just this; none where there is none, or nothing is said."""
+        same = (preset.name for preset in self._workspace.presets() if preset.options == options)
+        self._show("" if options.empty else next(same, ""))
+
+    def menu(self) -> QMenu:
+        """What can be done with presets."""
+        menu, name = QMenu(self), self.name
+        keep = menu.addAction(
+            themed_icon(self._theme, "plus"), tr("Save as new preset..."), self._ask_to_save
+        )
+        keep.setToolTip(tr("Keeps what the fields below say"))
+        shown = name.replace("&", "&&")  # else it marks a key
+        if name:
+            menu.addAction(tr("Save in “{name}”", name=shown), partial(self._save, name))
+            menu.addSeparator()
+            menu.addAction(
+                themed_icon(self._theme, "pencil"), tr("Rename “{name}”...", name=shown), self._ask_to_rename
+            )
+            menu.addAction(
+                themed_icon(self._theme, "trash-2"), tr("Delete “{name}”", name=shown), self._delete
+            )
+        return menu
+
+    @Slot()
+    def _open_menu(self) -> None:
+        self.menu().popup(self.more_button.mapToGlobal(QPoint(0, self.more_button.height() + 4)))
+
+    @Slot()
+    def _fill(self) -> None:
+        """Show the presets that there are; the one that was shown stays, if it does."""
+        name = self.name
+        self.names.clear()
+        self.names.addItem(tr("None"), "")
+        for preset in self._workspace.presets():
+            self.names.addItem(preset.name, preset.name)
+        self._show(name)
+
+    def _show(self, name: str) -> None:
+        self.names.setCurrentIndex(max(0, self.names.findData(name)))
+        self._show_for_new_chats()
+
+    def _show_for_new_chats(self) -> None:
+        given = self._workspace.settings.new_chat_preset
+        blocked = self.for_new_chats.blockSignals(True)
+        self.for_new_chats.setChecked(bool(self.name) and given == self.name)
+        self.for_new_chats.blockSignals(blocked)
+        self.for_new_chats.setEnabled(bool(self.name))
+
+    @Slot(int)
+    def _choose(self, at: int) -> None:
+        self._show_for_new_chats()
+        preset = self._preset(self.name)
+        self.chosen.emit(ConversationOptions() if preset is None else preset.options)
+
+    @Slot(bool)
+    def _give_to_new_chats(self, given: bool) -> None:
+        self._workspace.settings.new_chat_preset = self.name if given else ""
+
+    def _preset(self, name: str) -> Preset | None:
+        return next((preset for preset in self._workspace.presets() if preset.name == name), None)
+
+    def _ask(self, title: str, button: str, name: str, then: Callable[[str], object]) -> None:
+        NameDialog(self._theme, title, button, name, then, self).open()
+
+    @Slot()
+    def _ask_to_save(self) -> None:
+        self._ask(tr("Name of the new preset"), tr("Save"), "", self._save)
+
+    @Slot()
+    def _ask_to_rename(self) -> None:
+        self._ask(tr("Another name for the preset"), tr("Rename"), self.name, self._rename)
+
+    def _save(self, name: str) -> None:
+        self._show(self._workspace.save_preset(name, self._options()).name)
+
+    def _rename(self, name: str) -> None:
+        before = self.name
+        given = self._workspace.settings.new_chat_preset == before
+        self._workspace.rename_preset(before, name)
+        if given:
+            self._workspace.settings.new_chat_preset = name
+        self._show(name)
+
+    @Slot()
+    def _delete(self) -> None:
+        name = self.name
+        if self._workspace.settings.new_chat_preset == name:
+            self._workspace.settings.new_chat_preset = ""
+        self._workspace.delete_preset(name)

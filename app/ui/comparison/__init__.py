@@ -1,0 +1,1 @@
+"""Two modes on the same prompt, side by side."""

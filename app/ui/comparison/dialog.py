@@ -1,0 +1,235 @@
+"""The same prompt in two modes side by side: times, speed, and whether they say the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QDoubleSpinBox,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.ui.comparison.column import TrialColumn
+from app.ui.comparison.wording import as_text, verdict_words
+from app.ui.theme.icons import tinted_pixmap
+from app.ui.theme.ringed_dialog import RingedDialog
+from app.ui.theme.theme import Theme
+from app.words import tr
+from engine.errors import TenonError
+from engine.messages import ChatMessage
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+_SIZE = QSize(900, 640)
+_NARROW_PX = 560
+_SIDE_PX = 20
+_ICON_PX = 16
+_MOST_TOKENS = 4096
+
+
+class ComparisonDialog(RingedDialog):
+    """Nothing of it is kept in the chats.
+
+    Args:
+        theme: Colours and sizes.
+        workspace: Compares; its modes are offered.
+        prompt: What stands in the field at first.
+        before: The turns before it in its chat; None where it belongs to none.
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        workspace: Workspace,
+        prompt: str,
+        before: tuple[ChatMessage, ...] | None,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(theme, parent)
+        self._theme = theme
+        self._workspace = workspace
+        self._before = before
+        self.setWindowTitle(tr("Compare two modes"))
+        label = QLabel(tr("Prompt"), self)
+        label.setProperty("kind", "label")
+        self.prompt = QPlainTextEdit(prompt, self)
+        self.prompt.setProperty("kind", "field")
+        self.prompt.setAccessibleName(tr("Prompt"))
+        self.prompt.setTabChangesFocus(True)
+        self.prompt.setPlaceholderText(tr("What both modes are to answer"))
+        self.prompt.setFixedHeight(theme.type.px(18) * 3 + 14)
+        label.setBuddy(self.prompt)
+        turns = sum(turn.role != "system" for turn in before or ())
+        self.context = QLabel(tr("After the %n message(s) before it in the chat.", n=turns), self)
+        self.context.setProperty("kind", "small")
+        self.context.setWordWrap(True)
+        self.context.setVisible(turns > 0)
+        modes = workspace.modes()
+        own = workspace.mode()
+        self.columns = (
+            TrialColumn(theme, tr("First mode"), modes, "plain", self),
+            TrialColumn(theme, tr("Second mode"), modes, own if own != "plain" else "lookup", self),
+        )
+        self._pair = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._pair.setSpacing(12)
+        for trial in self.columns:
+            self._pair.addWidget(trial, 1)
+        self._make_verdict()
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(label)
+        head.addStretch(1)
+        self._make_limit(head)
+        page = QWidget()
+        page.setProperty("kind", "column")
+        inside = QVBoxLayout(page)
+        inside.setContentsMargins(_SIDE_PX, 2, _SIDE_PX, 2)
+        inside.setSpacing(8)
+        inside.addLayout(head)
+        inside.addWidget(self.prompt)
+        inside.addWidget(self.context)
+        inside.addSpacing(4)
+        inside.addLayout(self._pair, 1)
+        scroll = QScrollArea(self)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(page)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
+        foot = QVBoxLayout()
+        foot.setContentsMargins(_SIDE_PX, 8, _SIDE_PX, 14)
+        foot.setSpacing(12)
+        foot.addWidget(self._verdict)
+        foot.addLayout(self._make_buttons())
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 14, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(scroll, 1)
+        column.addLayout(foot)
+        workspace.comparison.changed.connect(self._show)
+        self.finished.connect(self._forget)
+        self._show()
+        room = parent.window().size() - QSize(40, 40)
+        self.resize(_SIZE.boundedTo(room).expandedTo(QSize(340, 320)))
+        self.prompt.setFocus()
+
+    @property
+    def verdict_text(self) -> str:
+        """The verdict's sentence; empty where there is none."""
+        return "" if self._verdict.isHidden() else self._sentence.text()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow dialog the replies stand one above the other."""
+        super().resizeEvent(event)
+        narrow = self.width() < self._theme.type.px(_NARROW_PX)
+        down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._pair.setDirection(down if narrow else right)
+        self._limit_label.setVisible(not narrow)
+        self.close_button.setVisible(not narrow)  # Escape and the window's frame do the same
+
+    def _make_verdict(self) -> None:
+        self._verdict = QFrame(self)
+        self._icon = QLabel(self._verdict)
+        self._icon.setFixedSize(_ICON_PX, _ICON_PX)
+        self._sentence = QLabel(self._verdict)
+        self._sentence.setProperty("kind", "strong")
+        self._sentence.setWordWrap(True)
+        row = QHBoxLayout(self._verdict)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(8)
+        row.addWidget(self._icon)
+        row.addWidget(self._sentence, 1)
+
+    def _make_limit(self, head: QHBoxLayout) -> None:
+        self._limit_label = QLabel(tr("Longest reply"), self)
+        self._limit_label.setProperty("kind", "sub")
+        self.limit = QDoubleSpinBox(self)
+        self.limit.setDecimals(0)
+        self.limit.lineEdit().setTextMargins(6, 0, 6, 0)  # a style sheet's padding does not reach it
+        self.limit.setRange(8, _MOST_TOKENS)
+        self.limit.setSingleStep(64)
+        self.limit.setValue(256)
+        self.limit.setSuffix(f" {tr('tokens')}")
+        self.limit.setAccessibleName(tr("Longest reply"))
+        head.addWidget(self._limit_label)
+        head.addWidget(self.limit)
+
+    def _make_buttons(self) -> QHBoxLayout:
+        self.copy_button = QPushButton(tr("Copy as text"), self)
+        self.copy_button.clicked.connect(self._copy)
+        self.close_button = QPushButton(tr("Close"), self)
+        self.close_button.clicked.connect(self.reject)
+        self.run_button = QPushButton(self)
+        self.run_button.setProperty("kind", "primary")
+        self.run_button.setDefault(True)
+        self.run_button.clicked.connect(self._run)
+        row = QHBoxLayout()
+        row.setSpacing(8)
+        row.addStretch(1)
+        row.addWidget(self.copy_button)
+        row.addWidget(self.close_button)
+        row.addWidget(self.run_button)
+        return row
+
+    @Slot()
+    def _run(self) -> None:
+        comparison = self._workspace.comparison
+        if comparison.running:
+            comparison.stop()
+            return
+        first, second = (column.mode.mode() or "plain" for column in self.columns)
+        try:
+            comparison.start(
+                self.prompt.toPlainText(), (first, second), int(self.limit.value()), self._before
+            )
+        except TenonError as error:
+            self._say(error.message, "circle-alert", "red")
+
+    @Slot()
+    def _show(self) -> None:
+        comparison = self._workspace.comparison
+        verdict, trials = comparison.verdict, comparison.trials
+        at = next((at for at, trial in enumerate(trials) if not trial.ended), len(trials))
+        marked = None if verdict is None or verdict.identical else verdict.characters
+        for number, column in enumerate(self.columns):
+            trial = trials[number] if number < len(trials) else None
+            column.show_trial(trial, comparison.running and number == at, marked)
+            column.mode.setEnabled(not comparison.running)
+        self.prompt.setReadOnly(comparison.running)
+        self.limit.setEnabled(not comparison.running)
+        self.run_button.setText(tr("Stop") if comparison.running else tr("Compare"))
+        self.copy_button.setEnabled(bool(trials) and not comparison.running)
+        if verdict is None:
+            self._verdict.hide()
+        else:
+            icon, color = ("circle-check", "acc") if verdict.identical else ("triangle-alert", "map")
+            self._say(verdict_words(verdict), icon, color)
+
+    def _say(self, sentence: str, icon: str, role: str) -> None:
+        color = str(getattr(self._theme.palette, role))
+        self._icon.setPixmap(tinted_pixmap(icon, color, _ICON_PX, self.devicePixelRatioF()))
+        self._sentence.setText(sentence)
+        self._verdict.setAccessibleName(sentence)
+        self._verdict.show()
+
+    @Slot()
+    def _copy(self) -> None:
+        comparison, model = self._workspace.comparison, self._workspace.engine_state().model_name
+        text = as_text(model, self.prompt.toPlainText(), comparison.trials, comparison.verdict)
+        QGuiApplication.clipboard().setText(text)
+
+    @Slot()
+    def _forget(self) -> None:
+        self._workspace.comparison.changed.disconnect(self._show)
+        self._workspace.comparison.forget()

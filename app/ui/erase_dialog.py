@@ -1,0 +1,119 @@
+"""Erasing everything: what goes and what stays, and a second step before it is done."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+
+from app.ui.theme.icons import tinted_pixmap
+from app.ui.theme.ringed_dialog import RingedDialog
+from app.ui.theme.theme import Theme
+from app.ui.tick_box import TickBox
+from app.words import tr
+
+_WIDTH_PX = 460
+_SIDE_PX = 20
+_ICON_PX = 20
+
+
+class EraseDialog(RingedDialog):
+    """The button that erases can be pressed once the word beside it has been typed.
+
+    Args:
+        theme: Colours and sizes.
+        chats: How many there are, archived ones too.
+    """
+
+    confirmed = Signal(bool)  # whether the settings go along
+
+    def __init__(self, theme: Theme, chats: int, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self._theme = theme
+        self._window = parent.window()
+        self._word = tr("erase")
+        self.setWindowTitle(tr("Erase everything"))
+        icon = QLabel(self)
+        icon.setPixmap(tinted_pixmap("circle-alert", theme.palette.red, _ICON_PX, self.devicePixelRatioF()))
+        icon.setFixedWidth(_ICON_PX)
+        title = QLabel(tr("Erase %n chat(s) for good?", n=chats), self)
+        title.setProperty("kind", "title")
+        title.setWordWrap(True)
+        head = QHBoxLayout()
+        head.setSpacing(10)
+        head.addWidget(icon, 0, Qt.AlignmentFlag.AlignTop)
+        head.addWidget(title, 1)
+        self._texts = [
+            self._text(
+                tr(
+                    "All chats with their attachments, what is typed and not sent, folders, presets, the system "
+                    "prompt, the search index and every backup are erased from this computer. "
+                    "This cannot be undone."
+                )
+            ),
+            self._text(tr("Models stay. Files that you have exported stay where you saved them.")),
+        ]
+        self.with_settings = TickBox(theme, tr("Put all settings back to their defaults, too"), self)
+        asked = QLabel(tr("Type “{word}” to go on:", word=self._word), self)
+        asked.setProperty("kind", "label")
+        self.field = QLineEdit(self)
+        self.field.setAccessibleName(tr("Type “{word}” to go on:", word=self._word))
+        self.field.textChanged.connect(self._typed)
+        asked.setBuddy(self.field)
+        self.cancel_button = QPushButton(tr("Cancel"), self)
+        self.cancel_button.setDefault(True)
+        self.cancel_button.clicked.connect(self.reject)
+        self.erase_button = QPushButton(tr("Erase everything"), self)
+        self.erase_button.setProperty("kind", "danger")
+        self.erase_button.setAutoDefault(False)
+        self.erase_button.setEnabled(False)
+        self.erase_button.clicked.connect(self._erase)
+        self.field.returnPressed.connect(self._erase)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addStretch()
+        buttons.addWidget(self.cancel_button)
+        buttons.addWidget(self.erase_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(_SIDE_PX, 18, _SIDE_PX, 16)
+        column.setSpacing(10)
+        column.addLayout(head)
+        for text in self._texts:
+            column.addWidget(text)
+        column.addWidget(self.with_settings)
+        column.addSpacing(4)
+        column.addWidget(asked)
+        column.addWidget(self.field)
+        column.addSpacing(6)
+        column.addLayout(buttons)
+        self._column = column
+        self.resize(self.sizeHint())
+        self.field.setFocus()
+
+    def sizeHint(self) -> QSize:
+        """As high as its sentences need at its width."""
+        room = self._window.width() - 40
+        width = min(self._theme.type.px(_WIDTH_PX), max(320, room))
+        return QSize(width, self._column.totalHeightForWidth(width))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Sentences wrap."""
+        super().resizeEvent(event)
+        for text in self._texts:
+            text.setMinimumHeight(text.heightForWidth(self.width() - 2 * _SIDE_PX))
+
+    def _text(self, sentence: str) -> QLabel:
+        label = QLabel(sentence, self)
+        label.setProperty("kind", "sub")
+        label.setWordWrap(True)
+        return label
+
+    @Slot()
+    def _typed(self) -> None:
+        self.erase_button.setEnabled(self.field.text().strip().casefold() == self._word.casefold())
+
+    @Slot()
+    def _erase(self) -> None:
+        if self.erase_button.isEnabled():
+            self.accept()
+            self.confirmed.emit(self.with_settings.isChecked())

@@ -1,0 +1,63 @@
+"""The way to erasing everything, and the window without what was erased."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Slot
+
+from app.ui.chat_page import ChatPage
+from app.ui.commands import Commands, Section
+from app.ui.erase_dialog import EraseDialog
+from app.ui.sidebar.sidebar import Sidebar
+from app.ui.theme.appearance import apply_appearance
+from app.ui.theme.theme import Theme
+from app.ui.toast import Toast
+from app.words import tr
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+
+class Erasing(QObject):
+    """Asks, has it done, and empties what the window holds itself."""
+
+    def __init__(
+        self, theme: Theme, workspace: Workspace, sidebar: Sidebar, page: ChatPage, toast: Toast
+    ) -> None:
+        super().__init__(page)
+        self._theme = theme
+        self._workspace = workspace
+        self._sidebar = sidebar
+        self._page = page
+        self._toast = toast
+        workspace.everything_erased.connect(self._tell)
+
+    def add_commands(self, commands: Commands) -> None:
+        """Declare the command."""
+        title = tr("Erase everything...")
+        commands.add("erase-everything", title, self.ask, Section.CHAT, (), "trash-2")
+
+    @Slot()
+    def ask(self) -> None:
+        """Ask whether it is to be done."""
+        workspace = self._workspace
+        chats = len(workspace.conversations()) + len(workspace.conversations(archived=True))
+        dialog = EraseDialog(self._theme, chats, self._page.window())
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.confirmed.connect(self.erase)
+        dialog.open()
+
+    @Slot(bool)
+    def erase(self, with_settings: bool) -> None:
+        """Do it."""
+        self._sidebar.search.clear()
+        self._toast.dismiss()  # its Undo would find nothing
+        self._workspace.erase_everything(with_settings)
+        self._page.forget_everything()
+        if with_settings:
+            apply_appearance(self._theme, self._workspace.settings)
+
+    @Slot()
+    def _tell(self) -> None:
+        self._toast.say(tr("Everything is erased."))

@@ -1,0 +1,40 @@
+"""A field with a list that opens."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QWheelEvent
+from PySide6.QtWidgets import QComboBox, QWidget
+
+from app.ui.placing import painted
+from app.ui.theme.icons import tinted_pixmap
+from app.ui.theme.theme import Theme
+
+_ICON_PX = 14
+
+
+class ListBox(QComboBox):
+    """One of some names, with an arrow in the theme's colours.
+
+    Args:
+        theme: Colours.
+        letters: How many there is always room for.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget, letters: int = 4) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self.setMinimumContentsLength(letters)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the field, then the arrow, which a style sheet could only take from a file of one colour."""
+        super().paintEvent(event)
+        chevron = tinted_pixmap("chevron-down", self._theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
+        end, top = self.width() - _ICON_PX - 9, (self.height() - _ICON_PX) // 2
+        QPainter(self).drawPixmap(painted(self, end, top, _ICON_PX, _ICON_PX).topLeft(), chevron)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave the wheel to the page: a passing pointer changes nothing."""
+        event.ignore()

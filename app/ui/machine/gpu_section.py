@@ -1,0 +1,192 @@
+"""GPU support on the page about this machine: what there is, how large it is, fetching it and removing it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal, SignalInstance, Slot
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.chat.gpu_support import GpuSupport
+from app.ui.figures import size
+from app.ui.share_bar import ShareBar
+from app.ui.theme.theme import Theme
+from app.words import tr
+
+_SIDE_PX = 16
+_GAP_PX = 8
+
+
+class GpuSection(QFrame):
+    """A frame with a sentence, how far it is, and what can be done.
+
+    Args:
+        theme: Colours and sizes.
+
+    Attributes:
+        main_button: Asks for the size, fetches, pauses or goes on.
+        remove_button: Removes, and says what that frees.
+    """
+
+    look_requested = Signal()
+    size_requested = Signal()
+    fetch_requested = Signal()
+    pause_requested = Signal()
+    remove_requested = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "panel")
+        self._support = GpuSupport()
+        title = QLabel(tr("GPU support"), self)
+        title.setProperty("kind", "section")
+        self._sentence = _words(self, "sub")
+        self._facts = _words(self, "label")
+        self._progress = _words(self, "label")
+        self._line = ShareBar(theme, tr("Fetching GPU support"), self)
+        self._notes = _words(self, "small")
+        self.main_button = QPushButton(self)
+        self.main_button.clicked.connect(self._clicked)
+        self.remove_button = QPushButton(self)
+        self.remove_button.clicked.connect(self.remove_requested)
+        self._buttons = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._buttons.setSpacing(_GAP_PX)
+        self._buttons.addWidget(self.main_button)
+        self._buttons.addWidget(self.remove_button)
+        self._buttons.addStretch(1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(_SIDE_PX, 14, _SIDE_PX, _SIDE_PX)
+        column.setSpacing(_GAP_PX)
+        for widget in (title, self._sentence, self._facts, self._progress, self._line, self._notes):
+            column.addWidget(widget)
+        column.addLayout(self._buttons)
+        self.set_support(self._support)
+
+    @property
+    def words(self) -> str:
+        """Everything that it says."""
+        labels = (self._sentence, self._facts, self._progress, self._notes)
+        return "\n".join(label.text() for label in labels if not label.isHidden())
+
+    @Slot(object)
+    def set_support(self, support: GpuSupport) -> None:
+        """Show how it stands."""
+        self._support = support
+        counted = support.busy and support.total_bytes > 0
+        for label, text in (
+            (self._sentence, tr("Looking at the graphics card...") if _looks(support) else support.sentence),
+            (self._facts, facts_words(support)),
+            (self._progress, progress_words(support)),
+            (self._notes, notes_words(support)),
+        ):
+            label.setText(text)
+            label.setVisible(bool(text))
+        self._line.setVisible(counted)
+        self._line.show_share(support.done_bytes / support.total_bytes if counted else 0.0)
+        text, self._wanted = self._main_action(support)
+        self.main_button.setText(text)
+        self.main_button.setVisible(bool(text))
+        self.remove_button.setText(tr("Remove, frees {size}", size=size(support.disk_bytes)))
+        self.remove_button.setVisible(support.disk_bytes > 0 and not support.busy)
+        self._arrange()
+
+    def minimumSizeHint(self) -> QSize:
+        """As narrow as its wider button: sentences wrap."""
+        widest = max(button.sizeHint().width() for button in (self.main_button, self.remove_button))
+        return QSize(widest + 2 * _SIDE_PX, super().minimumSizeHint().height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Put the buttons under one another where there is no room."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Text of another size needs other room."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._arrange()
+
+    def _main_action(self, support: GpuSupport) -> tuple[str, SignalInstance | None]:
+        if support.busy:
+            stoppable = support.state == "fetching" and support.step != "checking"
+            return (tr("Pause"), self.pause_requested) if stoppable else ("", None)
+        known = support.size_bytes > 0
+        if support.state == "paused":
+            return tr("Go on"), self.fetch_requested
+        if support.state == "failed":
+            if known:
+                return tr("Try again"), self.fetch_requested
+            return tr("Try again"), self.size_requested if support.title else self.look_requested
+        if support.state == "sized":
+            return tr("Fetch {size}", size=size(support.size_bytes)), self.fetch_requested
+        if support.state in ("offered", "off"):
+            return tr("Look up its size"), self.size_requested
+        return (tr("Look again"), self.look_requested) if support.state == "none" else ("", None)
+
+    @Slot()
+    def _clicked(self) -> None:
+        if self._wanted is not None:
+            self._wanted.emit()
+
+    def _arrange(self) -> None:
+        buttons = [button for button in (self.main_button, self.remove_button) if not button.isHidden()]
+        needed = sum(button.sizeHint().width() for button in buttons) + _GAP_PX + 2 * _SIDE_PX
+        column = needed > self.width()
+        direction = QBoxLayout.Direction.TopToBottom if column else QBoxLayout.Direction.LeftToRight
+        self._buttons.setDirection(direction)
+
+
+def facts_words(support: GpuSupport) -> str:
+    """What fetching brings, where it is known and not here yet."""
+    if support.size_bytes == 0 or support.state in ("works", "none"):
+        return ""
+    return tr(
+        "{title}: {size} to fetch from {address}, {unpacked} on the disk",
+        title=support.title,
+        size=size(support.size_bytes),
+        address=support.address,
+        unpacked=size(support.unpacked_bytes),
+    )
+
+
+def progress_words(support: GpuSupport) -> str:
+    """What is being done, and how far it is."""
+    done, total = size(support.done_bytes), size(support.total_bytes)
+    if support.step == "receiving" and support.total_bytes:
+        return tr("Fetching, {done} of {total}", done=done, total=total)
+    if support.step == "unpacking":
+        return tr("Unpacking, {done} of {total}", done=done, total=total)
+    if support.step == "waiting":
+        return tr("Waiting to go on, {done} of {total}", done=done, total=total)
+    if _looks(support):
+        return ""
+    return {
+        "sizing": tr("Asking how large it is..."),
+        "receiving": tr("Fetching..."),
+        "checking": tr("Looking whether it works here..."),
+        "removing": tr("Removing..."),
+    }.get(support.step, "")
+
+
+def notes_words(support: GpuSupport) -> str:
+    """What else there is to know."""
+    if support.state == "paused" and not support.busy:
+        return tr("Paused. What has come stays on the disk.")
+    if support.restart and not support.busy:
+        return tr("This takes effect when Tenon is opened again.")
+    if support.state in ("offered", "sized"):
+        return tr("It is PyTorch for this graphics card, in a folder of its own, and can be removed again.")
+    return ""
+
+
+def _looks(support: GpuSupport) -> bool:
+    """Whether nothing is known yet."""
+    return support.state == "looking"
+
+
+def _words(parent: QWidget, kind: str) -> QLabel:
+    label = QLabel(parent)
+    label.setProperty("kind", kind)
+    label.setWordWrap(True)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    return label

@@ -1,0 +1,168 @@
+"""Measuring every mode: bars, how far it is, and what was found."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.chat.choices import mode_title
+from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest
+from app.ui import figures
+from app.ui.machine.bars import Bar, Bars, Legend
+from app.ui.machine.words import progress_words, promise_words, result_words
+from app.ui.share_bar import ShareBar
+from app.ui.theme.kind import set_kind
+from app.ui.theme.theme import Theme
+from app.words import tr
+from engine.messages import MachineReport, PlanReport
+
+
+class MeasurePanel(QFrame):
+    """A frame with bars, the result, and a button that starts and stops.
+
+    Attributes:
+        bars: Every mode.
+        button: Starts, or stops.
+    """
+
+    start_requested = Signal()
+    stop_requested = Signal()
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("kind", "panel")
+        self._running = False
+        title = QLabel(tr("Measure every mode"), self)
+        title.setProperty("kind", "section")
+        words = QLabel(tr("Runs each usable mode on the same prompts. Speeds in tok/s."), self)
+        words.setProperty("kind", "sub")
+        words.setWordWrap(True)
+        head = QVBoxLayout()
+        head.setSpacing(4)
+        head.addWidget(title)
+        head.addWidget(words)
+        self.bars = Bars(theme, self)
+        self._legend = Legend(theme, self)
+        self._result = QFrame(self)
+        self._result.setProperty("kind", "result")
+        self._result_title = QLabel(self._result)
+        self._result_title.setProperty("kind", "strong")
+        self._result_words = QLabel(self._result)
+        for label in (self._result_title, self._result_words):
+            label.setWordWrap(True)
+        box = QVBoxLayout(self._result)
+        box.setContentsMargins(13, 10, 13, 10)
+        box.setSpacing(2)
+        box.addWidget(self._result_title)
+        box.addWidget(self._result_words)
+        self._progress = QWidget(self)
+        self._done = QLabel(self._progress)
+        self._done.setProperty("kind", "label")
+        self._done.setWordWrap(True)
+        self._left = QLabel(self._progress)
+        self._left.setProperty("kind", "sub")
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        line.addWidget(self._done, 1)
+        line.addWidget(self._left)
+        self._line = ShareBar(theme, tr("Measuring"), self._progress)
+        rows = QVBoxLayout(self._progress)
+        rows.setContentsMargins(0, 0, 0, 0)
+        rows.setSpacing(8)
+        rows.addLayout(line)
+        rows.addWidget(self._line)
+        self._promise = QLabel(self)
+        self._promise.setProperty("kind", "small")
+        self._promise.setWordWrap(True)
+        self.button = QPushButton(self)
+        self.button.clicked.connect(self._clicked)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 16)
+        column.setSpacing(10)
+        column.addLayout(head)
+        column.addWidget(self.bars)
+        column.addWidget(self._legend)
+        column.addStretch(1)
+        for widget in (self._result, self._progress, self._promise, self.button):
+            column.addWidget(widget)
+
+    @property
+    def result(self) -> str:
+        """What measuring has found; empty where it has found nothing."""
+        return "" if self._result.isHidden() else f"{self._result_title.text()} {self._result_words.text()}"
+
+    @property
+    def progress(self) -> str:
+        """How far it is; empty where nothing is measured."""
+        return "" if self._progress.isHidden() else f"{self._done.text()} {self._left.text()}".strip()
+
+    def set_state(
+        self,
+        plan: PlanReport | None,
+        measuring: Measuring,
+        rows: tuple[MeasuredMode, ...],
+        report: MachineReport | None,
+    ) -> None:
+        """Show how things are.
+
+        Args:
+            plan: Of the model that is shown; None while there is none.
+            measuring: How far it is.
+            rows: What was measured.
+            report: The machine; None before it is known.
+        """
+        self.bars.set_bars(mode_bars(plan, measuring, rows))
+        self._legend.setVisible(bool(self.bars.bars))
+        self._legend.set_assumed(plan is not None and not plan.measured)
+        title, sentence = result_words(rows)
+        self._result_title.setText(title)
+        self._result_words.setText(sentence)
+        self._result.setVisible(bool(title) and not measuring.running)
+        self._promise.setVisible(not measuring.running)
+        self._promise.setText(promise_words(report))
+        self._progress.setVisible(measuring.running)
+        self._done.setText(progress_words(measuring))
+        left_s = None if measuring.stopping else measuring.left_s
+        self._left.setText("" if left_s is None else figures.time_left(left_s))
+        self._line.show_share(measuring.share)
+        self._show_button(measuring, plan is not None and bool(plan.chosen))
+
+    def _show_button(self, measuring: Measuring, possible: bool) -> None:
+        self.button.setText(tr("Stop measuring") if measuring.running else tr("Measure every mode"))
+        self.button.setEnabled(not measuring.stopping if measuring.running else possible)
+        self._running = measuring.running
+        set_kind(self.button, "" if measuring.running else "primary")
+
+    @Slot()
+    def _clicked(self) -> None:
+        if self._running:
+            self.stop_requested.emit()
+        else:
+            self.start_requested.emit()
+
+
+def mode_bars(plan: PlanReport | None, measuring: Measuring, rows: tuple[MeasuredMode, ...]) -> list[Bar]:
+    """A bar for each mode that can run, the fastest measured first, and those that are not measured behind."""
+    predicted = {}
+    if plan is not None:
+        predicted = {mode.mode: mode.tokens_per_second for mode in plan.modes if not mode.refusal}
+    best = fastest(rows)
+    bars = [
+        Bar(
+            mode_title(row.mode),
+            row.tokens_per_second,
+            # Once replies have been measured the plan knows of them: the mark is what it said before.
+            row.predicted,
+            row.refusal,
+            best=row == best and not measuring.running,
+        )
+        for row in sorted(rows, key=lambda row: -(row.tokens_per_second or 0.0))
+    ]
+    done = {row.mode for row in rows}
+    running = measuring.stage is Stage.MODES
+    for mode in measuring.modes if running else predicted:
+        if mode in done:
+            continue
+        words = tr("measuring") if running and mode == measuring.mode else ""
+        bars.append(Bar(mode_title(mode), None, predicted.get(mode), words))
+    return bars

@@ -1,0 +1,100 @@
+"""The plan: for which model and context, every mode, and what the figures come from."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QVBoxLayout, QWidget
+
+from app.chat.mode_table import mode_rows
+from app.ui.machine.pick_button import PickButton
+from app.ui.machine.plan_table import PlanTable
+from app.ui.machine.words import plan_notes
+from app.ui.theme.theme import Theme
+from app.words import tr
+from engine.messages import PlanReport
+
+_STACKED_PX = 480
+_PILED_PX = 360
+
+
+class PlanPanel(QFrame):
+    """A frame with head, table and notes.
+
+    Attributes:
+        model: Chooses the model.
+        context: Chooses its context.
+        table: Every mode.
+    """
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setProperty("kind", "panel")
+        title = QLabel(tr("Plan"), self)
+        title.setProperty("kind", "section")
+        subtitle = QLabel(tr("Ways to run the model, fastest first"), self)
+        subtitle.setProperty("kind", "sub")
+        subtitle.setWordWrap(True)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(title)
+        words.addWidget(subtitle)
+        self.model = PickButton(theme, tr("Model to plan"), self)
+        self.context = PickButton(theme, tr("Context to plan"), self)
+        self._buttons = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._buttons.setSpacing(8)
+        # With an alignment, their greatest width is not taken for that of the whole head, nor its height for that.
+        self._buttons.addWidget(self.model, 0, Qt.AlignmentFlag.AlignLeft)
+        self._buttons.addWidget(self.context, 0, Qt.AlignmentFlag.AlignLeft)
+        self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._head.setContentsMargins(16, 14, 16, 8)
+        self._head.setSpacing(12)
+        self._head.addLayout(words, 1)
+        self._head.addLayout(self._buttons)
+        self.table = PlanTable(theme, self)
+        self._notes = QLabel(self)
+        self._notes.setProperty("kind", "notes")
+        self._notes.setWordWrap(True)
+        self._notes.setContentsMargins(13, 9, 13, 11)
+        self._notes.setAlignment(Qt.AlignmentFlag.AlignTop)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(1, 1, 1, 1)
+        column.setSpacing(0)
+        column.addLayout(self._head)
+        column.addWidget(self.table)
+        column.addWidget(self._notes)
+        column.addStretch(1)
+
+    @property
+    def notes(self) -> str:
+        """What is said below the table."""
+        return self._notes.text()
+
+    def set_plan(self, plan: PlanReport | None, problem: str) -> None:
+        """Show a plan, or why there is none.
+
+        Args:
+            plan: None while there is none.
+            problem: One sentence; empty while the plan is awaited.
+        """
+        if plan is None:
+            self.table.set_rows([], False)
+            self._notes.setText(
+                problem or tr("The plan is being made. While a reply runs it waits for its end.")
+            )
+            return
+        self.table.set_rows(mode_rows(plan), not plan.measured)
+        none = [] if plan.chosen else [plan.reason]
+        self._notes.setText("\n".join([*none, *plan_notes(plan)]))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The buttons go under the title where there is no room beside it."""
+        super().resizeEvent(event)
+        px, down, along = (
+            self._theme.type.px,
+            QBoxLayout.Direction.TopToBottom,
+            QBoxLayout.Direction.LeftToRight,
+        )
+        self._head.setDirection(down if self.width() < px(_STACKED_PX) else along)
+        self._buttons.setDirection(down if self.width() < px(_PILED_PX) else along)

@@ -1,0 +1,260 @@
+"""Every mode with what it is predicted to do, or why it cannot run: the table of the plan, painted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from PySide6.QtCore import QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.chat.mode_table import ModeRow
+from app.ui import figures
+from app.ui.figures import gigabytes
+from app.ui.machine.words import speed_figure
+from app.ui.placing import mirrored
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+from app.words import tr
+
+_SIDE_PX = 16
+_GAP_PX = 18  # between columns
+_PAD_PX = 10  # above and below a row's words
+_WORDS_PX = 190  # what title and summary need at least before columns give way
+_REFUSED_PX = 104
+_LEAST_ROW_PX = 44
+_WRAP = Qt.TextFlag.TextWordWrap | Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+
+
+@dataclass(frozen=True)
+class _Column:
+    title: str
+    values: tuple[str, ...]  # by row
+    style: TextStyle = TextStyle.UI
+    role: str = "sub"
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Words of a row, wrapped."""
+
+    text: str
+    style: TextStyle
+    role: str
+    box: QRect
+
+
+@dataclass(frozen=True)
+class _Place:
+    """Where a row stands."""
+
+    row: ModeRow
+    box: QRect
+    lines: tuple[_Line, ...]
+
+
+class PlanTable(QWidget):
+    """As high as its rows; figures go under a mode's words where columns have no room."""
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._rows: list[ModeRow] = []
+        self._assumed = False
+        self._columns: list[_Column] = []
+        self._widths: list[int] = []
+        self._places: list[_Place] = []
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        theme.changed.connect(self._arrange)
+
+    @property
+    def rows(self) -> list[ModeRow]:
+        """What is shown."""
+        return self._rows
+
+    @property
+    def column_titles(self) -> list[str]:
+        """The columns that there is room for."""
+        return [column.title for column in self._columns]
+
+    def set_rows(self, rows: Sequence[ModeRow], assumed: bool) -> None:
+        """Show other rows.
+
+        Args:
+            rows: Fastest first, then those that cannot run.
+            assumed: Whether figures come from speeds that were never measured.
+        """
+        if (list(rows), assumed) == (self._rows, self._assumed):
+            return
+        self._rows, self._assumed = list(rows), assumed
+        self._describe()
+        self._arrange()
+
+    def sizeHint(self) -> QSize:
+        """As high as its rows are at this width."""
+        return QSize(400, self._head_height() + sum(place.box.height() for place in self._places))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Wrap again."""
+        super().resizeEvent(event)
+        if event.oldSize().width() != self.width():
+            self._arrange()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the head and every row."""
+        painter = QPainter(self)
+        self._paint_cells(painter, 0, self._head_height(), None)
+        for index, place in enumerate(self._places):
+            self._paint_place(painter, index, place)
+
+    # --- where things stand -----------------------------------------------------------------------------------
+
+    def _arrange(self) -> None:
+        self._choose_columns()
+        top = self._head_height()
+        self._places = []
+        for row in self._rows:
+            place = self._placed(row, top)
+            self._places.append(place)
+            top += place.box.height()
+        self.setFixedHeight(max(top, 1))
+        self.setVisible(bool(self._rows))
+        self.update()
+
+    def _choose_columns(self) -> None:
+        """All columns where there is room; else those that matter most."""
+        every = self._every_column()
+        for columns in (every, [*every[:-3], *every[-2:]], every[-2:], every[-2:-1]):
+            self._columns = columns
+            self._widths = [self._width_of(column) for column in columns]
+            words = self.width() - 2 * _SIDE_PX - sum(self._widths) - _GAP_PX * len(columns)
+            if words >= self._theme.type.px(_WORDS_PX):
+                return
+
+    def _every_column(self) -> list[_Column]:
+        runs = [row for row in self._rows if not row.refusal]
+        columns = [_Column(tr("RAM, GB"), tuple(gigabytes(row.host_bytes) for row in runs))]
+        if any(row.gpu_bytes for row in runs):
+            columns.append(_Column(tr("VRAM, GB"), tuple(gigabytes(row.gpu_bytes) for row in runs)))
+        first = tuple(figures.duration(1e3 * row.first_token_s) for row in runs)
+        speed = tuple(speed_figure(row.tokens_per_second) for row in runs)
+        times = tuple("" if row.times_plain is None else figures.ratio(row.times_plain) for row in runs)
+        columns.append(_Column(tr("First token"), first))
+        if self._assumed:
+            columns.append(_Column(tr("tok/s, assumed"), speed))
+        else:
+            columns.append(_Column(tr("tok/s"), speed, TextStyle.UI_BOLD, "text"))
+        columns.append(_Column(tr("Times plain"), times))
+        return columns
+
+    def _width_of(self, column: _Column) -> int:
+        head = QFontMetrics(self._theme.font(TextStyle.SMALL)).horizontalAdvance(column.title)
+        metrics = QFontMetrics(self._theme.font(column.style))
+        return max(head, *(metrics.horizontalAdvance(value) for value in column.values), 0) + 1
+
+    def _head_height(self) -> int:
+        return self._theme.type.px(30) if any(not row.refusal for row in self._rows) else 1
+
+    def _placed(self, row: ModeRow, top: int) -> _Place:
+        inner = QRect(_SIDE_PX, top + _PAD_PX, max(self.width() - 2 * _SIDE_PX, 40), 100_000)
+        lines: list[_Line] = []
+        if row.refusal:
+            indent = self._refused_indent()
+            beside = inner.width() - indent >= self._theme.type.px(_WORDS_PX)
+            title = self._line(row.title, TextStyle.UI_MEDIUM, "sub", inner)
+            lines.append(title)
+            room = inner.adjusted(indent, 0, 0, 0) if beside else inner.translated(0, title.box.height() + 2)
+            lines.append(self._line(row.refusal, TextStyle.UI, "sub", room))
+        else:
+            columns = sum(self._widths) + _GAP_PX * len(self._widths)
+            title_style = TextStyle.UI_BOLD if row.reason else TextStyle.UI_MEDIUM
+            left = inner.adjusted(0, 0, -columns, 0)
+            for text, style, role in (
+                (row.title, title_style, "text"),
+                (row.summary, TextStyle.SMALL, "sub"),
+            ):
+                lines.append(self._line(text, style, role, left))
+                left.translate(0, lines[-1].box.height() + 1)
+            whole = QRect(inner.left(), left.top() + 2, inner.width(), inner.height())
+            for text, role in ((self._figures(row), "sub"), (row.reason, "acct")):
+                if text:
+                    lines.append(self._line(text, TextStyle.SMALL, role, whole))
+                    whole.translate(0, lines[-1].box.height() + 2)
+        bottom = max(line.box.bottom() for line in lines)
+        wanted = bottom - top + 1 + _PAD_PX
+        height = max(wanted, self._theme.type.px(_LEAST_ROW_PX))
+        lower = (height - wanted) // 2  # words stand in the middle of a row that has room
+        lines = [replace(line, box=line.box.translated(0, lower)) for line in lines]
+        return _Place(row, QRect(0, top, self.width(), height), tuple(lines))
+
+    def _refused_indent(self) -> int:
+        """Where the reasons of refused modes begin: behind the longest of their names."""
+        metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
+        names = (metrics.horizontalAdvance(row.title) for row in self._rows if row.refusal)
+        return max(self._theme.type.px(_REFUSED_PX), max(names) + _GAP_PX)
+
+    def _line(self, text: str, style: TextStyle, role: str, room: QRect) -> _Line:
+        metrics = QFontMetrics(self._theme.font(style))
+        bounds = metrics.boundingRect(QRect(0, 0, room.width(), 100_000), int(_WRAP), text)
+        return _Line(text, style, role, QRect(room.left(), room.top(), room.width(), bounds.height()))
+
+    def _figures(self, row: ModeRow) -> str:
+        """What columns that have no room would say."""
+        if tr("First token") in self.column_titles:
+            return ""
+        if len(self._columns) > 2:
+            return tr("First token after {time}", time=figures.duration(1e3 * row.first_token_s))
+        words = [tr("{size} GB of memory", size=gigabytes(row.host_bytes))]
+        if row.gpu_bytes:
+            words.append(tr("{size} GB on the GPU", size=gigabytes(row.gpu_bytes)))
+        words.append(tr("first token after {time}", time=figures.duration(1e3 * row.first_token_s)))
+        return ", ".join(words)
+
+    # --- painting ---------------------------------------------------------------------------------------------
+
+    def _paint_place(self, painter: QPainter, index: int, place: _Place) -> None:
+        color = self._theme.color
+        if place.row.refusal:
+            painter.fillRect(place.box, color("surf"))
+        elif place.row.reason:
+            painter.fillRect(place.box, color("accs"))
+        painter.fillRect(QRect(0, place.box.top(), self.width(), 1), color("line"))
+        for line in place.lines:
+            painter.setFont(self._theme.font(line.style))
+            painter.setPen(color("acct" if place.row.reason and line.role == "sub" else line.role))
+            painter.drawText(mirrored(self, QRectF(line.box)), int(_WRAP), line.text)
+        if not place.row.refusal:
+            head = place.lines[0].box.height() + place.lines[1].box.height() + 2 * _PAD_PX
+            self._paint_cells(painter, place.box.top(), head, index)
+
+    def _paint_cells(self, painter: QPainter, top: int, height: int, index: int | None) -> None:
+        """The figures of a row, or the titles of the columns."""
+        right = self.width() - _SIDE_PX
+        for column, width in reversed(list(zip(self._columns, self._widths, strict=True))):
+            box = QRectF(right - width, top, width, height)
+            painter.setFont(self._theme.font(TextStyle.SMALL if index is None else column.style))
+            painter.setPen(self._theme.color("mute" if index is None else column.role))
+            painter.drawText(
+                mirrored(self, box), _RIGHT, column.title if index is None else column.values[index]
+            )
+            right -= width + _GAP_PX
+        if index is None and self._head_height() > 1:
+            painter.setFont(self._theme.font(TextStyle.SMALL))
+            painter.setPen(self._theme.color("mute"))
+            box = QRectF(_SIDE_PX, top, max(right - _SIDE_PX, 0), height)
+            painter.drawText(mirrored(self, box), Qt.AlignmentFlag.AlignVCenter, tr("Mode"))
+
+    def _describe(self) -> None:
+        said = []
+        for row in self._rows:
+            if row.refusal:
+                said.append(f"{row.title}: {row.refusal}")
+            else:
+                words = tr("about {speed} tok/s", speed=speed_figure(row.tokens_per_second))
+                said.append(
+                    ". ".join(part for part in (f"{row.title}: {words}", row.summary, row.reason) if part)
+                )
+        self.setAccessibleName(tr("Plan"))
+        self.setAccessibleDescription("\n".join(said))

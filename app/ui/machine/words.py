@@ -1,0 +1,222 @@
+"""What the page about this machine says, in words and figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from PySide6.QtCore import QDate, QLocale, QTime
+
+from app.chat.choices import mode_title
+from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest
+from app.ui import figures
+from app.words import mark, tr
+from engine.messages import DiskReport, MachineReport, PlanReport
+
+_DISK_KINDS = {
+    "solid": mark("SSD"),
+    "spinning": mark("Hard disk"),
+    "network": mark("Network disk"),
+    "memory": mark("Disk in memory"),
+}
+
+
+@dataclass(frozen=True)
+class CardWords:
+    """A card.
+
+    Attributes:
+        icon: File name of its icon.
+        name: What part of the machine it is.
+        title: The part itself.
+        details: Lines below.
+    """
+
+    icon: str
+    name: str
+    title: str
+    details: tuple[str, ...]
+
+
+def card_words(report: MachineReport) -> list[CardWords]:
+    """Processor, graphics, memory and disk."""
+    return [
+        CardWords("cpu", tr("Processor"), report.processor, _processor_details(report)),
+        CardWords("microchip", tr("Graphics"), _graphics_title(report), _graphics_details(report)),
+        CardWords(
+            "memory-stick", tr("Memory"), figures.size(report.memory_total_bytes), _memory_details(report)
+        ),
+        _disk_card(report),
+    ]
+
+
+def _processor_details(report: MachineReport) -> tuple[str, ...]:
+    if report.usable_cores < report.physical_cores:
+        cores = tr(
+            "%n of {all} core(s) usable",
+            report.usable_cores,
+            all=figures.whole(report.physical_cores),
+        )
+    else:
+        cores = tr("%n core(s)", report.usable_cores)
+    sets = ", ".join(report.instruction_sets)
+    kernels = (
+        tr("Computes with {name}", name=report.kernels)
+        if report.kernels
+        else tr("Slow: Tenon's kernels are not there")
+    )
+    return tuple(line for line in (cores, sets, kernels) if line)
+
+
+def _graphics_title(report: MachineReport) -> str:
+    return report.gpus[0].name if report.gpus else tr("No graphics card")
+
+
+def _graphics_details(report: MachineReport) -> tuple[str, ...]:
+    if not report.gpus:
+        return (tr("No GPU that Tenon can use"), f"torch {report.torch}")
+    gpu = report.gpus[0]
+    total, free = figures.size(gpu.total_bytes), figures.size(gpu.free_bytes)
+    lines = [tr("{total}, {free} free", total=total, free=free)]
+    if gpu.unified:
+        lines.append(tr("Shares the computer's memory"))
+    elif gpu.memory_bytes_per_s is not None:
+        lines.append(tr("Reads {rate}", rate=figures.rate(gpu.memory_bytes_per_s)))
+    if len(report.gpus) > 1:
+        lines.append(tr("and %n more", len(report.gpus) - 1))
+    return (*lines, f"torch {report.torch}")
+
+
+def _memory_details(report: MachineReport) -> tuple[str, ...]:
+    lines = [tr("{size} free", size=figures.size(report.memory_free_bytes))]
+    if report.swap_bytes:
+        lines.append(tr("{size} of swap", size=figures.size(report.swap_bytes)))
+    return (*lines, _reads(report.memory_bytes_per_s))
+
+
+def _reads(bytes_per_s: float | None) -> str:
+    if bytes_per_s is None:
+        return tr("Speed never measured")
+    return tr("Reads {rate}", rate=figures.rate(bytes_per_s))
+
+
+def _disk_card(report: MachineReport) -> CardWords:
+    disk = models_disk(report)
+    if disk is None:
+        return CardWords("hard-drive", tr("Disk"), tr("Unknown"), ())
+    free = figures.size(disk.free_bytes)
+    title = tr("{size} free", size=free)
+    if disk.kind in _DISK_KINDS:
+        title = tr("{kind}, {size} free", kind=tr(_DISK_KINDS[disk.kind]), size=free)
+    return CardWords("hard-drive", tr("Disk"), title, (_reads(disk.read_bytes_per_s),))
+
+
+def models_disk(report: MachineReport) -> DiskReport | None:
+    """The disk that models lie on."""
+    return next((disk for disk in report.disks if disk.role == "models"), None)
+
+
+def measured_words(report: MachineReport, now: datetime) -> str:
+    """When the speeds were measured.
+
+    Args:
+        report: The machine.
+        now: The moment, with its time zone.
+    """
+    if not report.measured_at:
+        return tr("Speeds never measured")
+    moment = datetime.fromisoformat(report.measured_at).astimezone(now.tzinfo)
+    locale = QLocale()
+    time = locale.toString(QTime(moment.hour, moment.minute), QLocale.FormatType.ShortFormat)
+    if moment.date() == now.date():
+        return tr("Measured today at {time}", time=time)
+    date = locale.toString(QDate(moment.year, moment.month, moment.day), tr("d MMM yyyy"))
+    return tr("Measured on {date}", date=date)
+
+
+def power_words(report: MachineReport) -> str:
+    """Where the power comes from; empty where that is not known."""
+    if report.on_mains is None:
+        return ""
+    if report.on_mains:
+        return tr("on mains power")
+    if report.battery_percent is None:
+        return tr("on battery")
+    return tr("on battery, {charge}", charge=figures.percent(report.battery_percent / 100))
+
+
+def speed_figure(tokens_per_second: float) -> str:
+    """Tokens per second without the unit: 14.23 -> "14.2", 0.42 -> "0.42"."""
+    if 0 < tokens_per_second < 0.995:
+        return QLocale().toString(float(tokens_per_second), "f", 2)
+    return figures.ratio(tokens_per_second)
+
+
+def usual_context(plan: PlanReport | None) -> int | None:
+    """The context that the mode of a plan has room for; None where that is not known."""
+    modes = () if plan is None else plan.modes
+    return next((mode.context for mode in modes if plan is not None and mode.mode == plan.chosen), None)
+
+
+def context_words(context: int | None, usual: int | None = None) -> str:
+    """A context in words.
+
+    Args:
+        context: Tokens; None for the usual one.
+        usual: What that comes to, where it is known.
+    """
+    if context is not None:
+        return tr("{tokens} tokens", tokens=figures.whole(context))
+    return tr("Usual context") if usual is None else tr("Usual, {tokens} tokens", tokens=figures.whole(usual))
+
+
+def plan_notes(plan: PlanReport) -> list[str]:
+    """What is said below the plan."""
+    prompt = tr("First token: after a prompt of {tokens} tokens.", tokens=figures.whole(plan.prompt_tokens))
+    weights = tr("Weights in {format}.", format=plan.weights)
+    draft = [tr("Draft: {name}.", name=plan.draft)] if plan.draft else []
+    if not plan.measured:
+        source = tr("Every figure is assumed: the speeds of this machine were never measured.")
+    elif plan.profiled:
+        source = tr("Predicted from this machine's speeds and from replies of this model here.")
+    else:
+        source = tr("Predicted from this machine's speeds.")
+    return [source, " ".join([weights, *draft, prompt])]
+
+
+def progress_words(measuring: Measuring) -> str:
+    """What is measured now."""
+    if measuring.stopping:
+        return tr("Stopping")
+    if measuring.stage is Stage.SPEEDS:
+        return tr("Measuring processor, memory and disk")
+    if measuring.stage is Stage.PLAN:
+        return tr("Looking which modes can run")
+    done, modes = figures.whole(measuring.modes_done), len(measuring.modes)
+    return tr("{done} of %n mode(s) done", modes, done=done)
+
+
+def promise_words(report: MachineReport | None) -> str:
+    """What is said above the button that measures every mode."""
+    if report is not None and report.on_mains is False:
+        return tr("On battery most computers are slower: plug it in to measure.")
+    if report is None or not report.measured_at:
+        return tr("The speeds of the machine are measured first, in some seconds.")
+    return tr("What is measured is kept, and this model's predictions get better by it.")
+
+
+def result_words(rows: tuple[MeasuredMode, ...]) -> tuple[str, str]:
+    """What measuring has found: a title and a sentence; both empty where there is nothing to compare."""
+    best = fastest(rows)
+    known = sum(row.tokens_per_second is not None for row in rows)
+    if best is None or best.tokens_per_second is None or known < 2:
+        return "", ""
+    title = tr("{mode} is the fastest here", mode=mode_title(best.mode))
+    plain = next((row.tokens_per_second for row in rows if row.mode == "plain"), None)
+    if best.mode == "plain":
+        return title, tr("{speed}: no other mode was faster.", speed=figures.speed(best.tokens_per_second))
+    if not plain:
+        return title, figures.speed(best.tokens_per_second)
+    times = figures.ratio(best.tokens_per_second / plain)
+    speed = figures.speed(best.tokens_per_second)
+    return title, tr("{speed}, {times} times plain.", speed=speed, times=times)

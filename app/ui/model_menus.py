@@ -1,0 +1,88 @@
+"""The menus of a chat: which model answers, with which draft, in which mode."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.ui.composer.mode_button import ModeButton
+from app.ui.model_button import ModelButton
+from app.words import tr
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+
+class ModelMenus(QObject):
+    """Fills the menus of the two buttons when they are opened, and does what is chosen in them.
+
+    Args:
+        workspace: Knows what there is to choose from.
+        model: The button with the models and their drafts.
+        mode: The button with the modes.
+        page: What the dialogs stand above.
+    """
+
+    def __init__(self, workspace: Workspace, model: ModelButton, mode: ModeButton, page: QWidget) -> None:
+        super().__init__(page)
+        self._workspace = workspace
+        self._model = model
+        self._mode = mode
+        self._page = page
+        drafts = workspace.drafts
+        mode.mode_chosen.connect(workspace.choose_mode)
+        mode.menu_requested.connect(self._open_modes)
+        workspace.plans.answered.connect(self._plan_made)
+        model.menu_requested.connect(self._open_models)
+        model.model_chosen.connect(workspace.choose_model)
+        model.folder_requested.connect(self._choose_folder)
+        model.file_requested.connect(self._choose_file)
+        model.drafts_requested.connect(self._open_drafts)
+        model.draft_chosen.connect(drafts.choose)
+        model.draft_folder_requested.connect(self._choose_draft_folder)
+        model.drafts_closed.connect(drafts.stop_looking)
+        drafts.changed.connect(self._drafts_changed)
+
+    @Slot()
+    def _open_models(self) -> None:
+        self._model.open_menu(self._workspace.models(), self._workspace.drafts.chosen_name)
+
+    @Slot()
+    def _open_modes(self) -> None:
+        self._mode.open_menu(self._workspace.modes())
+        self._workspace.plans.ask_for_chosen()
+
+    @Slot()
+    def _plan_made(self) -> None:
+        self._mode.refresh_menu(self._workspace.modes())
+
+    @Slot()
+    def _open_drafts(self) -> None:
+        self._model.show_drafts(self._workspace.drafts.choices())
+        self._workspace.drafts.look_through()
+
+    @Slot()
+    def _drafts_changed(self) -> None:
+        self._model.refresh_drafts(self._workspace.drafts.choices())
+
+    @Slot()
+    def _choose_folder(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self._page, tr("Open model folder"))
+        if folder:
+            self._workspace.choose_model(folder)
+
+    @Slot()
+    def _choose_file(self) -> None:
+        path, _ = QFileDialog.getOpenFileName(
+            self._page, tr("Open GGUF file"), "", tr("GGUF models (*.gguf)")
+        )
+        if path:
+            self._workspace.choose_model(path)
+
+    @Slot()
+    def _choose_draft_folder(self) -> None:
+        folder = QFileDialog.getExistingDirectory(self._page, tr("Choose a draft's folder"))
+        if folder:
+            self._workspace.drafts.choose(folder)

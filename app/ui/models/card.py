@@ -1,0 +1,192 @@
+"""A model on a card: what it would do on this computer, and the button that gets it or uses it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+
+from app.chat.model_entries import DownloadEntry, Fit, ListedModel, fit_of
+from app.ui import figures
+from app.ui.flow import Flow
+from app.ui.models.elided_label import ElidedLabel
+from app.ui.models.tag import Tag
+from app.ui.models.wording import best_mode, fit_title, joined, licence_title, memory_words, speed_in_words
+from app.ui.share_bar import ShareBar
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.kind import set_kind
+from app.ui.theme.theme import Theme
+from app.words import tr
+from engine.messages import Prediction
+
+
+@dataclass(frozen=True)
+class CardContent:
+    """What stands on a card.
+
+    Attributes:
+        model: The model.
+        prediction: What it would do here.
+        badge: What it is recommended for, in the window's language.
+        installed_ref: What `LoadOptions.model` takes where it is here; empty where it is not.
+        download: On its way; None where it is not.
+        draft_bytes: Of the draft that comes along; 0 for none.
+        primary: Whether its button is the one of the page.
+        asked: Whether the hub is being asked for it.
+        in_words: Whether speed is said in words per second, and nothing of modes and formats.
+    """
+
+    model: ListedModel
+    prediction: Prediction
+    badge: str
+    installed_ref: str = ""
+    download: DownloadEntry | None = None
+    draft_bytes: int = 0
+    primary: bool = False
+    asked: bool = False
+    in_words: bool = False
+
+    @property
+    def download_bytes(self) -> int:
+        """What a click on Download brings, as far as it is known."""
+        return (self.model.size_bytes or 0) + self.draft_bytes
+
+
+class ModelCard(QFrame):
+    """Asks for what its button says; knows nothing of who answers."""
+
+    get_requested = Signal(str)  # the model's reference
+    chat_requested = Signal(str)  # an installed model's reference
+
+    def __init__(self, theme: Theme, content: CardContent, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.content: CardContent | None = None
+        self.setProperty("kind", "model-card")
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Preferred)
+        self._title = ElidedLabel(kind="section", parent=self)
+        self._badge = Tag(theme, self)
+        self._subtitle = ElidedLabel(kind="small", parent=self)
+        self._speed = QLabel(self)
+        self._speed.setProperty("kind", "page-title")
+        self._unit = ElidedLabel(kind="sub", parent=self)
+        self._fit = QLabel(self)
+        self._fit.setProperty("kind", "label")
+        self._memory = QLabel(self)
+        self._memory.setProperty("kind", "sub")
+        self._bar = ShareBar(theme, tr("Memory it would take"), self)
+        self._mode = Tag(theme, self)
+        self._draft = Tag(theme, self)
+        self.button = QPushButton(self)
+        self.button.setIconSize(QSize(16, 16))
+        self.button.clicked.connect(self._act)
+        self.progress = ShareBar(theme, tr("Download"), self)
+        head = QHBoxLayout()
+        head.setSpacing(8)
+        head.addWidget(self._title, 1)
+        head.addWidget(self._badge)
+        speed = QHBoxLayout()
+        speed.setSpacing(8)
+        speed.addWidget(self._speed, 0, Qt.AlignmentFlag.AlignBaseline)
+        speed.addWidget(self._unit, 1, Qt.AlignmentFlag.AlignBaseline)
+        fit = QHBoxLayout()
+        fit.addWidget(self._fit, 1)
+        fit.addWidget(self._memory)
+        tags = Flow(6)
+        tags.addWidget(self._mode)
+        tags.addWidget(self._draft)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(16, 14, 16, 16)
+        column.setSpacing(0)
+        column.addLayout(head)
+        column.addWidget(self._subtitle)
+        column.addSpacing(8)
+        column.addLayout(speed)
+        column.addSpacing(8)
+        column.addLayout(fit)
+        column.addSpacing(6)
+        column.addWidget(self._bar)
+        column.addSpacing(12)
+        column.addLayout(tags)
+        column.addStretch(1)
+        column.addSpacing(14)
+        column.addWidget(self.button)
+        column.addWidget(self.progress)
+        self.show_content(content)
+
+    def show_content(self, content: CardContent) -> None:
+        """Show something else, or the same with more known of it."""
+        if content == self.content:
+            return
+        self.content = content
+        model, prediction = content.model, content.prediction
+        self.setAccessibleName(model.title)
+        self._title.setText(model.title)
+        form = "" if content.in_words else tr("4-bit")
+        self._subtitle.setText(joined(form, licence_title(model.licence)))
+        installed = bool(content.installed_ref)
+        self._badge.show_words(tr("Installed") if installed else content.badge, "good")
+        say_speed = speed_in_words if content.in_words else figures.speed
+        speed = say_speed(prediction.tokens_per_second or 0.0)
+        number, _, unit = speed.rpartition(" ")
+        self._speed.setText(number)
+        self._unit.setText(
+            tr("{unit} predicted", unit=unit) if prediction.measured else tr("{unit}, a guess", unit=unit)
+        )
+        self._fit.setText(fit_title(prediction))
+        self._memory.setText(memory_words(prediction))
+        tight = fit_of(prediction) in (Fit.DISK, Fit.NO)
+        self._bar.show_share(
+            prediction.memory_bytes / max(1, prediction.room_bytes), "map" if tight else "acc"
+        )
+        self._show_tags(content)
+        self._show_button(content, installed)
+
+    def _show_tags(self, content: CardContent) -> None:
+        mode = "" if content.in_words else best_mode(content.prediction)
+        self._mode.show_words(mode, icon="zap", tip=tr("The mode that is predicted to be fastest"))
+        size, draft = figures.size(content.draft_bytes), ""
+        if content.draft_bytes and content.in_words:
+            draft = tr("With its small helper, {size}", size=size)
+        elif content.draft_bytes:
+            draft = tr("Draft paired, {size}", size=size)
+        self._draft.show_words(
+            draft, icon="link", tip=tr("A small model that guesses for this one, fetched along")
+        )
+
+    def _show_button(self, content: CardContent, installed: bool) -> None:
+        coming = content.download is not None and not installed
+        self.button.setVisible(not coming)
+        self.progress.setVisible(coming)
+        if content.download is not None and coming:
+            share = figures.percent(content.download.share)
+            self.progress.show_share(content.download.share)
+            self.progress.show_words(
+                tr("Paused, {share}", share=share)
+                if content.download.state in ("paused", "failed")
+                else tr("Downloading, {share}", share=share)
+            )
+            return
+        primary = content.primary and not installed
+        set_kind(self.button, "primary" if primary else "")
+        role = "onacc" if primary else "text"
+        self.button.setIcon(themed_icon(self._theme, "message-square" if installed else "download", role))
+        size = figures.size(content.download_bytes)
+        words = tr("Chat with it") if installed else tr("Download {size}", size=size)
+        if content.asked:
+            words = tr("Asking...")
+        self.button.setEnabled(not content.asked)
+        self.button.setText(f"  {words}")
+        title = content.model.title
+        self.button.setAccessibleName(
+            tr("Chat with {title}", title=title) if installed else tr("Download {title}", title=title)
+        )
+
+    @Slot()
+    def _act(self) -> None:
+        assert self.content is not None
+        if self.content.installed_ref:
+            self.chat_requested.emit(self.content.installed_ref)
+        else:
+            self.get_requested.emit(self.content.model.reference)

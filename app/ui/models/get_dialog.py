@@ -1,0 +1,166 @@
+"""Before a download: what comes, how large it is, what comes with it, and whether terms have to be accepted first."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+
+from app.chat.model_entries import OfferEntry
+from app.ui import figures
+from app.ui.list_box import ListBox
+from app.ui.models.model_dialog import ModelDialog
+from app.ui.models.wording import joined, licence_title
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+from app.ui.tick_box import TickBox
+from app.words import tr
+
+
+class GetDialog(ModelDialog):
+    """Asks; what is to be fetched is read off it when it was accepted."""
+
+    quantization_wanted = Signal(str)  # another one than what is shown
+    token_given = Signal(str)
+
+    def __init__(
+        self, theme: Theme, title: str, offer: OfferEntry, draft_wanted: bool, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(theme, tr("Get {title}", title=title), "", parent)
+        self.offer = offer
+        self._facts = self.add_words("")
+        self._room = self.add_words("")
+        self.quantizations = ListBox(theme, self)
+        self.quantizations.addItems(list(offer.quantizations))
+        self.quantizations.setAccessibleName(tr("Quantization"))
+        self._choice = self._row(tr("Quantization"), self.quantizations)
+        self.quantizations.activated.connect(self._another_quantization)
+        self.draft_boxes: dict[str, TickBox] = {}
+        for draft in offer.drafts:
+            size = tr("about {size}", size=figures.size(draft.size_bytes)) if draft.size_bytes else ""
+            words = (
+                tr("With the draft head {title}", title=draft.title)
+                if draft.is_head
+                else tr("With the draft {title}, {size}", title=draft.title, size=size)
+            )
+            wanted = draft_wanted and draft is offer.drafts[0]
+            box = self.draft_boxes[draft.reference] = TickBox(theme, words, self)
+            box.setChecked(wanted)
+            box.toggled.connect(self._say_size)
+            self.column.addWidget(box)
+        if offer.drafts:
+            self.add_words(
+                tr(
+                    "A draft guesses tokens that the model then checks several at a time: the same text, sooner."
+                ),
+                "small",
+            )
+        self.token = QLineEdit(self)
+        self.page_button = QPushButton(tr("Open its page"), self)
+        if offer.gated:
+            self._explain_gate()
+        self.trouble = self.add_words("", "bad")
+        self.trouble.hide()
+        self.column.addStretch(1)
+        self.show_offer(offer)
+        self.fit()
+
+    def show_offer(self, offer: OfferEntry) -> None:
+        """Show what the hub says of another quantization."""
+        self.offer = offer
+        self._facts.setText(
+            joined(
+                tr("From {repo}", repo=offer.repo),
+                licence_title(offer.licence) or tr("no licence stated"),
+                offer.quantization,
+            )
+        )
+        self.quantizations.setCurrentText(offer.quantization)
+        for widget in self._choice:
+            widget.setVisible(len(offer.quantizations) > 1)
+        self.accept_button.setEnabled(True)
+        self._say_size()
+
+    def say_trouble(self, sentence: str) -> None:
+        """Say what does not work; the dialog stays."""
+        self.trouble.setText(sentence)
+        self.trouble.setVisible(bool(sentence))
+        self.accept_button.setEnabled(True)
+        self.fit()
+
+    @property
+    def drafts(self) -> tuple[str, ...]:
+        """What is to be fetched along."""
+        return tuple(reference for reference, box in self.draft_boxes.items() if box.isChecked())
+
+    @Slot()
+    def accept(self) -> None:
+        """Keep the token first where one was typed; the download begins when it is kept."""
+        token = self.token.text().strip()
+        if token:
+            self.accept_button.setEnabled(False)
+            self.token_given.emit(token)
+        else:
+            super().accept()
+
+    @Slot()
+    def go_on(self) -> None:
+        """The token is kept."""
+        self.token.clear()
+        super().accept()
+
+    @Slot()
+    def _say_size(self) -> None:
+        sizes = {draft.reference: draft.size_bytes or 0 for draft in self.offer.drafts}
+        total = self.offer.size_bytes + sum(sizes[draft] for draft in self.drafts)
+        self.accept_button.setText(tr("Download {size}", size=figures.size(total)))
+        self._room.setText(tr("{free} are free on the disk.", free=figures.size(self.offer.free_bytes)))
+
+    @Slot(int)
+    def _another_quantization(self, number: int) -> None:
+        wanted = self.quantizations.itemText(number)
+        if wanted != self.offer.quantization:
+            self.accept_button.setEnabled(False)
+            self.quantization_wanted.emit(wanted)
+
+    def _explain_gate(self) -> None:
+        """What to do for a model whose owner wants terms accepted."""
+        self.add_words(tr("Its owner wants terms accepted first"), "label")
+        self.add_words(
+            tr(
+                "Sign in on its page and accept the terms there, make an access token in the hub's settings, and "
+                "paste it here. It is kept in the system's keyring."
+            )
+        )
+        self.page_button.setIcon(themed_icon(self._theme, "link", "text"))
+        self.page_button.clicked.connect(self._open_page)
+        self.page_button.setToolTip(self.offer.page)
+        line = QHBoxLayout()
+        line.addWidget(self.page_button)
+        line.addStretch(1)
+        self.column.addLayout(line)
+        self.add_words(self.offer.page, "small").setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        self.token.setEchoMode(QLineEdit.EchoMode.Password)
+        self.token.setAccessibleName(tr("Access token"))
+        self.token.setPlaceholderText(
+            tr("A token is kept already; paste another one to replace it")
+            if self.offer.has_token
+            else tr("Access token, starts with hf_")
+        )
+        self.column.addWidget(self.token)
+
+    @Slot()
+    def _open_page(self) -> None:
+        QDesktopServices.openUrl(QUrl(self.offer.page))
+
+    def _row(self, words: str, field: QWidget) -> tuple[QWidget, QWidget]:
+        label = QLabel(words, self)
+        label.setBuddy(field)
+        line = QHBoxLayout()
+        line.setSpacing(12)
+        line.addWidget(label)
+        line.addWidget(field, 1)
+        self.column.addLayout(line)
+        return label, field

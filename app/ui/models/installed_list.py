@@ -1,0 +1,235 @@
+"""The models of this computer: use one, check its files, show its folder, remove it; and what drafts go with what."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QPoint, QSize, Signal, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.chat.choices import model_name
+from app.chat.model_entries import InstalledEntry, ListedModel
+from app.ui import figures
+from app.ui.models.elided_label import ElidedLabel
+from app.ui.models.ruled_row import RuledRow
+from app.ui.models.tag import Tag
+from app.ui.models.wording import joined, kind_title, licence_title
+from app.ui.share_bar import ShareBar
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+from app.words import tr
+from engine.messages import DraftPair
+
+
+@dataclass(frozen=True)
+class InstalledContent:
+    """What stands in a row.
+
+    Attributes:
+        entry: The model.
+        in_use: Whether it answers, or guesses for what answers.
+        speed: What is predicted or nothing.
+        read_share: How much of it has been read, where it is being checked; None where it is not.
+        pairs: What is known of it as a draft.
+        draft: A draft that could be fetched for it; None for none.
+    """
+
+    entry: InstalledEntry
+    in_use: bool = False
+    speed: str = ""
+    read_share: float | None = None
+    pairs: tuple[DraftPair, ...] = ()
+    draft: ListedModel | None = None
+
+
+def name_of(entry: InstalledEntry) -> str:
+    """What to call it."""
+    return model_name(entry.ref) if entry.bundled else entry.name
+
+
+class InstalledRow(RuledRow):
+    """One model."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self.content: InstalledContent | None = None
+        self.name = ElidedLabel(kind="label", parent=self)
+        self.kind = Tag(theme, self)
+        self.detail = ElidedLabel(kind="small", parent=self)
+        self.problem = QLabel(self)
+        self.problem.setProperty("kind", "bad")
+        self.problem.setWordWrap(True)
+        self.fits = QLabel(self)
+        self.fits.setProperty("kind", "notice")
+        self.fits.setWordWrap(True)
+        self.misfits = QLabel(self)
+        self.misfits.setProperty("kind", "small")
+        self.misfits.setWordWrap(True)
+        self.misfits.setEnabled(False)
+        self.bar = ShareBar(theme, tr("Reading its files"), self)
+        self.state = Tag(theme, self)
+        self.use = QPushButton(tr("Chat with it"), self)
+        self.use.setProperty("kind", "row")
+        self.more = QToolButton(self)
+        self.more.setIcon(themed_icon(theme, "ellipsis"))
+        self.more.setIconSize(QSize(16, 16))
+        self.more.setFixedSize(28, 28)
+        line = QHBoxLayout()
+        line.setSpacing(8)
+        line.addWidget(self.name)
+        line.addWidget(self.kind)
+        line.addStretch(1)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addLayout(line)
+        for widget in (self.detail, self.problem, self.fits, self.misfits, self.bar):
+            words.addWidget(widget)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(16, 8, 8, 8)
+        row.setSpacing(8)
+        row.addLayout(words, 1)
+        row.addWidget(self.state)
+        row.addWidget(self.use)
+        row.addWidget(self.more)
+
+    def show_content(self, content: InstalledContent) -> None:
+        """Show how it stands."""
+        if content == self.content:
+            return
+        self.content = content
+        entry, name = content.entry, name_of(content.entry)
+        self.name.setText(name)
+        self.kind.show_words(kind_title(entry), icon="link")
+        size = "" if entry.size_bytes is None else figures.size(entry.size_bytes)
+        self.detail.setText(
+            tr("Built in: answers questions about Tenon")
+            if entry.bundled
+            else tr("Being added")
+            if not entry.ref
+            else joined(
+                entry.format,
+                size,
+                licence_title(entry.licence),
+                tr("used in place") if entry.in_place else "",
+                content.speed,
+            )
+        )
+        self.detail.setVisible(bool(self.detail.text()))
+        self.problem.setText(entry.problem)
+        self.problem.setVisible(bool(entry.problem))
+        self._show_pairs(content.pairs)
+        reading = content.read_share is not None
+        self.bar.setVisible(reading)
+        if content.read_share is not None:
+            self.bar.show_share(content.read_share)
+        self.state.show_words(tr("In use") if content.in_use else "", "good", "check")
+        usable = entry.kind == "target" and not entry.problem and not content.in_use and bool(entry.ref)
+        self.use.setVisible(usable)
+        self.use.setAccessibleName(tr("Chat with {title}", title=name))
+        self.more.setVisible(not entry.bundled)
+        self.more.setAccessibleName(tr("More about {name}", name=name))
+        self.more.setToolTip(tr("More about {name}", name=name))
+
+    def _show_pairs(self, pairs: Collection[DraftPair]) -> None:
+        """Which models it guesses for; for which it cannot, greyed, and why."""
+        good = [pair for pair in pairs if not pair.problem]
+        # What is no draft by its kind could be one for anything: only what works is worth a line then.
+        entry = self.content.entry if self.content is not None else None
+        bad = [pair for pair in pairs if pair.problem and entry is not None and entry.kind != "target"]
+        self.fits.setText(
+            tr("Can draft for {models}", models=joined(*(model_name(pair.target) for pair in good)))
+        )
+        self.fits.setVisible(bool(good))
+        self.misfits.setText(
+            "\n".join(
+                tr("Not for {model}: {reason}", model=model_name(pair.target), reason=pair.problem)
+                for pair in bad
+            )
+        )
+        self.misfits.setVisible(bool(bad))
+
+
+class InstalledList(QFrame):
+    """All of them."""
+
+    use_requested = Signal(str)  # reference
+    verify_requested = Signal(str)  # name
+    folder_requested = Signal(str)  # reference
+    remove_requested = Signal(str)  # name
+    stop_requested = Signal()
+    draft_requested = Signal(str)  # name of the model that it is for
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setProperty("kind", "rows")
+        self.setAccessibleName(tr("On this computer"))
+        self.rows: dict[str, InstalledRow] = {}
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+
+    def show_contents(self, contents: Sequence[InstalledContent]) -> None:
+        """Show these."""
+        names = [content.entry.name for content in contents]
+        for name in [known for known in self.rows if known not in names]:
+            row = self.rows.pop(name)
+            row.hide()
+            row.deleteLater()
+        for number, content in enumerate(contents):
+            name = content.entry.name
+            if name not in self.rows:
+                row = self.rows[name] = InstalledRow(self._theme, self)
+                row.use.clicked.connect(self._use)
+                row.more.clicked.connect(self._open_menu)
+                self._column.insertWidget(number, row)
+            self.rows[name].show_content(content)
+
+    def menu_of(self, name: str) -> QMenu:
+        """What else can be done with a model."""
+        content = self.rows[name].content
+        assert content is not None
+        entry = content.entry
+        menu = QMenu(self)
+        if content.read_share is not None:
+            menu.addAction(themed_icon(self._theme, "x"), tr("Stop")).triggered.connect(self.stop_requested)
+        if not entry.ref:  # on its way
+            return menu
+        if content.draft is not None:
+            words = tr("Get its draft {title}", title=content.draft.title)
+            draft = menu.addAction(themed_icon(self._theme, "link"), words)
+            draft.triggered.connect(lambda: self.draft_requested.emit(name))
+        if content.read_share is None and entry.recorded and not entry.problem:
+            check = menu.addAction(themed_icon(self._theme, "shield"), tr("Check its files"))
+            check.triggered.connect(lambda: self.verify_requested.emit(name))
+        folder = menu.addAction(themed_icon(self._theme, "folder-open"), tr("Show its folder"))
+        folder.triggered.connect(lambda: self.folder_requested.emit(entry.ref))
+        menu.addSeparator()
+        remove = menu.addAction(themed_icon(self._theme, "trash-2"), tr("Remove..."))
+        remove.triggered.connect(lambda: self.remove_requested.emit(name))
+        return menu
+
+    @Slot()
+    def _use(self) -> None:
+        content = next(row.content for row in self.rows.values() if row.use is self.sender())
+        if content is not None:
+            self.use_requested.emit(content.entry.ref)
+
+    @Slot()
+    def _open_menu(self) -> None:
+        name, row = next((name, row) for name, row in self.rows.items() if row.more is self.sender())
+        menu = self.menu_of(name)
+        menu.aboutToHide.connect(menu.deleteLater)
+        menu.popup(
+            row.more.mapToGlobal(QPoint(row.more.width() - menu.sizeHint().width(), row.more.height() + 4))
+        )

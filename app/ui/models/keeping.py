@@ -1,0 +1,105 @@
+"""What a person does with the models of this computer: brought in from elsewhere, shown, checked, removed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QWidget
+
+from app.chat.model_entries import ImportEntry, RemovalEntry
+from app.ui import figures
+from app.ui.models.import_dialog import ImportDialog
+from app.ui.models.installed_list import InstalledList
+from app.ui.models.removal_dialog import RemovalDialog
+from app.ui.shown_folder import show_folder
+from app.ui.theme.theme import Theme
+from app.words import tr
+
+if TYPE_CHECKING:
+    from app.bridge.models.store import ModelStore
+
+
+class Keeping(QObject):
+    """Has it done by the store, asks where there is something to decide, and says what came of it."""
+
+    said = Signal(str, bool)  # a sentence, and whether it stays
+
+    def __init__(self, theme: Theme, store: ModelStore, rows: InstalledList, window: QWidget) -> None:
+        super().__init__(window)
+        self._theme = theme
+        self._store = store
+        self._window = window
+        installed = store.installed
+        installed.problem.connect(self._say_trouble)
+        installed.import_refused.connect(self._say_trouble)
+        installed.looked_at.connect(self._ask_import)
+        installed.imported.connect(self._say_imported)
+        installed.removal_planned.connect(self._ask_removal)
+        installed.removed.connect(self._say_removed)
+        installed.verified.connect(self._say_verified)
+        rows.use_requested.connect(store.use)
+        rows.verify_requested.connect(installed.verify)
+        rows.stop_requested.connect(installed.stop_reading)
+        rows.folder_requested.connect(self._show_folder)
+        rows.remove_requested.connect(installed.plan_removal)
+
+    @Slot()
+    def add_folder(self) -> None:
+        """Choose a folder with a model and add it."""
+        folder = QFileDialog.getExistingDirectory(self._window, tr("Add a model's folder"))
+        if folder:
+            self._store.installed.look_at([folder])
+
+    @Slot()
+    def add_file(self) -> None:
+        """Choose a GGUF file, or the files of one model, and add it."""
+        kinds = tr("Models (*.gguf *.safetensors *.json *.model *.bin)")
+        paths, _ = QFileDialog.getOpenFileNames(self._window, tr("Add a model's file"), "", kinds)
+        if paths:
+            self._store.installed.look_at(paths)
+
+    @Slot(object)
+    def _ask_import(self, entry: ImportEntry) -> None:
+        dialog = ImportDialog(self._theme, entry, self._window)
+        dialog.accepted.connect(lambda: self._store.installed.bring_in(entry, dialog.copies))
+        dialog.open()
+
+    @Slot(object)
+    def _ask_removal(self, removal: RemovalEntry) -> None:
+        entry = self._store.entry(removal.name)
+        in_use = entry is not None and self._store.in_use(entry)
+        dialog = RemovalDialog(self._theme, removal, in_use, self._window)
+        dialog.accepted.connect(lambda: self._store.remove(removal.name, dialog.drafts))
+        dialog.open()
+
+    @Slot(str)
+    def _show_folder(self, ref: str) -> None:
+        place = Path(ref)
+        problem = show_folder(place.parent if place.suffix else place)
+        if problem:
+            self._say_trouble(problem)
+
+    @Slot(str)
+    def _say_trouble(self, sentence: str) -> None:
+        self.said.emit(sentence, True)
+
+    @Slot(str)
+    def _say_imported(self, name: str) -> None:
+        self.said.emit(tr("{name} is added.", name=name), False)
+
+    @Slot(str, object)
+    def _say_removed(self, name: str, freed_bytes: int) -> None:
+        size = figures.size(freed_bytes)
+        self.said.emit(tr("{name} is removed; {size} are free again.", name=name, size=size), False)
+
+    @Slot(str, tuple)
+    def _say_verified(self, name: str, bad: tuple[str, ...]) -> None:
+        if bad:
+            files = ", ".join(bad)
+            self.said.emit(
+                tr("{name} is damaged: {files}. Get or add it again.", name=name, files=files), True
+            )
+        else:
+            self.said.emit(tr("{name}: all files are what they were.", name=name), False)

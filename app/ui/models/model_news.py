@@ -1,0 +1,89 @@
+"""What the window says of models wherever the person is: how many come, what came, and what went wrong."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Slot
+
+from app.ui.commands import Commands, Section
+from app.ui.places import CHAT, MODELS, Places
+from app.ui.sidebar.places_nav import PlacesNav
+from app.ui.toast import Toast
+from app.words import tr
+
+if TYPE_CHECKING:
+    from app.bridge.models.store import ModelStore
+    from app.ui.models.models_page import ModelsPage
+
+
+class ModelNews(QObject):
+    """A figure at the sidebar's foot, and notices."""
+
+    def __init__(self, store: ModelStore, nav: PlacesNav, toast: Toast, places: Places) -> None:
+        super().__init__(places)
+        self._store = store
+        self._nav = nav
+        self._toast = toast
+        self._places = places
+        store.downloads.changed.connect(self._count)
+        store.downloads.failed.connect(self._tell_failure)
+        store.ready.connect(self._tell_ready)
+
+    def add_commands(self, commands: Commands) -> None:
+        """Declare what can be done with models from anywhere."""
+        models = Section.MODEL
+        commands.add("add-model-folder", tr("Add a model from a folder..."), self._add_folder, models,
+                     icon="folder-open")  # fmt: skip
+        commands.add(
+            "add-model-file", tr("Add a model from a file..."), self._add_file, models, icon="folder-plus"
+        )
+        commands.add("search-models", tr("Search models"), self._search, models, icon="search")
+
+    @Slot()
+    def _add_folder(self) -> None:
+        self._page().keeping.add_folder()
+
+    @Slot()
+    def _add_file(self) -> None:
+        self._page().keeping.add_file()
+
+    @Slot()
+    def _search(self) -> None:
+        page = self._page()
+        page.area.ensureWidgetVisible(page.table)
+        page.area.ensureWidgetVisible(page.search)
+        page.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def _page(self) -> ModelsPage:
+        """The page, in view."""
+        from app.ui.models.models_page import ModelsPage  # with the first of these commands
+
+        self._places.go(MODELS)
+        page = self._places.page(MODELS)
+        assert isinstance(page, ModelsPage)
+        return page
+
+    @Slot()
+    def _count(self) -> None:
+        count = self._store.downloads.under_way
+        self._nav.rows[MODELS].set_hint(str(count) if count else "")
+
+    @Slot(str, str)
+    def _tell_ready(self, name: str, ref: str) -> None:
+        entry = self._store.entry(name)
+        sentence = tr("{name} is ready.", name=name)
+        if entry is not None and entry.kind == "target":
+            self._toast.say(sentence, tr("Chat with it"), partial(self._use, ref))
+        else:
+            self._toast.say(sentence)
+
+    @Slot(str, str)
+    def _tell_failure(self, name: str, message: str) -> None:
+        sentence = tr("{name} is not here yet. {message}", name=name, message=message)
+        self._toast.say(sentence, tr("Try again"), partial(self._store.downloads.resume, name), lasting=True)
+
+    def _use(self, ref: str) -> None:
+        self._store.use(ref)
+        self._places.go(CHAT)

@@ -1,0 +1,270 @@
+"""Models to choose from, a row each: columns that there is no room for go under the name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+
+from app.chat.model_entries import Fit, ListedModel, fit_of
+from app.ui import figures
+from app.ui.models.elided_label import ElidedLabel
+from app.ui.models.tag import Tag, Tone
+from app.ui.models.wording import best_mode, fit_title, joined, licence_title
+from app.ui.theme.icons import tinted_pixmap
+from app.ui.theme.kind import set_kind
+from app.ui.theme.theme import Theme
+from app.words import mark, tr
+from engine.messages import Prediction
+
+_TONES: dict[Fit, tuple[Tone, str]] = {
+    Fit.EASY: ("good", "check"),
+    Fit.FITS: ("good", "check"),
+    Fit.DISK: ("warning", "hard-drive"),
+    Fit.NO: ("bad", "x"),
+}
+#: Columns with their heads, and from which width on, in px at 100 %, they stand beside each other.
+_COLUMNS = (
+    (mark("Model"), 0),
+    (mark("From"), 900),
+    (mark("Size"), 600),
+    (mark("Licence"), 800),
+    (mark("Fit"), 470),
+    (mark("Predicted"), 600),
+    (mark("Best mode"), 800),
+    (mark("Draft"), 900),
+    ("", 0),
+)
+_RIGHT = (2, 5)
+_GAP_PX = 16
+
+
+@dataclass(frozen=True)
+class RowContent:
+    """What stands in a row.
+
+    Attributes:
+        model: The model.
+        prediction: What it would do here; None while that is not known.
+        size_bytes: Of what would be fetched; None while that is not known.
+        state: What stands in place of Get: "Installed", or how far its download is; empty for the button.
+    """
+
+    model: ListedModel
+    prediction: Prediction | None = None
+    size_bytes: int | None = None
+    state: str = ""
+
+
+class _Row:
+    """The widgets of a row."""
+
+    def __init__(self, theme: Theme, parent: QWidget, get: Callable[[], None]) -> None:
+        self._theme = theme
+        self.name = ElidedLabel(kind="label", parent=parent)
+        self.lock = QLabel(parent)
+        self.detail = ElidedLabel(kind="small", parent=parent)
+        self.first = QWidget(parent)
+        line = QHBoxLayout()
+        line.setSpacing(6)
+        line.addWidget(self.name)
+        line.addWidget(self.lock)
+        line.addStretch(1)
+        self.small_fit = Tag(theme, self.first)
+        under = QHBoxLayout()
+        under.setSpacing(8)
+        under.addWidget(self.small_fit)
+        under.addWidget(self.detail, 1)
+        column = QVBoxLayout(self.first)
+        column.setContentsMargins(0, 6, 0, 6)
+        column.setSpacing(2)
+        column.addLayout(line)
+        column.addLayout(under)
+        self.problem = QLabel(self.first)
+        self.problem.setProperty("kind", "small")
+        self.problem.setWordWrap(True)
+        column.addWidget(self.problem)
+        self.owner = ElidedLabel(kind="sub", parent=parent)
+        self.size = QLabel(parent)
+        self.licence = ElidedLabel(kind="sub", parent=parent)
+        self.fit = Tag(theme, parent)
+        self.speed = QLabel(parent)
+        self.speed.setProperty("kind", "label")
+        self.mode = QLabel(parent)
+        self.draft = QLabel(parent)
+        self.button = QPushButton(tr("Get"), parent)
+        self.button.setProperty("kind", "row")
+        self.button.clicked.connect(get)
+        self.state = QLabel(parent)
+        self.state.setProperty("kind", "sub")
+        self.last = QWidget(parent)
+        end = QHBoxLayout(self.last)
+        end.setContentsMargins(0, 0, 0, 0)
+        end.addStretch(1)
+        end.addWidget(self.state)
+        end.addWidget(self.button)
+        self.cells: tuple[QWidget, ...] = (
+            self.first, self.owner, self.size, self.licence, self.fit, self.speed, self.mode, self.draft, self.last,
+        )  # fmt: skip
+        self.content: RowContent | None = None
+        self._shown: tuple[bool, ...] = ()
+
+    def show(self, content: RowContent, shown: tuple[bool, ...]) -> None:
+        """Show a model in the columns that are shown."""
+        if (content, shown) == (self.content, self._shown):
+            return
+        self.content, self._shown = content, shown
+        model, prediction = content.model, content.prediction
+        licence = licence_title(model.licence)
+        size = "" if content.size_bytes is None else figures.size(content.size_bytes)
+        problem = model.problem or (prediction.problem if prediction is not None else "")
+        runs = prediction is not None and not problem and prediction.tokens_per_second is not None
+        speed = figures.speed(prediction.tokens_per_second or 0.0) if runs and prediction is not None else ""
+        self.name.setText(model.title)
+        self.lock.setVisible(model.gated)
+        self.lock.setToolTip(tr("Its owner wants terms accepted first"))
+        self.lock.setAccessibleName(tr("gated"))
+        self.owner.setText(model.owner)
+        self.size.setText(size)
+        self.licence.setText(licence)
+        self.speed.setText(speed)
+        self.mode.setText(best_mode(prediction) if runs and prediction is not None else "")
+        self.draft.setText(
+            tr("Paired")
+            if model.drafts
+            else tr("Heads")
+            if model.heads
+            else tr("None yet")
+            if not problem
+            else ""
+        )
+        set_kind(self.draft, "" if model.has_draft else "sub")
+        tone, icon = ("bad", "x") if problem else ("quiet", "")
+        words = tr("Cannot run") if problem else ""
+        if prediction is not None and not problem:
+            tone, icon = _TONES[fit_of(prediction)]
+            words = fit_title(prediction)
+        for tag, place in ((self.fit, shown[4]), (self.small_fit, not shown[4])):
+            tag.show_words(words, tone, icon)  # type: ignore[arg-type]
+            tag.setVisible(bool(words) and place)
+        missing = (
+            (2, size), (5, speed), (3, licence), (1, model.owner),
+        )  # fmt: skip
+        self.detail.setText(joined(*(text for number, text in missing if not shown[number])))
+        self.detail.setVisible(bool(self.detail.text()))
+        self.problem.setText(problem)
+        self.problem.setVisible(bool(problem))
+        self.state.setText(content.state)
+        self.state.setVisible(bool(content.state))
+        self.button.setVisible(not content.state)
+        self.button.setEnabled(not problem)
+        self.button.setToolTip(problem)
+        self.button.setAccessibleName(tr("Get {title}", title=model.title))
+        for number, cell in enumerate(self.cells):
+            if number != 4:
+                cell.setVisible(shown[number])
+
+    def restyle(self) -> None:
+        """Colours of another theme."""
+        ratio = self.first.devicePixelRatioF()
+        self.lock.setPixmap(tinted_pixmap("lock", self._theme.palette.sub, 14, ratio))
+
+    def discard(self) -> None:
+        """Take it away."""
+        for widget in self.cells:
+            widget.hide()
+            widget.deleteLater()
+
+
+class ModelTable(QFrame):
+    """The rows stay as long as as many are shown; what stands in them changes."""
+
+    get_requested = Signal(str)  # a model's reference
+
+    def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setProperty("kind", "rows")
+        self.setAccessibleName(tr("Models to get"))
+        self.rows: list[_Row] = []
+        self._contents: tuple[RowContent, ...] = ()
+        self._shown: tuple[bool, ...] = ()
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(16, 0, 12, 0)
+        self._grid.setHorizontalSpacing(_GAP_PX)
+        self._grid.setVerticalSpacing(0)
+        self._grid.setColumnStretch(0, 3)
+        self._heads = [QLabel(tr(title) if title else "", self) for title, _ in _COLUMNS]
+        for number, head in enumerate(self._heads):
+            head.setProperty("kind", "small")
+            head.setContentsMargins(0, 8, 0, 8)
+            self._grid.addWidget(head, 0, number, self._alignment(number))
+        theme.changed.connect(self._restyle)
+
+    def show_rows(self, contents: Sequence[RowContent]) -> None:
+        """Show these."""
+        self._contents = tuple(contents)
+        while len(self.rows) > len(contents):
+            self._grid.setRowMinimumHeight(len(self.rows), 0)
+            self.rows.pop().discard()
+        while len(self.rows) < len(contents):
+            self._add_row()
+        self._refresh()
+        self.setVisible(bool(contents))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """More or fewer columns."""
+        super().resizeEvent(event)
+        if self._columns_shown() != self._shown:
+            self._refresh()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the rules between rows."""
+        super().paintEvent(event)
+        painter, color = QPainter(self), self._theme.color("line")
+        for number, row in enumerate(self.rows):
+            top = self._grid.cellRect(number + 1, 0).top()
+            if row.content is not None and (number or self._heads[0].isVisible()):
+                painter.fillRect(1, top, self.width() - 2, 1, color)
+
+    def _columns_shown(self) -> tuple[bool, ...]:
+        width = self.width() / self._theme.type.scale
+        return tuple(width >= least for _, least in _COLUMNS)
+
+    def _refresh(self) -> None:
+        self._shown = self._columns_shown()
+        for head, shown in zip(self._heads, self._shown, strict=True):
+            head.setVisible(shown and self._shown[2])
+        self._grid.setColumnStretch(1, int(self._shown[1]))
+        for row, content in zip(self.rows, self._contents, strict=True):
+            row.show(content, self._shown)
+        self.update()
+
+    def _add_row(self) -> None:
+        number = len(self.rows)
+
+        def get() -> None:
+            self.get_requested.emit(self._contents[number].model.reference)
+
+        row = _Row(self._theme, self, get)
+        row.restyle()
+        for column, cell in enumerate(row.cells):
+            self._grid.addWidget(cell, number + 1, column, self._alignment(column))
+        self._grid.setRowMinimumHeight(number + 1, self._theme.type.px(41))
+        self.rows.append(row)
+
+    def _alignment(self, column: int) -> Qt.AlignmentFlag:
+        if column in _RIGHT:
+            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+        if column in (0, 8):
+            return Qt.AlignmentFlag.AlignVCenter
+        return Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
+
+    def _restyle(self) -> None:
+        for number, row in enumerate(self.rows):
+            row.restyle()
+            self._grid.setRowMinimumHeight(number + 1, self._theme.type.px(41))
+        self._refresh()

@@ -1,0 +1,287 @@
+"""The page of models: what suits this computer, what is on its way, what is here, and everything to be had."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, QTimer, Slot
+from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QToolButton, QWidget
+
+from app.ui.flow import Flow
+from app.ui.models.card_grid import CardGrid
+from app.ui.models.download_list import DownloadList
+from app.ui.models.filter_button import FilterButton
+from app.ui.models.getting import Getting
+from app.ui.models.giving_up_dialog import WORTH_ASKING_BYTES, GivingUpDialog
+from app.ui.models.installed_list import InstalledList
+from app.ui.models.keeping import Keeping
+from app.ui.models.model_shelf import ModelShelf
+from app.ui.models.model_table import ModelTable
+from app.ui.place_page import PlacePage
+from app.ui.section_head import SectionHead
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+from app.words import tr
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+_TYPING_PAUSE_MS = 350
+_REFRESH_MS = 80
+_ROWS_AT_FIRST = 8
+_NARROW_PX = 640
+
+
+class ModelsPage(PlacePage):
+    """Shows what the model store knows, and asks it for what the person wants."""
+
+    def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(theme, tr("Models"), parent)
+        self._theme = theme
+        self._store = workspace.model_store
+        self.getting = Getting(theme, self._store.offers, self)
+        self.shelf = ModelShelf(workspace, self._store)
+        self._searched = ""
+        self._all_rows = False
+        self._tabs: list[QWidget] = []
+        self.folder_button = self._head_button("folder-open", tr("Add from a folder"))
+        self.file_button = self._head_button("folder-plus", tr("Add a file"))
+        self.file_button.setToolTip(tr("Add a GGUF file"))
+        self.machine_head = SectionHead(tr("For this machine"), self)
+        self.cards = CardGrid(theme, self)
+        self.download_head = SectionHead(tr("Downloads"), self)
+        self.downloads = DownloadList(theme, self)
+        self.installed_head = SectionHead(tr("On this computer"), self)
+        self.installed = InstalledList(theme, self)
+        self.keeping = Keeping(theme, self._store, self.installed, self)
+        self._build_search(theme)
+        self.table = ModelTable(theme, self)
+        self.more_button = QPushButton(self)
+        self.more_button.clicked.connect(self._show_all_rows)
+        for widget in (
+            self.machine_head, self.cards, self.download_head, self.downloads, self.installed_head, self.installed,
+            self.search_head, self._search_row, self.offline, self.table, self.more_button,
+        ):  # fmt: skip
+            self.column.addWidget(widget)
+        self.column.addStretch(1)
+        self._later = QTimer(self, singleShot=True, interval=_REFRESH_MS)
+        self._later.timeout.connect(self.refresh)
+        self._pause = QTimer(self, singleShot=True, interval=_TYPING_PAUSE_MS)
+        self._pause.timeout.connect(self._search_hub)
+        self._connect(workspace)
+
+    def _build_search(self, theme: Theme) -> None:
+        self.search_head = SectionHead(tr("More models"), self)
+        self._search_row = QWidget(self)
+        flow = Flow(8, self._search_row)
+        self.search = QLineEdit(self._search_row)
+        self.search.setPlaceholderText(tr("Search models"))
+        self.search.setAccessibleName(tr("Search models"))
+        self.search.setClearButtonEnabled(True)
+        self.search.setMinimumWidth(theme.type.px(300))
+        self.search.addAction(
+            QAction(themed_icon(theme, "search"), tr("Search models"), self.search),
+            QLineEdit.ActionPosition.LeadingPosition,
+        )
+        flow.addWidget(self.search)
+        self.chat_filter = self._filter(tr("Chat models"), True)
+        self.draft_filter = self._filter(tr("Has a draft"), False)
+        self.memory_filter = self._filter(tr("Fits in memory"), False)
+        for button in (self.chat_filter, self.draft_filter, self.memory_filter):
+            flow.addWidget(button)
+        self.offline = QLabel(self)
+        self.offline.setProperty("kind", "warning")
+        self.offline.setWordWrap(True)
+        self.offline.hide()
+
+    def _connect(self, workspace: Workspace) -> None:
+        store = self._store
+        for signal in (
+            store.downloads.changed, store.installed.changed, store.forecasts.changed, store.pairs_changed,
+            workspace.engine_changed,
+        ):  # fmt: skip
+            signal.connect(self._refresh_soon)
+        store.installed.changed.connect(self._look_at_installed)
+        store.installed.progressed.connect(self._read_on)
+        store.downloads.refused.connect(self._say_trouble)
+        store.offers.found.connect(self._take_found)
+        self.getting.trouble.connect(self._say_trouble)
+        self.getting.changed.connect(self._refresh_soon)
+        self.search.textChanged.connect(self._typed)
+        self.cards.get_requested.connect(self._get_card)
+        self.cards.chat_requested.connect(store.use)
+        self.table.get_requested.connect(self._get_row)
+        self.downloads.pause_requested.connect(store.downloads.pause)
+        self.downloads.resume_requested.connect(store.downloads.resume)
+        self.downloads.cancel_requested.connect(self._give_up)
+        self.installed.draft_requested.connect(self._get_draft)
+        self.keeping.said.connect(self.said)
+        self.folder_button.clicked.connect(self.keeping.add_folder)
+        self.file_button.clicked.connect(self.keeping.add_file)
+
+    # --- what is shown ----------------------------------------------------------------------------------------
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show everything as it is now."""
+        shelf = self.shelf
+        contents = shelf.cards(self.getting.asked)
+        self.cards.show_cards(contents)
+        self.machine_head.say(shelf.machine_words())
+        entries = list(self._store.downloads.entries.values())
+        self.downloads.show_entries(entries)
+        self.download_head.setVisible(bool(entries))
+        self.download_head.say(shelf.queue_words())
+        self.installed.show_contents(shelf.installed_rows())
+        rows = shelf.rows(
+            self.chat_filter.isChecked(),
+            self.draft_filter.isChecked(),
+            self.memory_filter.isChecked(),
+            self.getting.asked,
+        )
+        shown = rows if self._all_rows or self._searched else rows[:_ROWS_AT_FIRST]
+        self.table.show_rows(shown)
+        nothing = tr("Nothing found: try fewer words or filters.")
+        self.search_head.say(tr("%n model(s)", n=len(rows)) if rows else nothing)
+        self.more_button.setVisible(len(shown) < len(rows))
+        self.more_button.setText(tr("Show all %n model(s)", n=len(rows)))
+        self._order_tabs()
+
+    def _order_tabs(self) -> None:
+        """From the top to the bottom, whenever rows or cards came or went."""
+        order: list[QWidget] = [self.sidebar_button, self.folder_button, self.file_button]
+        order += [card.button for card in self.cards.cards.values()]
+        for download in self.downloads.rows.values():
+            order += [download.hold, download.cancel]
+        for installed in self.installed.rows.values():
+            order += [installed.use, installed.more]
+        order += [self.search, self.chat_filter, self.draft_filter, self.memory_filter]
+        order += [row.button for row in self.table.rows]
+        order.append(self.more_button)
+        if order != self._tabs:
+            self._tabs = order
+            for before, after in pairwise(order):
+                self.setTabOrder(before, after)
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """See what changed while another page was shown."""
+        super().showEvent(event)
+        if self.focusWidget() is None:  # or the first button would take the focus, and its ring
+            self.area.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.refresh()
+        self._store.look_around()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow page the buttons lose their words."""
+        super().resizeEvent(event)
+        narrow = self.width() < self._theme.type.px(_NARROW_PX)
+        style = (
+            Qt.ToolButtonStyle.ToolButtonIconOnly if narrow else Qt.ToolButtonStyle.ToolButtonTextBesideIcon
+        )
+        for button in (self.folder_button, self.file_button):
+            button.setToolButtonStyle(style)
+        self.search.setFixedWidth(min(self._theme.type.px(320), max(200, self.width() - 48)))
+
+    @Slot()
+    def _refresh_soon(self) -> None:
+        if self.isVisible() and not self._later.isActive():
+            self._later.start()
+
+    @Slot(str, float)
+    def _read_on(self, name: str, share: float) -> None:
+        self.shelf.read_share = share
+        self._refresh_soon()
+
+    @Slot()
+    def _look_at_installed(self) -> None:
+        if self.isVisible():
+            self._store.look_at_installed()
+
+    @Slot()
+    def _show_all_rows(self) -> None:
+        self._all_rows = True
+        self.refresh()
+
+    # --- searching --------------------------------------------------------------------------------------------
+
+    @Slot(str)
+    def _typed(self, text: str) -> None:
+        self._searched = text.strip()
+        self.shelf.search(self._searched)
+        self.offline.hide()
+        self._pause.stop()
+        if self._searched:
+            self._pause.start()
+        self.refresh()
+
+    @Slot()
+    def _search_hub(self) -> None:
+        self._store.offers.search(self._searched)
+
+    @Slot(str, object, str)
+    def _take_found(self, text: str, models: object, problem: str) -> None:
+        if text != self._searched:
+            return
+        self.shelf.take_found(models)  # type: ignore[arg-type]
+        self.offline.setText(
+            tr("{problem} The catalogue and your own models are still here.", problem=problem)
+        )
+        self.offline.setVisible(bool(problem))
+        self._store.forecasts.ask(self.shelf.listed, on_hub=True)
+        self.refresh()
+
+    # --- getting ----------------------------------------------------------------------------------------------
+
+    @Slot(str)
+    def _get_card(self, reference: str) -> None:
+        content = self.cards.cards[reference].content
+        if content is not None:
+            self.getting.get(content.model, with_draft=content.draft_bytes > 0, ask=False)
+
+    @Slot(str)
+    def _get_row(self, reference: str) -> None:
+        model = self.shelf.model(reference)
+        self.getting.get(model, with_draft=self.shelf.draft_pays(model), ask=True)
+
+    @Slot(str)
+    def _get_draft(self, name: str) -> None:
+        draft = self.shelf.draft_for(name)
+        if draft is not None:
+            self.getting.get(draft, with_draft=False, ask=False, draft_for=name)
+
+    @Slot(str)
+    def _give_up(self, name: str) -> None:
+        entry = self._store.downloads.entries.get(name)
+        if entry is None:
+            return
+        if entry.done_bytes < WORTH_ASKING_BYTES:
+            self._store.downloads.cancel(name)
+            return
+        dialog = GivingUpDialog(self._theme, entry, self)
+        dialog.accepted.connect(partial(self._store.downloads.cancel, name))
+        dialog.open()
+
+    @Slot(str)
+    def _say_trouble(self, sentence: str) -> None:
+        self.said.emit(sentence, True)
+
+    # --- parts ------------------------------------------------------------------------------------------------
+
+    def _head_button(self, icon: str, text: str) -> QToolButton:
+        button = QToolButton(self)
+        button.setProperty("kind", "labelled")
+        button.setIcon(themed_icon(self._theme, icon, "text"))
+        button.setIconSize(QSize(16, 16))
+        button.setText(f" {text}")
+        button.setAccessibleName(text)
+        button.setToolTip(text)
+        self.head.addWidget(button)
+        return button
+
+    def _filter(self, text: str, on: bool) -> FilterButton:
+        button = FilterButton(self._theme, text, on, self._search_row)
+        button.toggled.connect(self._refresh_soon)
+        return button

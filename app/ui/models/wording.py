@@ -1,0 +1,86 @@
+"""How figures and names of models are said."""
+
+from __future__ import annotations
+
+from app.chat.choices import mode_title
+from app.chat.model_entries import DownloadEntry, Fit, InstalledEntry, fit_of
+from app.ui import figures
+from app.words import mark, tr
+from engine.messages import Prediction
+
+_FITS = {
+    Fit.EASY: mark("Fits easily"),
+    Fit.FITS: mark("Fits"),
+    Fit.DISK: mark("From disk"),
+    Fit.NO: mark("Cannot run"),
+}
+_WORDS_PER_TOKEN = 0.75
+_KINDS = {"draft": mark("Draft"), "head": mark("Draft head")}
+#: As the hub writes licences, and as people do.
+_LICENCES = {
+    "apache-2.0": "Apache 2.0",
+    "mit": "MIT",
+    "gemma": "Gemma",
+    "llama2": "Llama 2",
+    "llama3": "Llama 3",
+    "llama3.1": "Llama 3.1",
+    "llama3.2": "Llama 3.2",
+    "llama3.3": "Llama 3.3",
+    "cc-by-4.0": "CC BY 4.0",
+    "cc-by-nc-4.0": "CC BY-NC 4.0",
+    "bsd-3-clause": "BSD 3-Clause",
+}
+
+
+def licence_title(licence: str) -> str:
+    """A licence as people write it; empty where it is not known."""
+    return "" if licence in ("other", "unknown") else _LICENCES.get(licence, licence)
+
+
+def fit_title(prediction: Prediction) -> str:
+    """How a model stands in memory, in a word or two."""
+    return tr(_FITS[fit_of(prediction)])
+
+
+def kind_title(entry: InstalledEntry) -> str:
+    """What an installed model is for, where that is not answering."""
+    return tr(_KINDS[entry.kind]) if entry.kind in _KINDS else ""
+
+
+def memory_words(prediction: Prediction) -> str:
+    """What it takes of the memory there is: "7.4 of 13.6 GB"."""
+    taken, room = figures.gigabytes(prediction.memory_bytes), figures.gigabytes(prediction.room_bytes)
+    return tr("{taken} of {room} GB", taken=taken, room=room)
+
+
+def speed_in_words(tokens_per_second: float) -> str:
+    """For people who do not count tokens: 14.2 -> "10.6 words/s"; below one word a second the time that each takes."""
+    words_per_second = tokens_per_second * _WORDS_PER_TOKEN
+    if 0 < words_per_second < 1:
+        return tr("{time} s/word", time=figures.ratio(1 / words_per_second))
+    return tr("{speed} words/s", speed=figures.ratio(words_per_second))
+
+
+def best_mode(prediction: Prediction) -> str:
+    """The mode it would run in; empty where it cannot."""
+    return mode_title(prediction.mode) if prediction.mode else ""
+
+
+def joined(*words: str) -> str:
+    """A list of facts, without those that are empty."""
+    return ", ".join(word for word in words if word)
+
+
+def download_words(entry: DownloadEntry) -> str:
+    """How a download stands."""
+    done, total = figures.size(entry.done_bytes), figures.size(entry.total_bytes)
+    here = tr("{done} of {total}", done=done, total=total)
+    if entry.state == "receiving":
+        speed = figures.rate(entry.bytes_per_s) if entry.bytes_per_s else ""
+        left = figures.time_left(entry.seconds_left) if entry.seconds_left is not None else ""
+        return joined(here, speed, left)
+    if entry.state == "paused":
+        return joined(here, tr("paused"))
+    if entry.state == "queued":
+        return joined(here, tr("waits for its turn"))
+    return tr("{here}. {message}", here=here, message=entry.message) if entry.message else here

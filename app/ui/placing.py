@@ -1,0 +1,40 @@
+"""Places for widgets and paint that stand at the other side where people read from the right to the left."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRect, QRectF, Qt
+from PySide6.QtWidgets import QStyle, QStyleOptionViewItem, QWidget
+
+
+def place(widget: QWidget, left: int, top: int, width: int, height: int, room: int | None = None) -> None:
+    """Put a widget into its parent, ``left`` px from the side where lines begin.
+
+    Args:
+        widget: What to put there.
+        left: From the left, or from the right, in px.
+        top: From above.
+        width: How wide it is.
+        height: How high it is.
+        room: How wide the parent is going to be; None for as wide as it is.
+    """
+    parent = widget.parentWidget()
+    if parent is not None and parent.layoutDirection() is Qt.LayoutDirection.RightToLeft:
+        left = (parent.width() if room is None else room) - left - width
+    widget.setGeometry(left, top, width, height)
+
+
+def painted(widget: QWidget, left: float, top: float, width: float, height: float) -> QRectF:
+    """Where a widget paints what stands ``left`` px from the side where lines begin."""
+    if widget.layoutDirection() is Qt.LayoutDirection.RightToLeft:
+        left = widget.width() - left - width
+    return QRectF(left, top, width, height)
+
+
+def mirrored(widget: QWidget, box: QRectF) -> QRectF:
+    """`painted` for a box."""
+    return painted(widget, box.left(), box.top(), box.width(), box.height())
+
+
+def in_row(option: QStyleOptionViewItem, box: QRect) -> QRect:
+    """Where a list paints in a row what stands at ``box`` when lines begin at the left."""
+    return QStyle.visualRect(option.direction, option.rect, box)

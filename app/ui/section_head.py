@@ -1,0 +1,45 @@
+"""The heading of a part of the page, with a few words beside it, or below where there is no room."""
+
+from __future__ import annotations
+
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QLabel, QSizePolicy, QWidget
+
+_GAP_PX = 10
+
+
+class SectionHead(QWidget):
+    """A heading and what there is to say of it."""
+
+    def __init__(self, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._title = QLabel(title, self)
+        self._title.setProperty("kind", "section")
+        self.words = QLabel(self)
+        self.words.setProperty("kind", "sub")
+        self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
+        self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
+        self._row.setContentsMargins(0, 0, 0, 0)
+        self._row.setSpacing(_GAP_PX)
+        self._row.addWidget(self._title)
+        self._row.addWidget(self.words, 1)
+        self.words.hide()
+
+    def say(self, words: str) -> None:
+        """Say something beside the heading."""
+        self.words.setText(words)
+        self.words.setVisible(bool(words))
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Beside or below."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        wanted = self.words.fontMetrics().horizontalAdvance(self.words.text()) + 4
+        below = self._title.sizeHint().width() + _GAP_PX + wanted > self.width()
+        direction = QBoxLayout.Direction.TopToBottom if below else QBoxLayout.Direction.LeftToRight
+        self._row.setDirection(direction)
+        self._row.setSpacing(2 if below else _GAP_PX)
+        self.words.setWordWrap(below)

@@ -1,0 +1,1 @@
+"""The dialog of settings: pages of rows, made from the settings themselves."""

@@ -1,0 +1,134 @@
+"""One of several things that need more than a name: each says what it is, or why it cannot be chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from PySide6.QtCore import QRectF, QSize, Qt, Slot
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+
+from app.ui.choice_popup import Choice, ChoicePopup
+from app.ui.placing import painted
+from app.ui.settings.field import Field
+from app.ui.theme.icons import tinted_pixmap
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+
+_ICON_PX = 14
+_SIDE_PX = 10
+
+
+class ChoiceButton(QAbstractButton):
+    """Looks as the fields beside it do; opens by Space, Enter, and the arrow down."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self.setProperty("shows-focus", True)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+
+    def sizeHint(self) -> QSize:
+        """As high as the fields beside it."""
+        return QSize(120, self._theme.type.px(32))
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Open as a list of names does."""
+        if event.key() in (Qt.Key.Key_Down, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            self.click()
+        else:
+            super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the field, what is chosen, and the arrow."""
+        painter, theme = QPainter(self), self._theme
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        focused = self.hasFocus()
+        edge = "acc" if focused else "sub" if self.underMouse() else "ctl"
+        painter.setPen(QPen(theme.color(edge if self.isEnabled() else "line"), 2 if focused else 1))
+        painter.setBrush(theme.color("bg" if self.isEnabled() else "surf"))
+        inset = 1.0 if focused else 0.5
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), 8, 8)
+        right = self.width() - _SIDE_PX - _ICON_PX
+        chevron = tinted_pixmap("chevron-down", theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
+        top = (self.height() - _ICON_PX) // 2
+        painter.drawPixmap(painted(self, right, top, _ICON_PX, _ICON_PX).topLeft(), chevron)
+        font = theme.font(TextStyle.UI)
+        painter.setFont(font)
+        painter.setPen(theme.color("text" if self.isEnabled() else "mute"))
+        box = painted(self, _SIDE_PX, 0, right - _SIDE_PX - 4, self.height())
+        words = QFontMetrics(font).elidedText(self.text(), Qt.TextElideMode.ElideRight, int(box.width()))
+        painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
+
+
+class ChoiceField(Field):
+    """A field whose choices are asked for when it opens.
+
+    Args:
+        theme: Sizes and colours.
+        choices: What there is to choose from now; none of it is checked.
+        words: What to show for a value that is not among them.
+        title: What it is called.
+        help_text: What it does.
+        parent: The row.
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        choices: Callable[[], list[Choice]],
+        words: Callable[[Any], str],
+        title: str,
+        help_text: str,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._choices = choices
+        self._words = words
+        self._title = title
+        self._value: Any = None
+        self.button = ChoiceButton(theme, self)
+        self.button.clicked.connect(self.open)
+        self.popup: ChoicePopup | None = None
+        self.add(self.button, title, help_text, 1)
+
+    def value(self) -> Any:
+        """The key of what is chosen."""
+        return self._value
+
+    def show_value(self, value: Any) -> None:
+        """Show another choice."""
+        self._value = value
+        self.button.setText(self._words(value))
+        self.button.setAccessibleName(f"{self._title}: {self.button.text()}")
+        self.button.update()
+
+    @Slot()
+    def open(self) -> None:
+        """Show what there is to choose from."""
+        self.popup = ChoicePopup(self._theme, self._title, self._rows(), self.button)
+        self.popup.chosen.connect(self._choose)
+        self.popup.closed.connect(self._forget_popup)
+        self.popup.open_beside(self.button, above=False)
+
+    def refresh(self) -> None:
+        """Show in the open list what is known now."""
+        if self.popup is not None:
+            self.popup.show_choices(self._title, self._rows())
+
+    def _rows(self) -> list[Choice]:
+        return [replace(choice, checked=choice.key == self._value) for choice in self._choices()]
+
+    @Slot(str)
+    def _choose(self, key: str) -> None:
+        self.show_value(key)
+        self.edited.emit()
+
+    @Slot()
+    def _forget_popup(self) -> None:
+        self.popup = None

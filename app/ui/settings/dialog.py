@@ -1,0 +1,314 @@
+"""The dialog of settings: nothing is changed before Apply."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+
+from app.chat.engine_state import EngineState
+from app.settings.exchange import ImportedSettings
+from app.settings.pages import PAGES
+from app.settings.pending import EVERY_MODEL, PendingSettings
+from app.ui.settings.choice_field import ChoiceField
+from app.ui.settings.closing_question import ClosingQuestion
+from app.ui.settings.consequences import Consequences
+from app.ui.settings.fields import Fields
+from app.ui.settings.foot import Foot
+from app.ui.settings.head import Head
+from app.ui.settings.offers import Offers
+from app.ui.settings.page_list import PageList
+from app.ui.settings.page_stack import PageStack
+from app.ui.settings.page_view import PageView
+from app.ui.settings.row import SettingRow
+from app.ui.settings.row_states import RowStates
+from app.ui.theme.ringed_dialog import RingedDialog
+from app.ui.theme.theme import Theme
+from app.words import tr
+from engine.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+_SIZE = QSize(946, 760)
+_LEAST = QSize(340, 320)
+_NARROW_PX = 720
+_MARGIN_PX = 40
+
+
+class SettingsDialog(RingedDialog):
+    """A page of rows at a time, a search over all of them, and what Apply would do at the foot.
+
+    Attributes:
+        pending: What was chosen and is not in force yet.
+    """
+
+    applied = Signal(bool)  # the settings are others now; whether the model has to be loaded again
+
+    def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._theme = theme
+        self._workspace = workspace
+        self._desk = workspace.settings_desk()
+        self.pending = PendingSettings(workspace.settings)
+        self._said = ""
+        self.setWindowTitle(tr("Settings"))
+        self.setMinimumSize(_LEAST)
+        settings = workspace.settings
+        self.head = Head(theme, settings.model, workspace.engine_state().model_name, self)
+        self.head.level.choose(settings.settings_level)
+        self.page_list = PageList(theme, PAGES, self)
+        self.offers = Offers(workspace, self)
+        self._consequences = Consequences(workspace, self.pending)
+        self._states = RowStates(workspace, self.pending, self.offers)
+        fields = Fields(theme, self._desk.limits(), self.offers.by_name())
+        self.stack = PageStack(theme, fields, self)
+        self.foot = Foot(theme, self)
+        self._lay_out()
+        self._connect()
+        self._show_page()
+        self.resize(self.sizeHint())
+        self.head.search.setFocus()
+
+    def sizeHint(self) -> QSize:
+        """As the design has it, as far as the window around it lets it."""
+        wanted = QSize(self._theme.type.px(_SIZE.width()), self._theme.type.px(_SIZE.height()))
+        parent = self.parentWidget()
+        if parent is None:
+            return wanted
+        room = parent.size() - QSize(_MARGIN_PX, _MARGIN_PX)
+        return wanted.boundedTo(room).expandedTo(_LEAST)
+
+    @property
+    def scope(self) -> str:
+        """The model that values are chosen for, or `EVERY_MODEL`; on a page without such values always that."""
+        return self.head.scope.current if self._offers_scope() else EVERY_MODEL
+
+    @property
+    def _typed(self) -> str:
+        return self.head.search.text().strip()
+
+    def _offers_scope(self) -> bool:
+        return bool(self._typed) or PAGES[self.page_list.current].per_model
+
+    def row(self, name: str) -> SettingRow:
+        """The row of a setting; its page is made where it was not yet."""
+        for number, page in enumerate(PAGES):
+            if any(getattr(item, "name", "") == name for item in page.items()):
+                return self.stack.page(number).rows[name]
+        raise KeyError(name)
+
+    def go(self, page_name: str) -> None:
+        """Show a page by its name."""
+        self.page_list.choose(next(n for n, page in enumerate(PAGES) if page.name == page_name))
+
+    def say(self, sentence: str) -> None:
+        """Say something at the foot, until something else is changed."""
+        self._said = sentence
+        self._refresh()
+
+    def choose(self, imported: ImportedSettings) -> None:
+        """Choose what a file says; Apply brings it into force."""
+        self._said = ""
+        self._states.not_allowed.clear()
+        self.pending.choose(imported.values, imported.unknown)
+        self._refresh()
+
+    def _lay_out(self) -> None:
+        self._right = right = QVBoxLayout()
+        right.setSpacing(0)
+        right.addWidget(self.head)
+        right.addWidget(self.stack, 1)
+        right.addWidget(self.foot)
+        line = QHBoxLayout(self)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(0)
+        line.addWidget(self.page_list)
+        line.addLayout(right, 1)
+        self.head.put_pages(self.page_list.box)
+
+    def _connect(self) -> None:
+        self.page_list.chosen.connect(self._page_chosen)
+        self.head.search.textChanged.connect(self._show_page)
+        self.head.level.chosen.connect(self._level_chosen)
+        self.head.scope.chosen.connect(self._show_page)
+        self.stack.made.connect(self._page_made)
+        self.foot.undo_button.clicked.connect(self._undo)
+        self.foot.apply_button.clicked.connect(self.apply)
+        self._workspace.engine_changed.connect(self._engine_changed)
+        self._theme.changed.connect(self._restyle)
+        self.offers.changed.connect(self._offers_changed)
+        QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._search)
+        self.finished.connect(self.offers.stop)
+
+    # --- pages ------------------------------------------------------------------------------------------------
+
+    @Slot()
+    def _page_chosen(self) -> None:
+        self.head.search.clear()
+        self._show_page()
+
+    @Slot()
+    def _show_page(self) -> None:
+        advanced = self.head.level.current == "advanced"
+        self.head.scope.setVisible(self._offers_scope())
+        self._refresh()
+        self.stack.show_page(self.page_list.current, self._typed, advanced, self.scope != EVERY_MODEL)
+        self._order_tabs()
+
+    @Slot()
+    def _search(self) -> None:
+        self.head.search.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.head.search.selectAll()
+
+    @Slot(object)
+    def _page_made(self, page: PageView) -> None:
+        page.edited.connect(self._edited)
+        page.reset.connect(self._reset)
+        self._refresh_rows(page.rows)
+
+    @Slot(str)
+    def _level_chosen(self, level: str) -> None:
+        self._workspace.settings.settings_level = level
+        self._show_page()
+
+    def _order_tabs(self) -> None:
+        """From the left to the right and from top to bottom, whenever a page was made."""
+        head = self.head
+        order: list[QWidget] = [self.page_list.list, self.page_list.box, head.search]
+        order += [*head.level.buttons.values(), *head.scope.buttons.values(), *self.stack.controls()]
+        order += [self.foot.undo_button, self.foot.apply_button]
+        for before, after in pairwise(order):
+            self.setTabOrder(before, after)
+
+    # --- values -----------------------------------------------------------------------------------------------
+
+    @Slot(str)
+    def _edited(self, name: str) -> None:
+        self._said = ""
+        self._states.not_allowed.pop(name, None)
+        try:
+            self.pending.set(name, self.row(name).field.value(), self.scope)
+        except InvalidOption as error:
+            self._states.not_allowed[name] = error.message
+        self._refresh()
+
+    @Slot(str)
+    def _reset(self, name: str) -> None:
+        self._said = ""
+        self._states.not_allowed.pop(name, None)
+        self.pending.reset(name, self.scope)
+        row = self.row(name)
+        had_focus = row.reset_button.hasFocus()
+        self._refresh()
+        if had_focus:
+            row.field.controls[0].setFocus(Qt.FocusReason.TabFocusReason)
+
+    @Slot()
+    def _undo(self) -> None:
+        self._said = ""
+        self._states.not_allowed.clear()
+        self.pending.undo()
+        self._refresh()
+
+    @Slot()
+    def apply(self) -> None:
+        """Bring what is chosen into force."""
+        self._said = ""
+        loads = self._consequences.loads
+        self.pending.apply()
+        self.applied.emit(loads)
+        self._refresh()
+
+    def _refresh(self) -> None:
+        """Show how everything stands."""
+        self._refresh_rows(dict(self.stack.rows()))
+        changes = self.pending.changes()
+        said = [self._consequences.of_apply(), self._said, self._consequences.of_last_apply()]
+        self.foot.show_changes(len(changes), [sentence for sentence in said if sentence])
+
+    def _refresh_rows(self, rows: dict[str, SettingRow]) -> None:
+        in_use = self._desk.in_use()
+        grown = [name for name, row in rows.items() if self._states.show(name, row, self.scope, in_use)]
+        if grown and self.isVisible():
+            self.stack.arrange()
+
+    # --- what happens around it -------------------------------------------------------------------------------
+
+    @Slot(object)
+    def _engine_changed(self, state: EngineState) -> None:
+        self._states.ask_reasons()
+        self._refresh()
+
+    @Slot()
+    def _offers_changed(self) -> None:
+        for _, row in self.stack.rows():
+            if isinstance(row.field, ChoiceField):
+                row.field.refresh()
+
+    @Slot()
+    def _restyle(self) -> None:
+        for _, row in self.stack.rows():
+            row.field.fit()
+        self._arrange()
+
+    def _arrange(self) -> None:
+        width = self.width()
+        narrow = width < self._theme.type.px(_NARROW_PX)
+        self._place_head(narrow)
+        self.page_list.setVisible(not narrow)
+        self.head.fit(width if narrow else width - self.page_list.width(), narrow)
+        self.foot.fit(width if narrow else width - self.page_list.width())
+        self.stack.arrange()
+
+    def _place_head(self, narrow: bool) -> None:
+        """In a narrow dialog the head scrolls away with the rows."""
+        inside = self.head.parent() is not self
+        if inside == narrow:
+            return
+        focused = self.focusWidget()
+        if narrow:
+            self._right.removeWidget(self.head)
+            self.stack.put_head(self.head)
+        else:
+            self.stack.put_head(None)
+            self._right.insertWidget(0, self.head)
+            self.head.show()
+        if focused is not None and self.head.isAncestorOf(focused):
+            focused.setFocus()
+        self._order_tabs()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow dialog the pages are a field above the rows."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    # --- closing ----------------------------------------------------------------------------------------------
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Ask what becomes of changes that were not applied."""
+        event.ignore()
+        self.reject()
+
+    def reject(self) -> None:
+        """Close; ask what becomes of changes that were not applied."""
+        if not self.pending.changes():
+            super().reject()
+            return
+        question = ClosingQuestion(self)
+        question.apply.clicked.connect(self._apply_and_close)
+        question.discard.clicked.connect(self._discard_and_close)
+        question.open()
+
+    @Slot()
+    def _apply_and_close(self) -> None:
+        self.apply()
+        super().reject()
+
+    @Slot()
+    def _discard_and_close(self) -> None:
+        self.pending.undo()
+        super().reject()

@@ -1,0 +1,134 @@
+"""A number: a slider for the usual part of its range, and a field for all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QSignalBlocker, Qt, Slot
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QDoubleSpinBox, QWidget
+
+from app.settings.control import Number
+from app.settings.slider_scale import SliderScale
+from app.ui.settings.field import Field
+from app.ui.settings.slider import Slider
+from app.ui.theme.theme import Theme
+from app.words import tr
+
+_EXACT_PX = 122
+_MARGIN_PX = 6
+
+
+class NumberBox(QDoubleSpinBox):
+    """The exact number with its unit; at its least stands a word, where the setting has one for that."""
+
+    def __init__(self, number: Number, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._number = number
+        self.setDecimals(number.places)
+        self.setSingleStep(number.step)
+        self.setRange(number.least - (number.step if number.empty else 0), number.most)
+        self.setGroupSeparatorShown(True)
+        self.setKeyboardTracking(True)
+        if number.unit:
+            self.setSuffix(f" {tr(number.unit)}")
+        words = number.empty or number.least_words
+        self.setSpecialValueText(tr(words) if words else "")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        # A style sheet's padding does not reach the field inside a spin box.
+        self.lineEdit().setTextMargins(_MARGIN_PX, 0, _MARGIN_PX, 0)
+
+    def number(self) -> int | float | None:
+        """The value in the setting's own unit."""
+        shown = self.value()
+        if self._number.empty and shown == self.minimum():
+            return None
+        shown = max(shown, self._number.least)
+        whole = self._number.unit_size > 1 or not self._number.places
+        return round(shown * self._number.unit_size) if whole else shown
+
+    def set_number(self, value: float | None) -> None:
+        """Show a value."""
+        self.setValue(self.minimum() if value is None else value / self._number.unit_size)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        """Leave the wheel to the page: a passing pointer changes nothing."""
+        event.ignore()
+
+
+class NumberField(Field):
+    """Slider and number say the same; only the number reaches values that the slider does not.
+
+    Args:
+        theme: Sizes and colours.
+        number: How the number is asked for.
+        most: Where the slider ends here; None for where it usually ends.
+        title: What it is called.
+        help_text: What it does.
+        parent: The row.
+    """
+
+    def __init__(
+        self, theme: Theme, number: Number, most: float | None, title: str, help_text: str, parent: QWidget
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._number = number
+        self.box = NumberBox(number, self)
+        self.slider: Slider | None = None
+        self._scale: SliderScale | None = None
+        if number.slider is not None:
+            self._scale = SliderScale(number, most)
+            self.slider = Slider(theme, self)
+            self.slider.setRange(0, self._scale.last)
+            self.slider.valueChanged.connect(self._slid)
+            self.add(self.slider, title, help_text, 1)
+        self.add(self.box, title, help_text, 0 if self.slider is not None else 1)
+        self.box.valueChanged.connect(self._typed)
+        self.fit()
+
+    def fit(self) -> None:
+        """The number's field is as wide as its longest words at the size of text in use."""
+        if self.slider is not None:
+            self.box.setFixedWidth(self._theme.type.px(_EXACT_PX))
+
+    def value(self) -> int | float | None:
+        """The number in the setting's own unit; None for none."""
+        return self.box.number()
+
+    def show_value(self, value: Any) -> None:
+        """Show a number without saying so."""
+        with QSignalBlocker(self.box):
+            self.box.set_number(value)
+        self._move_slider()
+
+    def show_in_use(self, value: Any) -> None:
+        """Mark the value that is in use on the slider."""
+        if self.slider is not None and self._scale is not None:
+            numeric = isinstance(value, (int, float))
+            self.slider.show_in_use(self._scale.position_of(self._shown(value)) if numeric else None)
+
+    def _shown(self, value: float | None) -> float | None:
+        """A value of the setting in the unit that is shown; None where words stand for it."""
+        if value is None or (self._number.least_words and value == self._number.least):
+            return None
+        return value / self._number.unit_size
+
+    def _move_slider(self) -> None:
+        if self.slider is not None and self._scale is not None:
+            with QSignalBlocker(self.slider):
+                self.slider.setValue(self._scale.position_of(self._shown(self.box.number())))
+            self.slider.update()
+
+    @Slot(int)
+    def _slid(self, position: int) -> None:
+        assert self._scale is not None
+        value = self._scale.value_at(position)
+        with QSignalBlocker(self.box):
+            self.box.setValue(self.box.minimum() if value is None else value)
+        self.edited.emit()
+
+    @Slot()
+    def _typed(self) -> None:
+        self._move_slider()
+        self.edited.emit()

@@ -1,0 +1,73 @@
+"""Opens the dialog of settings over the window, and brings what was applied into the window."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtWidgets import QWidget
+
+from app.ui.theme.appearance import apply_appearance
+from app.ui.theme.theme import Theme
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+    from app.ui.settings.dialog import SettingsDialog
+
+
+class SettingsOpening(QObject):
+    """One dialog at a time."""
+
+    erase_wanted = Signal()
+    applied = Signal()  # for whatever in the window shows a setting
+
+    def __init__(self, theme: Theme, workspace: Workspace, window: QWidget) -> None:
+        super().__init__(window)
+        self._theme = theme
+        self._workspace = workspace
+        self._window = window
+        self.dialog: SettingsDialog | None = None
+
+    @Slot()
+    def open(self) -> None:
+        """Show the dialog, or the one that is open."""
+        if self.dialog is not None:
+            self.dialog.activateWindow()
+            return
+        # Imported when it is opened, so that the window is there sooner.
+        from app.ui.settings.desk_actions import DeskActions
+        from app.ui.settings.dialog import SettingsDialog
+
+        self.dialog = SettingsDialog(self._theme, self._workspace, self._window)
+        actions = DeskActions(self.dialog, self._workspace.settings_desk())
+        actions.erase_wanted.connect(self._leave_to_erase)
+        self.dialog.applied.connect(self._apply)
+        self.dialog.finished.connect(self._forget)
+        self.dialog.open()
+
+    def open_page(self, name: str) -> None:
+        """Show a page of it."""
+        self.open()
+        if self.dialog is not None:
+            self.dialog.go(name)
+
+    @Slot(bool)
+    def _apply(self, loads: bool) -> None:
+        apply_appearance(self._theme, self._workspace.settings)
+        self._workspace.settings_desk().apply_network()
+        if loads:  # else a model that was freed while nobody needed it stays out
+            self._workspace.settings_applied()
+        self.applied.emit()
+
+    @Slot()
+    def _leave_to_erase(self) -> None:
+        """What was changed and not applied is left behind, too."""
+        if self.dialog is not None:
+            self.dialog.reject()
+        self.erase_wanted.emit()
+
+    @Slot()
+    def _forget(self) -> None:
+        if self.dialog is not None:
+            self.dialog.deleteLater()
+            self.dialog = None

@@ -1,0 +1,142 @@
+"""A switch, a list of names, a line of text, and a text of several lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from PySide6.QtCore import QPoint, QSignalBlocker, Qt
+from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QCheckBox, QLineEdit, QPlainTextEdit, QWidget
+
+from app.settings.control import Names, Words
+from app.ui.list_box import ListBox
+from app.ui.placing import painted
+from app.ui.settings.field import KEYBOARD_REASONS, Field
+from app.ui.theme.theme import Theme
+from app.ui.tick_box import BOX_PX, paint_tick
+from app.words import tr
+
+_ROOM_PX = 3
+
+
+class SwitchBox(QCheckBox):
+    """A box without words: they are the row's title."""
+
+    def __init__(self, theme: Theme, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._by_keyboard = False
+        self.setProperty("shows-focus", True)
+
+    def hitButton(self, pos: QPoint) -> bool:
+        """All of it is to be clicked on."""
+        return self.rect().contains(pos)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """The ring is for those who came by a key."""
+        self._by_keyboard = event.reason() in KEYBOARD_REASONS
+        super().focusInEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the box and its tick, and the ring around."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        box = painted(self, _ROOM_PX + 0.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
+        paint_tick(painter, self._theme, box, self)
+        if self.hasFocus() and self._by_keyboard:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(self._theme.color("acc"), 2))
+            painter.drawRoundedRect(box.adjusted(-2.5, -2.5, 2.5, 2.5), 6, 6)
+
+
+class SwitchField(Field):
+    """On or off."""
+
+    def __init__(self, theme: Theme, title: str, help_text: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.box = SwitchBox(theme, self)
+        self.box.toggled.connect(self.edited)
+        self.add(self.box, title, help_text, 1)
+
+    def value(self) -> bool:
+        """Whether it is on."""
+        return self.box.isChecked()
+
+    def show_value(self, value: Any) -> None:
+        """Switch it without saying so."""
+        with QSignalBlocker(self.box):
+            self.box.setChecked(value)
+        self.box.update()
+
+
+class NamesField(Field):
+    """One of some names."""
+
+    def __init__(self, theme: Theme, names: Names, title: str, help_text: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.box = ListBox(theme, self)
+        for name, words in names.titles:
+            self.box.addItem(tr(words), name)
+        self.box.currentIndexChanged.connect(self.edited)
+        self.add(self.box, title, help_text, 1)
+
+    def value(self) -> Any:
+        """The name."""
+        return self.box.currentData()
+
+    def show_value(self, value: Any) -> None:
+        """Choose without saying so."""
+        with QSignalBlocker(self.box):
+            self.box.setCurrentIndex(self.box.findData(value))
+
+
+class LineField(Field):
+    """A line of text."""
+
+    def __init__(self, words: Words, title: str, help_text: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.line = QLineEdit(self)
+        self.line.setPlaceholderText(tr(words.hint) if words.hint else "")
+        self.line.textEdited.connect(self.edited)
+        self.add(self.line, title, help_text, 1)
+
+    def value(self) -> str:
+        """The text."""
+        return self.line.text()
+
+    def show_value(self, value: Any) -> None:
+        """Write another text, unless it is there: the caret stays where it is."""
+        if value != self.line.text():
+            self.line.setText(value)
+
+
+class TextField(Field):
+    """A text of several lines; Tab leaves it."""
+
+    wide = True
+
+    def __init__(self, theme: Theme, words: Words, title: str, help_text: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._lines = words.lines
+        self.edit = QPlainTextEdit(self)
+        self.edit.setProperty("kind", "field")
+        self.edit.setTabChangesFocus(True)
+        self.edit.setPlaceholderText(tr(words.hint) if words.hint else "")
+        self.edit.textChanged.connect(self.edited)
+        self.add(self.edit, title, help_text, 1)
+        self.fit()
+
+    def fit(self) -> None:
+        """As high as its lines at the size of text in use."""
+        self.setFixedHeight(self._lines * self.edit.fontMetrics().lineSpacing() + 22)
+
+    def value(self) -> str:
+        """The text."""
+        return self.edit.toPlainText()
+
+    def show_value(self, value: Any) -> None:
+        """Write another text, unless it is there: the caret stays where it is."""
+        if value != self.value():
+            with QSignalBlocker(self.edit):
+                self.edit.setPlainText(value)

@@ -1,0 +1,87 @@
+"""How each row stands: what is chosen, what is in use, and what else there is to say of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from app.chat.settings_in_use import TOLD_BY_ENGINE
+from app.settings.pages import rows
+from app.settings.pending import EVERY_MODEL, PendingSettings
+from app.settings.settings import Settings
+from app.ui.settings.offers import Offers
+from app.ui.settings.row import SettingRow
+from app.ui.settings.value_words import value_words
+from app.words import tr
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+
+class RowStates:
+    """Brings rows up to date.
+
+    Args:
+        workspace: Knows the model and what is in use.
+        pending: What is chosen.
+        offers: Know why a choice cannot be.
+
+    Attributes:
+        not_allowed: Why what stands in a field is not chosen, by the name of its setting; it stays to be mended.
+    """
+
+    def __init__(self, workspace: Workspace, pending: PendingSettings, offers: Offers) -> None:
+        self._workspace = workspace
+        self._pending = pending
+        self._offers = offers
+        self._rows = rows()
+        self._reasons: Mapping[str, str] = {}
+        self.not_allowed: dict[str, str] = {}
+        self.ask_reasons()
+
+    def ask_reasons(self) -> None:
+        """Find out again which settings have no effect here."""
+        self._reasons = self._workspace.settings_desk().reasons()
+
+    def show(self, name: str, row: SettingRow, scope: str, in_use: Mapping[str, Any]) -> bool:
+        """Show how a row stands; returns whether its height is another now.
+
+        Args:
+            name: Its setting.
+            row: The row.
+            scope: As in `PendingSettings`.
+            in_use: What the engine works with, by the names of settings.
+        """
+        pending, setting = self._pending, Settings.declared()[name]
+        value = pending.value(name, scope)
+        if row.field.value() != value and name not in self.not_allowed:
+            row.field.show_value(value)
+        row.field.setEnabled(name not in self._reasons)
+        known = name in in_use or name not in TOLD_BY_ENGINE
+        model = pending.applied.model if self._rows[name].per_model else EVERY_MODEL
+        told = in_use.get(name) if name in TOLD_BY_ENGINE else pending.applied_value(name, scope or model)
+        marked = told if known else pending.applied_value(name, scope)
+        row.field.show_in_use(None if name in self._reasons else marked)
+        usual = pending.value(name) if scope else setting.default if name != "drafts" else ""
+        nothing_to_reset = pending.is_usual(name, scope) and name not in self.not_allowed
+        row.show_state(
+            changed=pending.is_changed(name, scope),
+            usual=nothing_to_reset or name in self._reasons,
+            in_use=value_words(setting, told) if known else "",
+            usual_words=value_words(setting, usual),
+        )
+        return row.show_note(self._note(name, value, scope))
+
+    def _note(self, name: str, value: Any, scope: str) -> str:
+        """What else there is to say of a row: the first of these that there is."""
+        if name in self._reasons:
+            return tr(self._reasons[name])
+        if name in self.not_allowed:
+            return self.not_allowed[name]
+        problem = self._offers.problem(name, value)
+        own = self._pending.chosen.by_model.get(self._pending.chosen.model, {})
+        if not problem and not scope and name in own:
+            words = value_words(Settings.declared()[name], own[name])
+            model = self._workspace.engine_state().model_name
+            return tr("{model} has a value of its own: {value}.", model=model, value=words)
+        return problem

@@ -1,0 +1,130 @@
+"""The table of shortcuts: what can be done by keys, section by section."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QKeySequence
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.ui.commands import Commands, Section
+from app.ui.field_keys import FIELD_KEYS
+from app.ui.theme.ringed_dialog import RingedDialog
+from app.ui.theme.theme import Theme
+from app.words import tr
+
+_WIDTH_PX = 520
+_HEIGHT_PX = 640
+_SIDE_PX = 24
+_ROW_GAP_PX = 6
+_SECTION_GAP_PX = 18
+
+KeyRow = tuple[str, tuple[str, ...]]
+
+
+def key_sections(commands: Commands) -> Iterator[tuple[str, list[KeyRow]]]:
+    """The sections of the table, each with its rows: what is done, and the keys for it in the system's names."""
+    for section in Section:
+        rows = [
+            (command.action.text(), tuple(map(_native, command.action.shortcuts())))
+            for command in commands
+            if command.section is section and command.action.shortcuts()
+        ]
+        if rows:
+            yield Commands.section_title(section), rows
+    for field in FIELD_KEYS:
+        yield (
+            tr(field.title),
+            [(tr(done), tuple(_native(QKeySequence(key)) for key in keys)) for done, keys in field.rows],
+        )
+
+
+def _native(keys: QKeySequence) -> str:
+    return keys.toString(QKeySequence.SequenceFormat.NativeText)
+
+
+class ShortcutTable(RingedDialog):
+    """Made anew each time it is opened."""
+
+    def __init__(self, theme: Theme, commands: Commands, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self._theme = theme
+        self.setWindowTitle(tr("Keyboard shortcuts"))
+        self.setProperty("kind", "dialog")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        # Two keys for the same stand one below the other where the words beside them would have no room.
+        narrow = self.sizeHint().width() < theme.type.px(_WIDTH_PX)
+        down, right = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
+        self._caps_direction = down if narrow else right
+        rows = QWidget()
+        rows.setProperty("kind", "column")
+        grid = QGridLayout(rows)
+        grid.setContentsMargins(_SIDE_PX, 8, _SIDE_PX, 16)
+        grid.setHorizontalSpacing(16)
+        grid.setVerticalSpacing(_ROW_GAP_PX)
+        grid.setColumnStretch(0, 1)
+        for title, keys in key_sections(commands):
+            self._add_section(grid, title, keys)
+        grid.setRowStretch(grid.rowCount(), 1)
+        self._scroll = QScrollArea(self)
+        self._scroll.setFrameShape(QFrame.Shape.NoFrame)
+        self._scroll.setWidgetResizable(True)
+        self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scroll.setWidget(rows)
+        self._scroll.setAccessibleName(tr("Keyboard shortcuts"))
+        close = QPushButton(tr("Close"), self)
+        close.setDefault(True)
+        close.clicked.connect(self.accept)
+        foot = QHBoxLayout()
+        foot.setContentsMargins(_SIDE_PX, 12, _SIDE_PX, 14)
+        foot.addStretch()
+        foot.addWidget(close)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 12, 0, 0)
+        column.setSpacing(0)
+        column.addWidget(self._scroll, 1)
+        column.addLayout(foot)
+        self.resize(self.sizeHint())
+
+    def sizeHint(self) -> QSize:
+        """A column to read down, inside the window around it."""
+        parent = self.parentWidget()
+        room = QSize(10_000, 10_000) if parent is None else parent.size()
+        px = self._theme.type.px
+        return QSize(min(px(_WIDTH_PX), room.width() - 40), min(px(_HEIGHT_PX), room.height() - 40))
+
+    def _add_section(self, grid: QGridLayout, title: str, rows: list[KeyRow]) -> None:
+        at = grid.rowCount()
+        head = QLabel(title)
+        head.setProperty("kind", "section")
+        head.setWordWrap(True)
+        head.setContentsMargins(0, _SECTION_GAP_PX if at > 1 else 0, 0, 2)
+        grid.addWidget(head, at, 0, 1, 2)
+        for number, (done, keys) in enumerate(rows, at + 1):
+            words = QLabel(done)
+            words.setWordWrap(True)
+            words.setAccessibleDescription(", ".join(keys))
+            grid.addWidget(words, number, 0)
+            grid.addWidget(self._key_caps(keys), number, 1, Qt.AlignmentFlag.AlignRight)
+
+    def _key_caps(self, keys: tuple[str, ...]) -> QWidget:
+        caps = QWidget()
+        row = QBoxLayout(self._caps_direction, caps)
+        row.setContentsMargins(0, 0, 0, 0)
+        row.setSpacing(6)
+        for key in keys:
+            cap = QLabel(key)
+            cap.setProperty("kind", "key")
+            row.addWidget(cap, 0, Qt.AlignmentFlag.AlignRight)
+        return caps

@@ -1,0 +1,314 @@
+"""A column of messages that scrolls: widgets are made for what comes into view, and given up when it is far away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+
+from PySide6.QtCore import QEvent, QRect, Qt, QTimer, Slot
+from PySide6.QtGui import QKeyEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QWidget
+
+from app.chat.conversation import Message
+from app.chat.engine_state import EngineState
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+from app.ui.transcript.ground import Ground
+from app.ui.transcript.jump_button import JumpButton
+from app.ui.transcript.message_span import MessageSpan
+from app.ui.transcript.message_views import MessageView, MessageViews
+from app.ui.transcript.selection import TranscriptSelection
+
+COLUMN_PX = 744
+NARROW_PX = 720
+_TOP_PX = 24
+_BOTTOM_PX = 14
+_GAP_PX = 14
+_SLICE_MS = 8.0
+# In heights of the view: what is built ahead of the reader, and what stays built behind.
+_AHEAD = 1.5
+ENOUGH = 2.0
+_KEPT = 8.0
+_TRIM_MS = 400
+
+
+class MessageColumn(QScrollArea):
+    """Lays out, scrolls and builds; which messages there are is `Transcript`'s business.
+
+    The view follows the end while it is within one line of it. Otherwise what is read stays where it is, whatever
+    comes or goes above and below.
+
+    Attributes:
+        selection: What is selected over several blocks.
+    """
+
+    def __init__(
+        self,
+        theme: Theme,
+        engine: EngineState,
+        alternatives: Callable[[int], Sequence[int]],
+        parent: QWidget | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self._theme = theme
+        self._follow = True
+        self._arranging = False
+        self._jump = JumpButton(theme, self)  # first: the viewport is resized by what comes next
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self._column = Ground(theme)
+        self.setWidget(self._column)
+        self._views = MessageViews(theme, engine, alternatives, self._column, self)
+        self._views.height_changed.connect(self._height_changed)
+        self._span = MessageSpan(self._views)
+        self._jump.clicked.connect(self.jump_to_latest)
+        self.verticalScrollBar().valueChanged.connect(self._scrolled)
+        self._builder = QTimer(self, interval=0)
+        self._builder.timeout.connect(self._build_slice)
+        self._trimmer = QTimer(self, singleShot=True, interval=_TRIM_MS)
+        self._trimmer.timeout.connect(self._trim)
+        self.selection = TranscriptSelection(self, self._views)
+        theme.changed.connect(self._restyle)
+
+    @property
+    def views(self) -> list[MessageView]:
+        """The messages that are widgets now, oldest first."""
+        return self._views.all
+
+    @property
+    def unbuilt(self) -> int:
+        """How many messages are not widgets now."""
+        return len(self._span.older) + len(self._span.newer)
+
+    @property
+    def follows(self) -> bool:
+        """Whether the view sticks to the end."""
+        return self._follow
+
+    def view_of(self, message_id: int) -> MessageView | None:
+        """A message's widget; None where it is none now."""
+        view = self._views.of(message_id)
+        return None if view is None or view.isHidden() else view
+
+    def reading(self) -> int:
+        """Which message is at the top of the view, counted from the first one."""
+        top = self._top_view()
+        return len(self._span.older) + (self._views.all.index(top[0]) if top is not None else 0)
+
+    def reveal(self, view: MessageView, place: QRect) -> None:
+        """Scroll to a place of a message's widget unless it is in view."""
+        bar = self.verticalScrollBar()
+        top = view.y() + place.top()
+        if (
+            top < bar.value() + _TOP_PX
+            or top + place.height() > bar.value() + self.viewport().height() - _TOP_PX
+        ):
+            bar.setValue(top - self.viewport().height() // 3)
+
+    def show_message(self, message_id: int) -> None:
+        """Scroll to a message."""
+        if not any(view.message.id == message_id for view in self._views.all):
+            messages = self._span.messages
+            at = next((at for at, message in enumerate(messages) if message.id == message_id), None)
+            if at is None:
+                return
+            self._span.reset(messages, at, keep_used=True)
+            self._build_below(ENOUGH)
+            self._build_above(1.0)
+            self._mark_last()
+        view = self._views.of(message_id)
+        if view is not None:
+            self._follow = False
+            self._arrange(keep=(view, _TOP_PX))
+            self._scrolled(self.verticalScrollBar().value())
+
+    # --- scrolling --------------------------------------------------------------------------------------------
+
+    @Slot()
+    def jump_to_latest(self) -> None:
+        """Go to the end and follow it."""
+        if self._span.newer:
+            messages = self._span.messages
+            self._span.reset(messages, keep_used=True)
+            self._build_above(ENOUGH)
+            self._mark_last()
+            self._follow = True
+            self._arrange()
+            return
+        self._follow = True
+        self._to_end()
+
+    def scroll_page(self, direction: int) -> None:
+        """Scroll by a page: -1 up, 1 down."""
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.value() + direction * bar.pageStep())
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Home and End besides what a scroll area knows."""
+        if event.key() == Qt.Key.Key_Home:
+            if self._span.older:
+                self.show_message(self._span.older[0].id)
+            self.verticalScrollBar().setValue(0)
+        elif event.key() == Qt.Key.Key_End:
+            self.jump_to_latest()
+        elif event.key() == Qt.Key.Key_Space:
+            self.scroll_page(-1 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
+        else:
+            super().keyPressEvent(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lay out again; what was at the top stays there, or the end stays in view."""
+        super().resizeEvent(event)
+        self._arrange(keep=self._top_view())
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        """Keep the floating button above the column."""
+        if event.type() == QEvent.Type.Resize:
+            self._place_jump()
+        return super().viewportEvent(event)
+
+    @Slot(int)
+    def _scrolled(self, value: int) -> None:
+        if self._arranging:
+            return
+        bar = self.verticalScrollBar()
+        line = self._theme.type.line_height(TextStyle.READING)
+        self._follow = bar.maximum() - value <= line and not self._span.newer
+        self._place_jump()
+        if self._wanting_above(_AHEAD) or self._wanting_below(_AHEAD):
+            self._builder.start()
+        self._trimmer.start()
+
+    def _to_end(self) -> None:
+        self._arranging = True
+        bar = self.verticalScrollBar()
+        bar.setValue(bar.maximum())
+        self._arranging = False
+        self._place_jump()
+
+    def _top_view(self) -> tuple[MessageView, int] | None:
+        value = self.verticalScrollBar().value()
+        for view in self._views.all:
+            if view.y() + view.height() > value:
+                return view, view.y() - value
+        return None
+
+    def _place_jump(self) -> None:
+        self._jump.offer(not self._follow and self.verticalScrollBar().maximum() > 0)
+
+    # --- building ---------------------------------------------------------------------------------------------
+
+    def _mark_last(self) -> None:
+        self._views.mark_last(end_built=not self._span.newer)
+
+    def _build_above(self, heights: float) -> None:
+        """Build older messages for so many heights of the view."""
+        width, height = self._column_width(), 0
+        while self._span.older and height < heights * self._view_height():
+            height += self._span.build_older().fit(width) + self._gap()
+
+    def _build_below(self, heights: float) -> None:
+        width, height = self._column_width(), 0
+        while self._span.newer and height < heights * self._view_height():
+            height += self._span.build_newer().fit(width) + self._gap()
+
+    def _made(self, messages: list[Message], everything: bool) -> list[MessageView]:
+        """Widgets of the first of these messages: enough to go on reading, or all."""
+        width, height, made = self._column_width(), 0, []
+        for message in messages:
+            if height > ENOUGH * self._view_height() and not everything:
+                break
+            made.append(self._views.make(message))
+            height += made[-1].fit(width) + self._gap()
+        return made
+
+    def _view_height(self) -> int:
+        return max(self.viewport().height(), 200)
+
+    def _wanting_above(self, heights: float) -> bool:
+        return bool(self._span.older) and self.verticalScrollBar().value() < heights * self._view_height()
+
+    def _wanting_below(self, heights: float) -> bool:
+        bar = self.verticalScrollBar()
+        return bool(self._span.newer) and bar.maximum() - bar.value() < heights * self._view_height()
+
+    @Slot()
+    def _build_slice(self) -> None:
+        keep = self._top_view()
+        begun = perf_counter()
+        above = self._wanting_above(ENOUGH)
+        left = self._span.older if above else self._span.newer
+        self._arranging = True
+        while left and (perf_counter() - begun) * 1000 < _SLICE_MS:
+            view = self._span.build_older() if above else self._span.build_newer()
+            view.fit(self._column_width())
+        self._mark_last()
+        self._arranging = False
+        self._arrange(keep)
+        if not self._wanting_above(ENOUGH) and not self._wanting_below(ENOUGH):
+            self._builder.stop()
+            self._trimmer.start()
+
+    @Slot()
+    def _trim(self) -> None:
+        """Give up the widgets that are far from what is read, but none that has the keyboard."""
+        if self._builder.isActive() or self.selection.active:
+            return
+        keep, top = self._top_view(), self.verticalScrollBar().value()
+        room = _KEPT * self._view_height()
+        views, focus = self._views.all, QApplication.focusWidget()
+        used = [at for at, view in enumerate(views) if focus is not None and view.isAncestorOf(focus)]
+        first = next((at for at, view in enumerate(views) if view.y() + view.height() > top - room), 0)
+        last = next((at for at, view in enumerate(views) if view.y() > top + room), len(views))
+        first, last = min([first, *used]), max([last, *(at + 1 for at in used)])
+        if first == 0 and last == len(views):
+            return
+        self._span.drop_below(last)
+        self._span.drop_above(first)
+        self._mark_last()
+        self._arrange(keep)
+
+    # --- layout -----------------------------------------------------------------------------------------------
+
+    def _gap(self) -> int:
+        return round(self._theme.spaced(_GAP_PX))
+
+    def _column_width(self) -> int:
+        margin = 16 if self.width() < NARROW_PX else 32
+        return max(160, min(self._theme.type.px(COLUMN_PX), self.width() - 2 * margin))
+
+    @Slot(object)
+    def _height_changed(self, view: MessageView) -> None:
+        if not self._arranging and view in self._views.all:
+            self._arrange(keep=self._top_view())
+
+    def _arrange(self, keep: tuple[MessageView, int] | None = None) -> None:
+        """Place every view; then follow the end, or hold ``keep`` (a view and its distance from the top) still."""
+        if self._arranging:
+            return
+        self._arranging = True
+        width = self._column_width()
+        left = (self.width() - width) // 2
+        top = _TOP_PX
+        for view in self._views.all:
+            height = view.fit(width)
+            view.setGeometry(left, top, width, height)
+            top += height + self._gap()
+        self._column.resize(self.viewport().width(), max(top - self._gap() + _BOTTOM_PX, 0))
+        bar = self.verticalScrollBar()
+        if self._follow:
+            bar.setValue(bar.maximum())
+        elif keep is not None:
+            bar.setValue(keep[0].y() - keep[1])
+        self._arranging = False
+        self._place_jump()
+
+    @Slot()
+    def _restyle(self) -> None:
+        keep = self._top_view()
+        self._arranging = True
+        for view in self._views.all:
+            view.restyle()
+        self._arranging = False
+        self._arrange(keep)

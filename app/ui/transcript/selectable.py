@@ -1,0 +1,128 @@
+"""What a block does so that a selection can reach over it: a text in part, a table or a formula as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QMimeData, QPoint
+from PySide6.QtGui import QGuiApplication, QTextCursor
+from PySide6.QtWidgets import QFrame, QTextEdit
+
+from app.ui.transcript.formula_text import selected_text
+
+_KEEP = QTextCursor.MoveMode.KeepAnchor
+# An object of Qt has one of Qt's classes as its base: what is mixed in has none of its own.
+if TYPE_CHECKING:
+    _Text = QTextEdit
+else:
+    _Text = object
+
+
+class SelectableText(_Text):
+    """Mixed into a text that is only read.
+
+    Attributes:
+        copies: What is copied instead of what is selected here, while the selection reaches over several blocks.
+    """
+
+    copies: Callable[[], str] | None = None
+
+    def whole_source(self) -> str:
+        """What stands for the whole text when it is copied."""
+        return self.toPlainText()
+
+    def select_all(self) -> None:
+        """Select everything; the cursor goes to the beginning, so that nothing is scrolled sideways."""
+        self._select(len_of(self), 0)
+
+    def select_none(self) -> None:
+        """Select nothing."""
+        cursor = self.textCursor()
+        if cursor.hasSelection():
+            cursor.clearSelection()
+            self.setTextCursor(cursor)
+
+    def select_from_anchor(self, to_end: bool) -> None:
+        """Select from where the pointer was pressed to the end, or to the beginning."""
+        self._select(self.textCursor().anchor(), len_of(self) if to_end else 0)
+
+    def select_up_to(self, place: QPoint, from_start: bool) -> None:
+        """Select from the beginning, or from the end, to a place on the screen."""
+        to = self.cursorForPosition(self.viewport().mapFromGlobal(place)).position()
+        self._select(0 if from_start else len_of(self), to)
+
+    def selected_source(self) -> str:
+        """What is selected: the source where that is everything, else the words."""
+        cursor = self.textCursor()
+        whole = cursor.selectionStart() == 0 and cursor.selectionEnd() == len_of(self)
+        return self.whole_source() if whole and cursor.hasSelection() else selected_text(cursor)
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """What is copied: plain text, with the source of formulas."""
+        data = QMimeData()
+        data.setText(self.copies() if self.copies is not None else selected_text(self.textCursor()))
+        return data
+
+    def _select(self, anchor: int, position: int) -> None:
+        cursor = self.textCursor()
+        if (cursor.anchor(), cursor.position()) != (anchor, position):
+            cursor.setPosition(anchor)
+            cursor.setPosition(position, _KEEP)
+            self.setTextCursor(cursor)
+
+
+class SelectableWhole(QFrame):
+    """A block that is selected as one.
+
+    Attributes:
+        copies: As with a text.
+        selected: Whether it is selected; it is painted accordingly.
+    """
+
+    copies: Callable[[], str] | None = None
+    selected = False
+
+    def whole_source(self) -> str:
+        """What stands for it when it is copied."""
+        raise NotImplementedError
+
+    def select_all(self) -> None:
+        """Select it."""
+        self._select(True)
+
+    def select_none(self) -> None:
+        """Select it no more."""
+        self._select(False)
+
+    def select_from_anchor(self, to_end: bool) -> None:
+        """A drag that began here reaches on."""
+        self._select(True)
+
+    def select_up_to(self, place: QPoint, from_start: bool) -> None:
+        """A drag that began elsewhere reached it."""
+        self._select(True)
+
+    def selected_source(self) -> str:
+        """Its source, where it is selected."""
+        return self.whole_source() if self.selected else ""
+
+    def copy_selection(self) -> bool:
+        """Copy what is selected over several blocks; False where that is not the case."""
+        if self.copies is None:
+            return False
+        QGuiApplication.clipboard().setText(self.copies())
+        return True
+
+    def _select(self, selected: bool) -> None:
+        if selected != self.selected:
+            self.selected = selected
+            self.update()
+
+
+Selectable = SelectableText | SelectableWhole
+
+
+def len_of(edit: QTextEdit) -> int:
+    """Length of a text in the positions of its cursors."""
+    return edit.document().characterCount() - 1

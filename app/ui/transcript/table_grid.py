@@ -1,0 +1,260 @@
+"""The cells of a table, laid out in columns and painted."""
+
+from __future__ import annotations
+
+import re
+
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import (
+    QAbstractTextDocumentLayout,
+    QGuiApplication,
+    QPainter,
+    QPainterPath,
+    QPaintEvent,
+    QTextCursor,
+    QTextDocument,
+    QTextOption,
+)
+from PySide6.QtWidgets import QWidget
+
+from app.chat.find import places
+from app.chat.formula import Formula
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+from app.ui.transcript.blocks import split_cells
+from app.ui.transcript.drafted_text import Stretch, rendered_stretches, stretches_of_blocks
+from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown
+from app.ui.transcript.ornaments import paint_ornaments
+from app.ui.transcript.prose import NO_HTML_MARKDOWN, leading_px, style_markdown
+from app.ui.transcript.text_marks import cursors, drafted_format, found_format
+
+_PAD_X_PX = 12
+_PAD_Y_PX = 4
+_NARROWEST_COLUMN_PX = 72
+
+
+class TableCell:
+    """One cell: a document, laid out at a column's width."""
+
+    def __init__(self, theme: Theme, markdown: str, alignment: Qt.AlignmentFlag, head: bool) -> None:
+        self.markdown = markdown
+        self.places: list[Stretch] = []
+        font = theme.font(TextStyle.TABLE)
+        if head:
+            font.setWeight(font.Weight.DemiBold)
+        self.document = QTextDocument()
+        self.document.setDocumentMargin(0)
+        self.document.setDefaultFont(font)
+        option = QTextOption(alignment)
+        option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+        option.setWrapMode(QTextOption.WrapMode.WordWrap)
+        self.document.setDefaultTextOption(option)
+        formulas = set_markdown(self.document, markdown, NO_HTML_MARKDOWN)
+        style_markdown(self.document, theme, font, line_height=theme.type.line_height(TextStyle.TABLE))
+        self.awaited = place_formulas(self.document, formulas, theme)
+        self.document.setTextWidth(-1)
+        self.natural_width = self.document.idealWidth() + 1
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """See where a pattern is; None ends the search."""
+        self.places = [] if pattern is None else places(pattern, self.document.toPlainText())
+
+    def paint(self, painter: QPainter, theme: Theme, current: int | None) -> None:
+        """Paint it from the upper left, with what was found."""
+        context = QAbstractTextDocumentLayout.PaintContext()
+        context.palette = QGuiApplication.palette()
+        selections = []
+        for number, cursor in enumerate(cursors(self.document, self.places)):
+            selection = QAbstractTextDocumentLayout.Selection()
+            selection.cursor = cursor
+            selection.format = found_format(theme, number == current)
+            selections.append(selection)
+        context.selections = selections
+        paint_ornaments(painter, self.document, theme, QRectF(QPointF(0, 0), self.document.size()))
+        self.document.documentLayout().draw(painter, context)
+
+    @property
+    def text(self) -> str:
+        """What it says, with the source of formulas."""
+        cursor = QTextCursor(self.document)
+        cursor.select(QTextCursor.SelectionType.Document)
+        return selected_text(cursor)
+
+    def mark(self, theme: Theme, stretches: list[Stretch]) -> None:
+        """Mark parts of its Markdown that came from accepted drafts; it lasts as long as the cell."""
+        shown = rendered_stretches(self.markdown, self.document.toPlainText(), stretches)
+        for cursor in cursors(self.document, shown):
+            cursor.mergeCharFormat(drafted_format(theme))
+
+    def fit(self, width: float) -> float:
+        """Height at a width, in px."""
+        self.document.setTextWidth(width)
+        return self.document.size().height()
+
+
+class TableGrid(QWidget):
+    """The painted table."""
+
+    def __init__(self, theme: Theme, markdown: str) -> None:
+        super().__init__()
+        self._theme = theme
+        self._rows: list[list[TableCell]] = []
+        self._cache: dict[tuple[str, int, bool], TableCell] = {}
+        self._widths: list[float] = []
+        self._heights: list[float] = []
+        self._pattern: re.Pattern[str] | None = None
+        self._current: int | None = None
+        self._selected = False
+        self.set_markdown(markdown)
+
+    def set_markdown(self, markdown: str, keep: bool = True) -> None:
+        """Show another table; cells that did not change are kept unless ``keep`` is False."""
+        head, delimiter, *body = markdown.split("\n")
+        alignments = [_alignment(cell) for cell in split_cells(delimiter)]
+        before = self._cache if keep else {}
+        self._cache = {}
+        self._rows = []
+        for number, line in enumerate([head, *body]):
+            texts = split_cells(line)[: len(alignments)]
+            texts += [""] * (len(alignments) - len(texts))
+            row = []
+            for alignment, text in zip(alignments, texts, strict=True):
+                key = (text, alignment.value, number == 0)
+                # A document holds one layout, so a cell cannot stand in two columns.
+                cell = before.pop(key, None) or TableCell(self._theme, text, alignment, number == 0)
+                self._cache.setdefault(key, cell)
+                row.append(cell)
+            self._rows.append(row)
+        self.search(self._pattern)
+
+    def mark(self, markdown: str, stretches: list[Stretch]) -> None:
+        """Mark the parts of the table's Markdown that came from accepted drafts, and no others."""
+        self.set_markdown(markdown, keep=False)
+        cells = self._cells()
+        parts = stretches_of_blocks(markdown, [cell.markdown for cell in cells], stretches)
+        for cell, part in zip(cells, parts, strict=True):
+            cell.mark(self._theme, part)
+
+    def fit(self, width: int) -> QSize:
+        """Lay the table out and return the size it takes, which may be wider than asked for."""
+        columns = range(len(self._rows[0]))
+        pad = 2 * _PAD_X_PX
+        natural = [max(row[c].natural_width for row in self._rows) + pad for c in columns]
+        self._widths = _share(natural, float(width))
+        self._heights = [
+            max(cell.fit(w - pad) for cell, w in zip(row, self._widths, strict=True)) + 2 * _PAD_Y_PX + 1
+            for row in self._rows
+        ]
+        self._heights[0] += 2
+        return QSize(round(sum(self._widths)), round(sum(self._heights)))
+
+    def search(self, pattern: re.Pattern[str] | None) -> None:
+        """Mark what a search finds; None ends it."""
+        self._pattern = pattern
+        self._current = None
+        for cell in self._cells():
+            cell.search(pattern)
+        self.update()
+
+    @property
+    def found(self) -> int:
+        """How many places a search found."""
+        return sum(len(cell.places) for cell in self._cells())
+
+    def choose_found(self, number: int | None) -> QRect:
+        """Mark one place as the current one; return its cell's place."""
+        self._current = number
+        self.update()
+        before, top = 0, 0.0
+        for row, height in zip(self._rows, self._heights, strict=False):
+            left = 0.0
+            for cell, width in zip(row, self._widths, strict=True):
+                before += len(cell.places)
+                if number is not None and number < before:
+                    return QRectF(left, top, width, height).toRect()
+                left += width
+            top += height
+        return QRect()
+
+    def _cells(self) -> list[TableCell]:
+        return [cell for row in self._rows for cell in row]
+
+    def set_selected(self, selected: bool) -> None:
+        """Show whether a selection reaches over it."""
+        if selected != self._selected:
+            self._selected = selected
+            self.update()
+
+    def awaits(self, formulas: frozenset[Formula]) -> bool:
+        """Whether one of these formulas stands here as its source."""
+        return any(not cell.awaited.isdisjoint(formulas) for cell in self._cells())
+
+    def text(self) -> str:
+        """The table as tab-separated lines."""
+        return "\n".join("\t".join(cell.text for cell in row) for row in self._rows)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint head, rules and the rows that are visible."""
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        path = QPainterPath()
+        path.addRoundedRect(QRectF(self._frame()), 7, 7)
+        painter.setClipPath(path)
+        line = self._theme.color("line")
+        if self._selected:
+            painter.fillRect(self.rect(), self._theme.color("accs"))
+        top = 0.0
+        for number, (row, height) in enumerate(zip(self._rows, self._heights, strict=True)):
+            if number == 0 and not self._selected:
+                painter.fillRect(QRectF(0, 0, self.width(), height), self._theme.color("surf"))
+            if top + height >= event.rect().top() and top <= event.rect().bottom():
+                self._paint_row(painter, row, top)
+                if number < len(self._rows) - 1:
+                    painter.fillRect(QRectF(0, round(top + height) - 1, self.width(), 1), line)
+            top += height
+
+    def _frame(self) -> QRect:
+        """The part that the frame lets through; the table's corners are round like the frame's."""
+        viewport = self.parentWidget()
+        return self.rect() if viewport is None else viewport.rect().translated(-self.pos())
+
+    def _paint_row(self, painter: QPainter, row: list[TableCell], top: float) -> None:
+        left = 0.0
+        extra = (1 if row is self._rows[0] else 0) - leading_px(self._theme, TextStyle.TABLE)
+        for cell, width in zip(row, self._widths, strict=True):
+            painter.save()
+            painter.translate(QPointF(left + _PAD_X_PX, top + _PAD_Y_PX + extra))
+            cell.paint(painter, self._theme, self._current_in(cell))
+            painter.restore()
+            left += width
+
+    def _current_in(self, cell: TableCell) -> int | None:
+        """Which of a cell's places is the current one."""
+        if self._current is None or not cell.places:
+            return None
+        cells = self._cells()
+        at = next(number for number, one in enumerate(cells) if one is cell)
+        return self._current - sum(len(one.places) for one in cells[:at])
+
+
+def _alignment(cell: str) -> Qt.AlignmentFlag:
+    if cell.endswith(":"):
+        return Qt.AlignmentFlag.AlignHCenter if cell.startswith(":") else Qt.AlignmentFlag.AlignRight
+    return Qt.AlignmentFlag.AlignLeft
+
+
+def _share(natural: list[float], width: float) -> list[float]:
+    """Widths of columns: spare room in proportion, a shortage taken from the widest, down to a least width."""
+    total = sum(natural)
+    if total <= width:
+        spare = (width - total) / len(natural)
+        return [column + spare for column in natural]
+    least = [min(column, _NARROWEST_COLUMN_PX) for column in natural]
+    if sum(least) >= width:
+        return least
+    cap = width
+    for _ in range(12):  # the cap that makes the columns fill the width, by successive approximation
+        free = width - sum(column for column in natural if column <= cap)
+        wide = sum(column > cap for column in natural)
+        cap = max(_NARROWEST_COLUMN_PX, free / wide) if wide else cap
+    return [min(column, cap) for column in natural]

@@ -1,0 +1,110 @@
+"""About Tenon: its version, this installation, and whose software it is made with."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import (
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.diagnostics.installation import version_of
+from app.diagnostics.licences import components
+from app.ui.theme.icons import app_icon
+from app.ui.theme.ringed_dialog import RingedDialog
+from app.ui.theme.theme import Theme
+from app.ui.trouble.details_foot import DetailsFoot
+from app.words import tr
+
+if TYPE_CHECKING:
+    from app.bridge.diagnostics import Diagnostics
+
+_WIDTH_PX = 520
+_HEIGHT_PX = 480
+_SIDE_PX = 20
+_ICON_PX = 48
+
+
+class AboutDialog(RingedDialog):
+    """Version, installation and licences, to be read and copied.
+
+    Args:
+        theme: Sizes and colours.
+        diagnostics: Says what is installed.
+    """
+
+    def __init__(self, theme: Theme, diagnostics: Diagnostics, parent: QWidget | None = None) -> None:
+        super().__init__(theme, parent)
+        self._theme = theme
+        self.setWindowTitle(tr("About Tenon"))
+        self.setProperty("kind", "dialog")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        icon = QLabel(self)
+        icon.setPixmap(app_icon().pixmap(QSize(_ICON_PX, _ICON_PX), self.devicePixelRatioF()))
+        version = version_of("tenon")
+        name = QLabel(tr("Tenon {version}", version=version) if version else "Tenon", self)
+        name.setProperty("kind", "title")
+        self._told = told = QLabel(
+            tr("Runs language models on this computer. Nothing you write leaves it."), self
+        )
+        told.setProperty("kind", "sub")
+        told.setWordWrap(True)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(name)
+        words.addWidget(told)
+        head = QHBoxLayout()
+        head.setSpacing(14)
+        head.addWidget(icon, 0, Qt.AlignmentFlag.AlignTop)
+        head.addLayout(words, 1)
+        self.installation = self._text(diagnostics.installation(), tr("This installation"))
+        stated = tr("stated in its own files")
+        lines = (f"{one.name} {one.version}".strip() + f": {one.licence or stated}" for one in components())
+        self.licences = self._text("\n".join(lines), tr("Licences"))
+        body = QVBoxLayout()
+        body.setContentsMargins(_SIDE_PX, 16, _SIDE_PX, 16)
+        body.setSpacing(6)
+        body.addLayout(head)
+        for title, text, stretch in (
+            (tr("This installation"), self.installation, 2),
+            (tr("Licences"), self.licences, 3),
+        ):
+            label = QLabel(title, self)
+            label.setProperty("kind", "label")
+            label.setBuddy(text)
+            body.addSpacing(6)
+            body.addWidget(label)
+            body.addWidget(text, stretch)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(body, 1)
+        self.foot = DetailsFoot(theme, self.installation.toPlainText, self)
+        column.addWidget(self.foot)
+        self.foot.close_button.setFocus()
+        self.resize(self.sizeHint())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """The sentence wraps, and the texts below it leave it the room."""
+        super().resizeEvent(event)
+        self._told.setMinimumHeight(self._told.heightForWidth(self._told.width()))
+
+    def sizeHint(self) -> QSize:
+        """As the texts need, where the window has room for it."""
+        px, parent = self._theme.type.px, self.parentWidget()
+        wanted = QSize(px(_WIDTH_PX), px(_HEIGHT_PX))
+        return wanted if parent is None else wanted.boundedTo(parent.size() - QSize(32, 32))
+
+    def _text(self, words: str, name: str) -> QPlainTextEdit:
+        text = QPlainTextEdit(words, self)
+        text.setProperty("kind", "card")
+        text.setReadOnly(True)
+        text.setTabChangesFocus(True)
+        text.setAccessibleName(name)
+        return text

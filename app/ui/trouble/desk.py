@@ -1,0 +1,187 @@
+"""Where trouble is told and mended: errors beside replies, remedies, details, and the commands of Help."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+from PySide6.QtGui import QGuiApplication
+
+from app.chat.engine_state import EnginePhase, EngineState
+from app.chat.troubles import BAD_END, Remedy, remedy_of, smaller_context, title_of
+from app.ui import figures
+from app.ui.chat_page import ChatPage
+from app.ui.commands import Commands, Section
+from app.ui.shown_folder import show_folder
+from app.ui.theme.theme import Theme
+from app.ui.toast import Toast
+from app.words import tr
+from engine.messages import ErrorReport
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+# More dialogs than this in one session would keep the person from what still works.
+_MOST_DIALOGS = 3
+_COMMANDS = {
+    Remedy.MODELS: "models",
+    Remedy.MACHINE: "machine",
+    Remedy.SETTINGS: "settings",
+    Remedy.OTHER_FILE: "import-chats",
+    Remedy.WRITE: "write",
+}
+
+
+class TroubleDesk(QObject):
+    """Belongs to a window.
+
+    Args:
+        theme: Of the dialogs.
+        workspace: Told what to do otherwise.
+        page: Its replies have trouble.
+        toast: Tells of trouble that no reply has.
+        commands: Of the window; those of Help are added.
+    """
+
+    def __init__(
+        self, theme: Theme, workspace: Workspace, page: ChatPage, toast: Toast, commands: Commands
+    ) -> None:
+        super().__init__(page)
+        self._theme = theme
+        self._workspace = workspace
+        self._diagnostics = workspace.upkeep.diagnostics
+        self._page = page
+        self._toast = toast
+        self._commands = commands
+        self._of_engine = ""  # the sentence of the trouble that a loaded model ends
+        self._uncaught = 0
+        self._open = False
+        workspace.trouble.connect(self.tell)
+        workspace.upkeep.remark.connect(self._remark)
+        workspace.trouble_over.connect(self._over)
+        workspace.engine_changed.connect(self._engine_changed)
+        page.trouble_met.connect(self._tell_of_engine)
+        page.transcript.trouble_requested.connect(self._mend_reply)
+        about = Section.HELP
+        commands.add("log-folder", tr("Open log folder"), self._open_logs, about, icon="folder-open")
+        told = tr("Versions, system and hardware, for a report")
+        commands.add(
+            "copy-installation", tr("Copy details of this installation"), self._copy, about, (), "copy", told
+        )
+        commands.add("about", tr("About Tenon"), self._show_about, about, icon="info")
+
+    @Slot(object)
+    def tell(self, report: ErrorReport) -> None:
+        """Tell of trouble that no reply has: title, sentence, the remedy, and the way to the details."""
+        remedy = remedy_of(report)
+        self._toast.say(
+            report.message,
+            tr(remedy.value) if remedy is not Remedy.DETAILS else "",
+            lambda: self._mend(report, remedy),
+            lasting=True,
+            title=tr(title_of(report)),
+            on_details=lambda: self.show_details(report),
+        )
+
+    @Slot(object)
+    def _tell_of_engine(self, report: ErrorReport) -> None:
+        self._of_engine = report.message
+        self.tell(report)
+
+    @Slot(object)
+    def _engine_changed(self, state: EngineState) -> None:
+        if state.phase is EnginePhase.READY and self._of_engine:
+            self._over(self._of_engine)
+            self._of_engine = ""
+
+    @Slot(str)
+    def _over(self, sentence: str) -> None:
+        """What is mended is not told of any longer."""
+        if self._toast.text == sentence:
+            self._toast.dismiss()
+
+    @Slot(object)
+    def tell_uncaught(self, report: ErrorReport) -> None:
+        """Show an exception that nobody caught: one dialog at a time, and few in a session."""
+        if not self._open and self._uncaught < _MOST_DIALOGS:
+            self._uncaught += 1
+            self.show_details(report)
+
+    def tell_bad_end(self, details: str) -> None:
+        """Tenon did not end as it should last time."""
+        sentence = tr("Your chats are safe. What is known of it can be looked at and reported.")
+        self.tell(ErrorReport(BAD_END, sentence, details))
+
+    def show_details(self, report: ErrorReport) -> None:
+        """Open the dialog with everything that is known."""
+        # Here and not above: a window without trouble starts without it.
+        from app.ui.trouble.details_dialog import DetailsDialog
+
+        dialog = DetailsDialog(self._theme, report, self._diagnostics, self._page.window())
+        dialog.finished.connect(self._closed)
+        self._open = True
+        dialog.open()
+
+    @Slot(int, object, object)
+    def _mend_reply(self, message_id: int, report: ErrorReport, remedy: Remedy) -> None:
+        self._mend(report, remedy, message_id)
+
+    def _mend(self, report: ErrorReport, remedy: Remedy, message_id: int | None = None) -> None:
+        """Do what a button says; then answer again where a reply had the trouble."""
+        if remedy is Remedy.DETAILS:
+            self.show_details(report)
+        elif remedy in _COMMANDS:
+            self._commands[_COMMANDS[remedy]].trigger()
+        elif remedy is Remedy.OTHER_MODEL:
+            self._commands["write"].trigger()  # the chat is in view, and its header
+            self._page.header.model_button.click()
+        elif remedy is Remedy.DATA_FOLDER:
+            self._say_problem(show_folder(self._diagnostics.data_folder))
+        else:
+            self._change_what_failed(report, remedy)
+            self._again(message_id)
+
+    def _change_what_failed(self, report: ErrorReport, remedy: Remedy) -> None:
+        if remedy is Remedy.SMALLER_CONTEXT:
+            tokens = smaller_context(report.context)
+            settings = self._workspace.settings
+            settings.set_for_model(settings.model, "context", tokens)
+            self._toast.say(
+                tr("This model's context has {tokens} tokens from now on.", tokens=figures.whole(tokens))
+            )
+        elif remedy is Remedy.NO_DRAFT:
+            self._workspace.drafts.choose("")
+
+    def _again(self, message_id: int | None) -> None:
+        if message_id is None:
+            self._workspace.settings_applied()
+        else:
+            self._page.try_again(message_id)
+
+    def _say_problem(self, sentence: str) -> None:
+        if sentence:
+            self._toast.say(sentence, lasting=True)
+
+    @Slot(int)
+    def _closed(self, result: int) -> None:
+        self._open = False
+
+    @Slot(str)
+    def _remark(self, sentence: str) -> None:
+        if self._toast.fades or not self._toast.isVisible():  # an error that is told matters more
+            self._toast.say(sentence)
+
+    @Slot()
+    def _open_logs(self) -> None:
+        self._say_problem(show_folder(self._diagnostics.log_folder))
+
+    @Slot()
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._diagnostics.installation())
+        self._toast.say(tr("The details of this installation are copied."))
+
+    @Slot()
+    def _show_about(self) -> None:
+        from app.ui.trouble.about_dialog import AboutDialog
+
+        AboutDialog(self._theme, self._diagnostics, self._page.window()).open()

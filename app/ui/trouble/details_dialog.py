@@ -1,0 +1,139 @@
+"""What happened, in full: for the person, and to be copied for somebody who mends it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.chat.troubles import title_of
+from app.ui.shown_folder import show_folder
+from app.ui.theme.ringed_dialog import RingedDialog
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+from app.ui.trouble.details_foot import DetailsFoot
+from app.ui.trouble.shortage_bar import ShortageBar
+from app.words import tr
+from engine.messages import ErrorReport
+
+if TYPE_CHECKING:
+    from app.bridge.diagnostics import Diagnostics
+
+_WIDTH_PX = 592
+_SIDE_PX = 20
+_MOST_LINES = 12
+_LEAST_TEXT_PX = 72
+
+
+class DetailsDialog(RingedDialog):
+    """Title, sentence, who held the memory where it is about that, and technical details without chat text.
+
+    Args:
+        theme: Sizes and colours.
+        report: What happened.
+        diagnostics: Makes the texts.
+    """
+
+    def __init__(
+        self, theme: Theme, report: ErrorReport, diagnostics: Diagnostics, parent: QWidget | None = None
+    ) -> None:
+        super().__init__(theme, parent)
+        self._theme = theme
+        self._report = report
+        self._diagnostics = diagnostics
+        self.setWindowTitle(tr("What happened"))
+        self.setProperty("kind", "dialog")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        title = QLabel(tr(title_of(report)), self)
+        title.setProperty("kind", "title")
+        title.setWordWrap(True)
+        self._sentence = QLabel(report.message, self)
+        self._sentence.setProperty("kind", "sub")
+        self._sentence.setWordWrap(True)
+        self._sentence.setTextFormat(Qt.TextFormat.PlainText)
+        self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        body = QVBoxLayout()
+        body.setContentsMargins(_SIDE_PX, 14, _SIDE_PX, 14)
+        body.setSpacing(6)
+        body.addWidget(title)
+        body.addWidget(self._sentence)
+        if report.memory is not None:
+            body.addSpacing(4)
+            body.addWidget(ShortageBar(theme, report.memory, self))
+        body.addSpacing(6)
+        body.addWidget(self._make_card(), 1)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        column.setSpacing(0)
+        column.addLayout(body, 1)
+        self.foot = self._make_foot()
+        column.addWidget(self.foot)
+        self.foot.close_button.setFocus()
+        self.resize(self.sizeHint())
+
+    def sizeHint(self) -> QSize:
+        """As wide as the design says, where the window has room for it."""
+        parent = self.parentWidget()
+        room = QSize(10_000, 10_000) if parent is None else parent.size() - QSize(32, 32)
+        width = min(self._theme.type.px(_WIDTH_PX), room.width())
+        layout = self.layout()
+        assert layout is not None
+        wanted = layout.totalHeightForWidth(width) - self.text.sizeHint().height() + self._text_height
+        return QSize(width, min(wanted, room.height()))
+
+    def _make_card(self) -> QFrame:
+        card = QFrame(self)
+        card.setProperty("kind", "card")
+        head = QFrame(card)
+        head.setProperty("kind", "card-head")
+        head.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        name, privacy = QLabel(tr("Technical details"), head), QLabel(tr("no chat text included"), head)
+        for label in (name, privacy):
+            label.setProperty("kind", "meter")
+        line = QHBoxLayout(head)
+        line.setContentsMargins(12, 8, 12, 8)
+        line.addWidget(name)
+        line.addStretch(1)
+        line.addWidget(privacy)
+        self.text = QPlainTextEdit(self._diagnostics.technical(self._report), card)
+        self.text.setProperty("kind", "details")
+        self.text.setReadOnly(True)
+        self.text.setFrameShape(QFrame.Shape.NoFrame)
+        self.text.setFont(self._theme.font(TextStyle.CODE_SMALL))
+        self.text.setAccessibleName(tr("Technical details"))
+        self.text.setTabChangesFocus(True)
+        lines = min(_MOST_LINES, self.text.document().lineCount() + 3)
+        self.text.setMinimumHeight(self._theme.type.px(_LEAST_TEXT_PX))
+        self._text_height = lines * self.text.fontMetrics().lineSpacing() + 16
+        column = QVBoxLayout(card)
+        column.setContentsMargins(1, 1, 1, 1)
+        column.setSpacing(0)
+        column.addWidget(head)
+        column.addWidget(self.text, 1)
+        return card
+
+    def _make_foot(self) -> DetailsFoot:
+        foot = DetailsFoot(self._theme, lambda: self._diagnostics.whole(self._report), self)
+        self.folder_button = QToolButton(foot)
+        self.folder_button.setProperty("kind", "quiet")
+        self.folder_button.setText(tr("Open log folder"))
+        self.folder_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.folder_button.clicked.connect(self._open_folder)
+        foot.add(self.folder_button)
+        return foot
+
+    @Slot()
+    def _open_folder(self) -> None:
+        problem = show_folder(self._diagnostics.log_folder)
+        if problem:
+            self.text.setPlainText(problem)

@@ -1,0 +1,61 @@
+"""The foot of a dialog whose text can be copied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, QTimer, Slot
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPushButton, QToolButton
+
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+from app.words import tr
+
+_COPIED_MS = 1_500
+_SIDE_PX = 20
+
+
+class DetailsFoot(QFrame):
+    """A button that copies, and one that closes the dialog.
+
+    Args:
+        theme: Colours.
+        details: Asked for the text to copy.
+        dialog: What is closed.
+    """
+
+    def __init__(self, theme: Theme, details: Callable[[], str], dialog: QDialog) -> None:
+        super().__init__(dialog)
+        self._details = details
+        self.setProperty("kind", "dialog-foot")
+        self.copy_button = QPushButton(self)
+        self.copy_button.setIcon(themed_icon(theme, "copy"))
+        self.copy_button.setIconSize(QSize(16, 16))
+        self.copy_button.setAutoDefault(False)
+        self.copy_button.clicked.connect(self._copy)
+        self._name_copy()
+        self.close_button = QPushButton(tr("Close"), self)
+        self.close_button.setProperty("kind", "primary")
+        self.close_button.setDefault(True)
+        self.close_button.clicked.connect(dialog.close)
+        self._line = QHBoxLayout(self)
+        self._line.setContentsMargins(_SIDE_PX, 10, _SIDE_PX, 10)
+        self._line.setSpacing(8)
+        self._line.addWidget(self.copy_button)
+        self._line.addStretch(1)
+        self._line.addWidget(self.close_button)
+
+    def add(self, button: QToolButton) -> None:
+        """Put one more button behind the one that copies."""
+        self._line.insertWidget(1, button)
+
+    @Slot()
+    def _copy(self) -> None:
+        QGuiApplication.clipboard().setText(self._details())
+        self.copy_button.setText(" " + tr("Copied"))
+        QTimer.singleShot(_COPIED_MS, self, self._name_copy)
+
+    @Slot()
+    def _name_copy(self) -> None:
+        self.copy_button.setText(" " + tr("Copy details"))

@@ -1,0 +1,60 @@
+"""The head of the welcome page: the icon, the name, and what Tenon is."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+
+from app.ui.theme.icons import tinted_pixmap
+from app.words import tr
+
+_ICON_PX = 64
+_NARROW_PX = 480  # the words need all of it
+
+
+class _Icon(QWidget):
+    """Tenon's own."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setFixedSize(_ICON_PX, _ICON_PX)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint it as large as the screen's pixels allow."""
+        pixmap = tinted_pixmap("tenon", "", _ICON_PX, self.devicePixelRatioF())
+        QPainter(self).drawPixmap(QRectF(self.rect()), pixmap, QRectF(pixmap.rect()))
+
+
+class Hero(QWidget):
+    """Says hello."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        title = QLabel(tr("Welcome to Tenon"), self)
+        title.setProperty("kind", "display")
+        lead = QLabel(
+            tr("Chat with a language model that runs on this computer. What you write stays here."), self
+        )
+        lead.setProperty("kind", "lead")
+        for label in (title, lead):
+            label.setWordWrap(True)
+        words = QVBoxLayout()
+        words.setSpacing(2)
+        words.addWidget(title)
+        words.addWidget(lead)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(0, 0, 0, 4)
+        row.setSpacing(20)
+        self._icon = _Icon(self)
+        row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignVCenter)
+        row.addLayout(words, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """In a narrow page the icon gives way."""
+        super().resizeEvent(event)
+        self._icon.setVisible(self.width() >= _NARROW_PX)
+
+    def minimumSizeHint(self) -> QSize:
+        """Words can wrap."""
+        return QSize(_ICON_PX, super().minimumSizeHint().height())

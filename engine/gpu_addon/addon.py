@@ -1,0 +1,142 @@
+"""The add-ons that there are, and which of them are for this machine's graphics card."""
+
+from __future__ import annotations
+
+import json
+import platform
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from engine.gpu_addon.bundled_torch import BundledTorch
+from engine.hub.installed import assets_folder
+from engine.planning.probes.graphics_cards import GraphicsCard, Vendor
+
+_VENDORS: tuple[Vendor, ...] = ("nvidia", "jetson", "amd", "intel", "apple")
+
+
+@dataclass(frozen=True)
+class Addon:
+    """A build of torch for one kind of GPU.
+
+    Attributes:
+        name: What ``tenon gpu install`` takes.
+        title: For people.
+        vendor: Whose graphics cards.
+        systems: On which systems, as `platform.system` calls them.
+        folder: Of the wheel index; None where the person has to give an index.
+        least_driver: NVIDIA's oldest driver that it runs on, the first part of its version.
+        least_capability: The oldest compute capability that it was built for.
+        most_capability: The newest.
+        caution: What to know before it is fetched, a sentence.
+    """
+
+    name: str
+    title: str
+    vendor: Vendor
+    systems: tuple[str, ...]
+    folder: str | None
+    least_driver: int | None = None
+    least_capability: float | None = None
+    most_capability: float | None = None
+    caution: str | None = None
+
+    def fits(self, card: GraphicsCard) -> bool:
+        """Whether it was built for such a card and runs on its driver; what is not known does not count."""
+        if card.vendor != self.vendor:
+            return False
+        if self.least_driver is not None and _major(card.driver) < self.least_driver:
+            return False
+        capability = card.capability
+        if capability is None:
+            return True
+        return (self.least_capability or 0.0) <= capability <= (self.most_capability or float("inf"))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which add-ons are for a machine.
+
+    Attributes:
+        addons: In the order in which they are preferred; none where there is nothing to fetch.
+        sentence: Why, for the person.
+    """
+
+    addons: tuple[Addon, ...]
+    sentence: str
+
+
+@cache
+def known_addons() -> tuple[Addon, ...]:
+    """All of them, in the order in which they are preferred."""
+    entries = _data()["addons"]
+    return tuple(Addon(**{**entry, "systems": tuple(entry["systems"])}) for entry in entries)
+
+
+def index_address(addon: Addon) -> str | None:
+    """Where its wheels are: the address of a package index, None where the person has to know it."""
+    return None if addon.folder is None else f"{_data()['index']}/{addon.folder}"
+
+
+def choose(cards: Sequence[GraphicsCard], torch: BundledTorch, system: str | None = None) -> Choice:
+    """The add-ons for a machine.
+
+    Args:
+        cards: What it has.
+        torch: What Tenon runs on without an add-on.
+        system: As `platform.system` says; None asks it.
+    """
+    system = system or platform.system()
+    if any(card.vendor == "apple" for card in cards):
+        return Choice((), "Tenon uses Apple's GPU as it is: there is nothing to fetch.")
+    if torch.gpu is not None:
+        return Choice(
+            (), f"The torch that Tenon runs on was built for {torch.gpu}: there is nothing to fetch."
+        )
+    if not cards:
+        return Choice((), "No graphics card was found that GPU support could be fetched for.")
+    addons = [addon for addon in known_addons() if system in addon.systems]
+    # A card beside a processor's own graphics is the one that is meant.
+    vendor = min((card.vendor for card in cards), key=_VENDORS.index)
+    addons = [addon for addon in addons if addon.vendor == vendor]
+    cards = [card for card in cards if card.vendor == vendor]
+    for card in cards:
+        fitting = tuple(addon for addon in addons if addon.fits(card))
+        if fitting:
+            driver = f" with driver {card.driver}" if card.driver else ""
+            caution = f" {fitting[0].caution}" if fitting[0].caution else ""
+            return Choice(fitting, f"GPU support for {card.name}{driver} is {fitting[0].title}.{caution}")
+    return Choice((), _refusal(cards[0], addons))
+
+
+def _refusal(card: GraphicsCard, addons: Sequence[Addon]) -> str:
+    if not addons:
+        return f"There is no GPU support for {card.name} on this system."
+    if card.vendor == "nvidia" and card.driver is None:
+        return f"{card.name} has no driver of NVIDIA's: install it, and look again."
+    drivers = [addon.least_driver for addon in addons if addon.least_driver is not None]
+    if drivers and _major(card.driver) < min(drivers):
+        return (
+            f"{card.name} has driver {card.driver}, and GPU support needs {min(drivers)} or newer: update NVIDIA's "
+            "driver, and look again."
+        )
+    newer = [addon for addon in addons if addon.fits(GraphicsCard(card.vendor, "", "9999", card.capability))]
+    if newer:
+        return (
+            f"{card.name} has driver {card.driver}, and {newer[0].title} needs {newer[0].least_driver} or newer: "
+            "update NVIDIA's driver, and look again."
+        )
+    return f"{card.name} is older than what today's torch was built for: Tenon runs on the processor here."
+
+
+def _major(driver: str | None) -> int:
+    found = re.match(r"\d+", driver or "")
+    return int(found[0]) if found else 0
+
+
+@cache
+def _data() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((assets_folder() / "gpu_addons.json").read_text(encoding="utf-8"))
+    return found

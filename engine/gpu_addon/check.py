@@ -1,0 +1,131 @@
+"""Whether an add-on works here: its torch is imported and computes on the GPU, in a process that may crash."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+
+from engine.gpu_addon.installed_addon import InstalledAddon, Outcome, keep_outcome, read_outcome
+
+# The libraries of a GPU build are gigabytes: from a slow disk that takes a while.
+_LONGEST_S = 180.0
+# What changes with the driver and costs nothing to read.
+_DRIVERS = (
+    Path("/proc/driver/nvidia/version"),
+    Path("/sys/module/amdgpu/version"),
+    Path("/sys/module/xe/srcversion"),
+    Path("C:/Windows/System32/nvcuda.dll"),
+)
+
+
+def checked(addon: InstalledAddon) -> Outcome:
+    """What the last check has found, or a new one where the add-on, the driver or the program changed since."""
+    key = _key(addon)
+    known = read_outcome(addon)
+    if known is not None and known.key == key:
+        return known
+    outcome = _check_in_child(addon, key)
+    with suppress(OSError):  # then the next start checks again
+        keep_outcome(addon, outcome)
+    return outcome
+
+
+def run_check(folder: Path, result: Path) -> None:
+    """Import the add-on's torch and compute on the GPU. It must not be the engine's process that does that first.
+
+    Args:
+        folder: Of the add-on.
+        result: Where to write what was found, as JSON.
+    """
+    sys.path.insert(0, str(folder))
+    found = {"problem": None, "gpus": []} | _look(folder)
+    result.write_text(json.dumps(found), encoding="utf-8")
+
+
+def _look(folder: Path) -> dict[str, object]:
+    try:
+        import torch
+    except Exception as error:  # whatever a damaged package raises
+        return {"problem": f"its torch cannot be imported ({_line(error)})"}
+    if not Path(str(torch.__file__)).resolve().is_relative_to(folder.resolve()):
+        return {"problem": "another torch is imported in its place"}
+    try:
+        kind = next((name for name in ("cuda", "xpu") if getattr(torch, name).is_available()), None)
+        if kind is None:
+            return {"problem": "its torch sees no GPU"}
+        interface = getattr(torch, kind)
+        ones = torch.ones(64, 64, device=kind)
+        right = float((ones @ ones).sum()) == 64.0**3
+        names = [str(interface.get_device_name(index)) for index in range(interface.device_count())]
+    except Exception as error:  # whatever a driver raises
+        return {"problem": f"the GPU cannot compute with it ({_line(error)})"}
+    return {"gpus": names} if right else {"problem": "the GPU computes wrong results with it"}
+
+
+def _check_in_child(addon: InstalledAddon, key: str) -> Outcome:
+    # An installed app runs no modules by name, but its own command line.
+    program = ["gpu", "check"] if getattr(sys, "frozen", False) else ["-m", "engine.gpu_addon.check"]
+    with tempfile.TemporaryDirectory(prefix="tenon-", ignore_cleanup_errors=True) as folder:
+        result = Path(folder) / "result.json"
+        try:
+            code = subprocess.run(
+                [sys.executable, *program, str(addon.folder), str(result)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                timeout=_LONGEST_S,
+                check=False,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)},
+                creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
+            ).returncode
+        except subprocess.TimeoutExpired:
+            return Outcome(key, _switched_off(addon, f"its torch did not answer in {_LONGEST_S:.0f} s"))
+        except OSError as error:
+            return Outcome(key, _switched_off(addon, f"it cannot be checked ({_line(error)})"))
+        try:
+            found = json.loads(result.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return Outcome(key, _switched_off(addon, f"its torch ended the process with code {code}"))
+    problem = found["problem"]
+    return Outcome(key, problem and _switched_off(addon, problem), tuple(found["gpus"]))
+
+
+def _switched_off(addon: InstalledAddon, problem: str) -> str:
+    return (
+        f"GPU support ({addon.title}) is switched off, because {problem}: check the GPU's driver, or fetch it again "
+        "with `tenon gpu install`."
+    )
+
+
+def _key(addon: InstalledAddon) -> str:
+    drivers = []
+    for path in _DRIVERS:
+        with suppress(OSError):
+            status = path.stat()
+            text = path.read_text(encoding="utf-8", errors="replace") if status.st_size < 4096 else ""
+            # Files of the kernel are made anew at each look, and their times say nothing.
+            drivers.append((str(path), text or status.st_mtime_ns))
+    facts = (
+        addon.name,
+        addon.torch,
+        sorted(addon.wheels.items()),
+        sys.version,
+        sys.executable,
+        platform.release(),
+    )
+    return hashlib.sha256(repr((facts, drivers)).encode()).hexdigest()[:16]
+
+
+def _line(error: BaseException) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0][:200]
+
+
+if __name__ == "__main__":
+    run_check(Path(sys.argv[1]), Path(sys.argv[2]))

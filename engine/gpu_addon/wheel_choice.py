@@ -1,0 +1,128 @@
+"""Which wheels an add-on consists of: torch in Tenon's own version, and what its GPU build needs beside it."""
+
+from __future__ import annotations
+
+import platform
+from collections import deque
+from dataclasses import dataclass
+
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.tags import Tag, sys_tags
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.version import Version
+
+from engine.errors import AddonUnusable, DownloadFailed
+from engine.gpu_addon.bundled_torch import BundledTorch
+from engine.gpu_addon.remote_wheel import read_facts
+from engine.gpu_addon.wheel_index import Link, WheelIndex
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A wheel to fetch.
+
+    Attributes:
+        name: The package's.
+        version: Its version.
+        file_name: The wheel's.
+        url: Where it is.
+        sha256: Of its bytes.
+        size_bytes: Its size.
+        unpacked_bytes: Of the files in it.
+    """
+
+    name: str
+    version: str
+    file_name: str
+    url: str
+    sha256: str
+    size_bytes: int
+    unpacked_bytes: int
+
+
+def choose_wheels(index: WheelIndex, torch: BundledTorch) -> tuple[Wheel, ...]:
+    """Look up what an add-on needs. What the bundled torch needs too is there already, and left out.
+
+    Args:
+        index: Of one build of torch.
+        torch: What Tenon runs on: the add-on has the same version, so that the rest of Tenon fits it.
+
+    Returns:
+        The wheels, torch first; none where the index has no such torch for this system and Python.
+
+    Raises:
+        HubError: the index does not give what it should.
+        AddonUnusable: the wheels that torch needs are not there.
+    """
+    places = {tag: place for place, tag in enumerate(sys_tags())}
+    chosen: dict[str, Wheel] = {}
+    asked: set[tuple[str, frozenset[str]]] = set()
+    waiting = deque([Requirement(f"torch=={torch.version}")])
+    while waiting:
+        wanted = waiting.popleft()
+        name = canonicalize_name(wanted.name)
+        key = (name, frozenset(wanted.extras))
+        found = chosen.get(name)
+        if found is not None and not wanted.specifier.contains(found.version, prereleases=True):
+            raise AddonUnusable(
+                f"The package index contradicts itself about {name}: try another one, or later."
+            )
+        if key in asked:
+            continue
+        asked.add(key)
+        link = _best(index.links(name), wanted.specifier, places)
+        if link is None:
+            if name == "torch":
+                return ()
+            raise AddonUnusable(
+                f"The package index has no {wanted} for this system and Python {platform.python_version()}: try "
+                "another one, or later."
+            )
+        wheel, requirements = _look_into(index, link)
+        chosen[name] = wheel
+        waiting.extend(
+            each
+            for each in requirements
+            if canonicalize_name(each.name) not in torch.requires and _applies(each.marker, wanted.extras)
+        )
+    return tuple(chosen.values())
+
+
+def _best(links: tuple[Link, ...], wanted: SpecifierSet, places: dict[Tag, int]) -> Link | None:
+    """The newest version, and of it what fits this system best."""
+    found: list[tuple[Version, int, Link]] = []
+    for link in links:
+        try:
+            _, version, _, tags = parse_wheel_filename(link.file_name)
+        except (InvalidWheelFilename, ValueError):
+            continue
+        fitting = [places[tag] for tag in tags if tag in places]
+        if fitting and wanted.contains(version) and _for_this_python(link.requires_python):
+            found.append((version, -min(fitting), link))
+    return max(found, key=lambda each: each[:2])[2] if found else None
+
+
+def _look_into(index: WheelIndex, link: Link) -> tuple[Wheel, tuple[Requirement, ...]]:
+    if link.sha256 is None:
+        raise DownloadFailed(
+            f"The package index gives no SHA-256 for {link.file_name}, so it could not be checked: give another index."
+        )
+    facts = read_facts(index, link.file_name, link.url)
+    name, version, _, _ = parse_wheel_filename(link.file_name)
+    wheel = Wheel(
+        name, str(version), link.file_name, link.url, link.sha256, facts.size_bytes, facts.unpacked_bytes
+    )
+    return wheel, facts.requirements
+
+
+def _applies(marker: Marker | None, extras: set[str]) -> bool:
+    return marker is None or any(marker.evaluate({"extra": extra}) for extra in (*extras, ""))
+
+
+def _for_this_python(requires_python: str | None) -> bool:
+    try:
+        return requires_python is None or platform.python_version() in SpecifierSet(requires_python)
+    except InvalidSpecifier:
+        return True

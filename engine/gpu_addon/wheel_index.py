@@ -1,0 +1,181 @@
+"""A package index: the wheels of a project with their SHA-256 (PEP 503), their sizes, and their bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from urllib.parse import urldefrag, urljoin, urlsplit
+
+import httpx2
+from packaging.utils import canonicalize_name
+
+from engine.errors import DownloadFailed, HubError, InvalidOption, NotOnHub
+from engine.hub.answers import BUSY, Place, busy, setup_error, unreachable
+
+INDEX = Place("package index", "its address")
+_PAGE_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class Link:
+    """A file of a project's page.
+
+    Attributes:
+        file_name: The wheel's name.
+        url: Where it is; on another host where the page says so.
+        sha256: Of its bytes; None where the page does not say.
+        requires_python: Which Pythons it is for, as the page says it.
+    """
+
+    file_name: str
+    url: str
+    sha256: str | None
+    requires_python: str | None
+
+
+class WheelIndex:
+    """An index at one address.
+
+    Args:
+        address: Projects' pages are below it.
+        connect_s: How long a connection may take.
+        stall_s: How long it may be silent.
+    """
+
+    place = INDEX
+
+    def __init__(self, address: str, connect_s: float = 10.0, stall_s: float = 30.0) -> None:
+        self.address = address.rstrip("/")
+        if urlsplit(self.address).scheme not in ("http", "https"):
+            raise InvalidOption(f"{address!r} is no address of a package index: it must begin with https://.")
+        timeout = httpx2.Timeout(connect=connect_s, read=stall_s, write=stall_s, pool=connect_s)
+        try:
+            self._client = httpx2.Client(timeout=timeout, follow_redirects=True)
+        except (ImportError, ValueError, OSError, httpx2.InvalidURL) as error:
+            raise setup_error(error) from error
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._client.close()
+
+    def links(self, project: str) -> tuple[Link, ...]:
+        """The wheels of a project's page; none where the index does not have it. Withdrawn ones are left out.
+
+        Raises:
+            HubError: in one of its kinds.
+        """
+        url = f"{self.address}/{canonicalize_name(project)}/"
+        try:
+            with self.stream(project, url, 0, "text/html") as response:
+                if response.status_code == 404:
+                    return ()
+                self.judge(response, project)
+                content = b""
+                for piece in response.iter_bytes():
+                    content += piece
+                    if len(content) > _PAGE_BYTES:
+                        raise DownloadFailed(f"{url} is no page of a package index: check its address.")
+                page = _Page(str(response.url))
+        except httpx2.HTTPError as error:
+            raise unreachable(error, INDEX) from error
+        page.feed(content.decode("utf-8", errors="replace"))
+        return tuple(page.links)
+
+    def size_bytes(self, url: str) -> int:
+        """The size of a file.
+
+        Raises:
+            HubError: in one of its kinds.
+        """
+        try:
+            response = self._client.head(url, headers=_headers())
+        except httpx2.HTTPError as error:
+            raise unreachable(error, INDEX) from error
+        self.judge(response, url)
+        length = response.headers.get("Content-Length", "")
+        if not length.isdigit():
+            raise DownloadFailed(f"The package index does not say how large {url} is: give another one.")
+        return int(length)
+
+    def read(self, url: str, start: int, length: int) -> bytes:
+        """A piece of a file.
+
+        Raises:
+            HubError: in one of its kinds.
+        """
+        headers = {**_headers(), "Range": f"bytes={start}-{start + length - 1}"}
+        try:
+            with self._client.stream("GET", url, headers=headers) as response:
+                self.judge(response, url)
+                if response.status_code != 206:
+                    raise DownloadFailed("The package index gives no parts of files: give another one.")
+                content = response.read()
+        except httpx2.HTTPError as error:
+            raise unreachable(error, INDEX) from error
+        if len(content) != length:
+            raise DownloadFailed(
+                "The package index gave another part of a file than was asked for: try again."
+            )
+        return content
+
+    def file_url(self, repo: str, commit: str, name: str) -> str:
+        """Where a file is found: ``commit`` is its address already."""
+        return commit
+
+    @contextmanager
+    def stream(self, repo: str, url: str, offset: int, accept: str = "*/*") -> Iterator[httpx2.Response]:
+        """A file's bytes from ``offset`` on; the status is the caller's to judge.
+
+        Raises:
+            httpx2.HTTPError: the connection failed.
+        """
+        headers = {**_headers(), "Accept": accept}
+        if offset:
+            headers["Range"] = f"bytes={offset}-"
+        with self._client.stream("GET", url, headers=headers) as response:
+            yield response
+
+    def judge(self, response: httpx2.Response, repo: str) -> None:
+        """Raise a `HubError` for an answer that is no file."""
+        status = response.status_code
+        if status < 400:
+            return
+        if status in BUSY:
+            raise busy(response, INDEX)
+        details = f"{status} {response.url}"
+        if status in (404, 410):
+            raise NotOnHub(f"The package index has no {repo} any more: look again.", details)
+        raise HubError(
+            f"The package index answered {status} for {repo}: check its address and the proxy.", details
+        )
+
+
+def _headers() -> dict[str, str]:
+    # Compressed on the way, neither sizes nor offsets would be the file's.
+    return {"Accept-Encoding": "identity", "User-Agent": "tenon"}
+
+
+class _Page(HTMLParser):
+    """Collects the wheels of a project's page."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self._url = url
+        self.links: list[Link] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        """An anchor is a file."""
+        values = dict(attributes)
+        href = values.get("href")
+        if tag == "base" and href:
+            self._url = urljoin(self._url, href)
+        if tag != "a" or not href or "data-yanked" in values:
+            return
+        url, fragment = urldefrag(urljoin(self._url, href))
+        file_name = httpx2.URL(url).path.rpartition("/")[2]
+        kind, _, value = fragment.partition("=")
+        if file_name.endswith(".whl"):
+            sha256 = value.lower() if kind == "sha256" else None
+            self.links.append(Link(file_name, url, sha256, values.get("data-requires-python")))

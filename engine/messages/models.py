@@ -1,0 +1,112 @@
+"""What is asked about models that need not be loaded, nor even be here, and what comes back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class ModelOutline:
+    """A model to be predicted.
+
+    Attributes:
+        reference: What the one who asks calls it.
+        place: Its folder or file; config.json and an index with its size are enough.
+        draft_place: The same of what may guess for it; None for nothing.
+    """
+
+    reference: str
+    place: str
+    draft_place: str | None = None
+
+
+@dataclass(frozen=True)
+class PredictModels:
+    """Say of some models what they would do on this machine; nothing is loaded.
+
+    Answered by one `ModelPredicted` for each, in the order given, or by `Failed` when it was cancelled.
+
+    Attributes:
+        models: The models.
+        weights: A format's name, or ``auto``.
+        context: Tokens; None for the usual.
+        ram_budget_bytes: For the engine's whole process; None for what is free.
+        vram_budget_bytes: Of the GPU; 0 leaves it alone.
+    """
+
+    request_id: str
+    models: tuple[ModelOutline, ...]
+    weights: str = "auto"
+    context: int | None = None
+    ram_budget_bytes: int | None = None
+    vram_budget_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a model would do on this machine.
+
+    Attributes:
+        mode: The mode that ``auto`` would take; None where none can run.
+        tokens_per_second: Predicted, in that mode.
+        memory_bytes: What it would take of the host's memory.
+        room_bytes: What there is of it, this engine's own model left out.
+        gpu_bytes: What it would take of the GPU's memory.
+        from_disk: Whether some of it would be read from the disk for each token.
+        with_draft: Whether that mode needs the draft.
+        measured: Whether this machine's speeds were measured; else figures are guesses.
+        problem: Why it cannot run, in one sentence; empty where it can.
+    """
+
+    mode: str | None = None
+    tokens_per_second: float | None = None
+    memory_bytes: int = 0
+    room_bytes: int = 0
+    gpu_bytes: int = 0
+    from_disk: bool = False
+    with_draft: bool = False
+    measured: bool = False
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class ModelPredicted:
+    """One answer to `PredictModels`."""
+
+    request_id: str
+    reference: str
+    prediction: Prediction
+
+
+@dataclass(frozen=True)
+class FindPairs:
+    """Say which installed drafts work with which installed models. Answered by `PairsFound` or `Failed`."""
+
+    request_id: str
+
+
+@dataclass(frozen=True)
+class DraftPair:
+    """A model and a draft for it.
+
+    Attributes:
+        target: Name of the model that answers.
+        draft: Name of the one that guesses.
+        is_head: Whether that is a head and no whole model.
+        made_for_it: Whether the draft's record names this target.
+        problem: Why they do not work together, in one sentence; empty where they do.
+    """
+
+    target: str
+    draft: str
+    is_head: bool
+    made_for_it: bool
+    problem: str
+
+
+@dataclass(frozen=True)
+class PairsFound:
+    """The answer to `FindPairs`."""
+
+    request_id: str
+    pairs: tuple[DraftPair, ...]

@@ -1,0 +1,59 @@
+"""What every mode is predicted to do with a model, as if no other model were in memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import torch
+
+from engine.hub.installed import cache_folder, models_folder, paired_draft
+from engine.messages import LoadOptions, PlanReport
+from engine.planning.hardware import held_device_bytes
+from engine.planning.hardware_report import HardwareReport, read_report
+from engine.planning.outlook import look_ahead
+from engine.planning.planner import AUTO, choose_plan
+from engine.planning.probes.graphics import Gpu
+from engine.planning.report_messages import plan_report
+
+
+def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
+    """Predict every mode for an installed model on this machine.
+
+    Modes with a draft are planned with the one asked for, else with the one that they would take. What ``auto``
+    takes is what it would take now: a bundled draft counts for it once replies have shown what that is worth here.
+
+    Args:
+        options: The model and what is settled.
+        held_bytes: Of the host's memory, what the model that is loaded now would give back.
+
+    Raises:
+        CheckpointError: there is no such model, or its config cannot be used.
+        InvalidOption: a value is out of its range.
+    """
+    report = _without_model(read_report(models_folder(), cache_folder()), held_bytes)
+    auto = replace(options, mode=AUTO)
+    outlook = look_ahead(auto, report, this_machine=True)
+    taken = choose_plan(auto, outlook)
+    plan = outlook.plan
+    draft = options.draft or paired_draft(options.model)
+    if draft is not None and plan.draft is None:
+        plan = look_ahead(replace(auto, draft=draft), report, this_machine=True).plan
+    if outlook.plan.chosen is None:
+        return plan_report(plan, outlook.context_limit, "", outlook.plan.reason)
+    return plan_report(plan, outlook.context_limit, taken.mode, taken.reason)
+
+
+def _without_model(report: HardwareReport, held_bytes: int) -> HardwareReport:
+    """The machine with what the loaded model holds counted as free."""
+    memory = report.memory
+    free = min(memory.available_bytes + max(held_bytes, 0), memory.total_bytes)
+    return replace(
+        report,
+        memory=replace(memory, available_bytes=free),
+        gpus=tuple(_freed(gpu, held_bytes) for gpu in report.gpus),
+    )
+
+
+def _freed(gpu: Gpu, held_bytes: int) -> Gpu:
+    held = held_device_bytes(torch.device(gpu.device)) + (max(held_bytes, 0) if gpu.unified else 0)
+    return replace(gpu, free_bytes=min(gpu.free_bytes + held, gpu.total_bytes))

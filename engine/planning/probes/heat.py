@@ -1,0 +1,28 @@
+"""Whether the processor is so hot that the system slows it down."""
+
+from __future__ import annotations
+
+import psutil
+
+
+def is_hot() -> bool:
+    """Whether some part of the processor has reached the temperature that its driver calls high.
+
+    Where the system does not tell temperatures, or no limits of them, nothing is known and nothing is hot.
+    """
+    if not hasattr(psutil, "sensors_temperatures"):
+        return False
+    try:
+        sensors = psutil.sensors_temperatures()
+    except Exception:  # drivers raise whatever they like
+        return False
+    return any(
+        reading.high is not None and 0 < reading.high <= reading.current
+        for name, readings in sensors.items()
+        if name in _PROCESSORS
+        for reading in readings
+    )
+
+
+# The kernel's names of the drivers of processors' own sensors; others measure disks, batteries and radios.
+_PROCESSORS = ("coretemp", "k10temp", "zenpower", "cpu_thermal", "cpu-thermal", "soc_thermal")

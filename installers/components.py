@@ -1,0 +1,82 @@
+"""The packages that a bundle is made of: what pyproject.toml asks for, and what that asks for in turn."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+from installers.product import ROOT
+
+# Asked for by packages of the bundle, and left out of it (contents.py): a protocol that is off, command lines of
+# theirs, and what they do without.
+LEFT_OUT = frozenset({
+    "hf-xet", "typer", "rich", "click", "shellingham", "annotated-doc", "markdown-it-py", "mdurl", "setuptools",
+    "networkx", "requests", "urllib3", "charset-normalizer",
+})  # fmt: skip
+_LICENCE_FILE = re.compile(r"(licen[cs]e|copying|notice|authors)", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Component:
+    """A package in the bundle.
+
+    Attributes:
+        name: Normalized, as indexes compare names.
+        version: The installed one.
+        distribution: Its metadata.
+    """
+
+    name: str
+    version: str
+    distribution: Distribution
+
+    def licence_files(self) -> list[Path]:
+        """The files with its terms."""
+        files = self.distribution.files or []
+        found = [file for file in files if _LICENCE_FILE.search(file.name) and file.suffix != ".py"]
+        # Tests and vendored code have many more; those beside the metadata are the package's own.
+        own = [file for file in found if ".dist-info" in file.parts[0]]
+        return [Path(str(file.locate())) for file in own or found if file.suffix != ".pyc"]
+
+
+def normalized(name: str) -> str:
+    """A package's name as indexes compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def asked_for() -> list[str]:
+    """The requirements in pyproject.toml."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    block = re.search(r"^dependencies = \[\n(.*?)^\]", text, re.MULTILINE | re.DOTALL)
+    assert block is not None
+    return re.findall(r'^\s*"([^"]+)"', block[1], re.MULTILINE)
+
+
+def components() -> list[Component]:
+    """Every package of the bundle, by name.
+
+    Raises:
+        PackageNotFoundError: one that pyproject.toml asks for is not installed.
+    """
+    found: dict[str, Component] = {}
+    wanted = [(Requirement(text), True) for text in asked_for()]
+    while wanted:
+        requirement, direct = wanted.pop()
+        name = normalized(requirement.name)
+        if name in found or name in LEFT_OUT:
+            continue
+        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+            continue
+        try:
+            installed = distribution(requirement.name)
+        except PackageNotFoundError:
+            if direct:
+                raise
+            continue  # asked for by something that does without it
+        found[name] = Component(name, installed.version, installed)
+        wanted += [(Requirement(text), False) for text in installed.requires or ()]
+    return [found[name] for name in sorted(found)]

@@ -1,0 +1,194 @@
+"""What goes into the bundle and what stays out, with the reason for each."""
+
+from __future__ import annotations
+
+import re
+import sys
+from fnmatch import fnmatch
+from importlib.util import find_spec
+from pathlib import Path
+
+EXCLUDED_MODULES = (
+    # Libraries that others would use if they were there: windows, notebooks, plots, arrays, markup, networks, graphs.
+    "lxml", "pydantic", "pydantic_core", "chardet", "charset_normalizer", "requests", "urllib3", "networkx", "readline",
+    "tkinter", "IPython", "jupyter", "matplotlib", "PIL", "scipy", "pandas", "sklearn", "cv2", "PyQt5", "PyQt6",
+    "PySide2", "OpenGL", "cupy", "numba", "h5py", "triton", "tensorboard", "tensorflow", "jax", "flax", "onnx",
+    "onnxscript", "onnxruntime", "accelerate", "peft", "datasets", "torchvision", "torchaudio", "timm",
+    # Tools of developers.
+    "pip", "setuptools", "pkg_resources", "wheel", "pytest", "_pytest", "hypothesis", "mypy", "ruff", "PyInstaller",
+    "ensurepip", "nis", "_dbm", "_gdbm", "idlelib", "lib2to3",
+    "pydoc_data", "test", "pyqtgraph.examples", "numpy.f2py", "numpy.testing",
+    # The project's own tests, and what only makes the bundled models.
+    "tests", "engine.training.guide.score", "engine.training.guide.__main__",
+    # The hub's other protocol, which Tenon leaves off, and its command line.
+    "hf_xet", "huggingface_hub.cli", "huggingface_hub.commands", "typer", "rich",
+    # Parts of Qt and of the plots that no window of Tenon uses.
+    "PySide6.QtQml", "PySide6.QtQuick", "PySide6.QtQuickWidgets", "PySide6.QtSql",
+    "PySide6.QtPrintSupport", "PySide6.QtDesigner", "PySide6.QtHelp",
+    "PySide6.QtUiTools", "PySide6.QtXml", "PySide6.QtConcurrent", "PySide6.QtTest", "PySide6.QtQuickControls2",
+    "PySide6.QtSvgWidgets", "PySide6.QtDBus", "pyqtgraph.opengl",
+    # Nine megabytes that the plots import and Tenon's never use: hooks/no_opengl.py stands in for them.
+    "PySide6.QtOpenGL", "PySide6.QtOpenGLWidgets",
+    # Branches of mathematics that torch's shapes do without.
+    "sympy.physics", "sympy.vector", "sympy.categories",
+)  # fmt: skip
+
+# All of it: GPU support that is fetched later brings a torch of its own, which imports more than the one inside.
+STANDARD_LIBRARY = sorted(
+    name
+    for name in sys.stdlib_module_names
+    if not name.startswith("_")
+    and name
+    not in {*EXCLUDED_MODULES, "antigravity", "this", "turtle", "turtledemo", "curses", "dbm", "distutils"}
+)
+
+# Packages that read files of their own as they run: fonts and tables of the formulas.
+DATA_PACKAGES = ("ziamath", "ziafont", "latex2mathml")
+
+# torch compiles, exports, quantizes and trains on many machines with these; nothing of Tenon's does. What is not here
+# is imported with torch or by transformers' configs, needed or not.
+_TORCH_UNUSED = (
+    "torch._inductor.codegen", "torch._inductor.fx_passes", "torch._inductor.kernel", "torch._inductor.ir",
+    "torch._inductor.scheduler", "torch._inductor.lowering", "torch._inductor.select_algorithm",
+    "torch._inductor.codecache", "torch._inductor.template_heuristics", "torch._inductor.compile_fx",
+    "torch._inductor.autoheuristic", "torch._inductor.graph", "torch._inductor.cudagraph_trees",
+    "torch._inductor.pattern_matcher", "torch._inductor.comms", "torch._vendor.quack", "torch.ao.quantization.fx",
+    "torch.ao.ns", "torch.ao.pruning", "torch.distributed.checkpoint", "torch.distributed.elastic",
+    "torch.distributed.pipelining", "torch.distributed._tools", "torch.distributed.flight_recorder",
+    "torch.fx.experimental.migrate_gradual_types", "torch.sparse._triton_ops*", "torch.testing._internal",
+    "torch.utils.benchmark", "torch.utils.bottleneck", "torch.utils.hipify", "torch.utils.model_dump",
+    "torch.utils.tensorboard", "torch._numpy.testing", "torch.backends._nnapi",
+)  # fmt: skip
+
+# Of those, what is imported with torch all the same.
+_TORCH_NEEDED = (
+    "torch.testing._internal", "torch.testing._internal.common_dtype", "torch.testing._internal.logging_tensor",
+    "torch.testing._internal.distributed", "torch.testing._internal.distributed.fake_pg",
+)  # fmt: skip
+
+_TRANSFORMERS_UNUSED = (
+    "transformers.cli", "transformers.exporters", "transformers.pipelines", "transformers.testing_utils",
+    "transformers.trainer*", "transformers.training_args*", "transformers.data", "transformers.hyperparameter_search",
+    "transformers.model_debugging_utils", "transformers.convert_slow_tokenizers_checkpoints_to_fast",
+    "transformers.quantizers", "transformers.loss", "transformers.audio_utils",
+    "transformers.tokenization_mistral_common", "transformers.integrations.integration_utils",
+)  # fmt: skip
+# Of a model: its package, its config and its tokenizer, and the classes that choose between them.
+_MODEL_PART = re.compile(
+    r"transformers\.models(\.auto(\.\w+)?|\.\w+(\.(configuration|tokenization)_\w+)?)?$", re.ASCII
+)
+# Sources that are read as the program runs: the packages of models find out what is in them by listing their folders,
+# and torch looks for comments in its configs.
+_SOURCE = re.compile(
+    r"transformers/models/(__init__|auto/\w+|\w+/(__init__|configuration_\w+|tokenization_\w+))\.py$"
+    r"|torch/(\w+/)*_?config(_\w+)?\.py$"
+    r"|torch/(functional|nn/functional|nn/modules/rnn)\.py$",  # for the decorators of its overloads
+    re.ASCII,
+)
+
+
+def _within(name: str, packages: tuple[str, ...]) -> bool:
+    return any(fnmatch(name, package) or fnmatch(name, f"{package}.*") for package in packages)
+
+
+def torch_module_wanted(name: str) -> bool:
+    """Whether a module of torch goes into the bundle."""
+    return name in _TORCH_NEEDED or not _within(name, _TORCH_UNUSED)
+
+
+def transformers_module_wanted(name: str) -> bool:
+    """Whether a module of transformers goes into the bundle."""
+    if name.startswith("transformers.models"):
+        return _MODEL_PART.match(name) is not None
+    return not _within(name, _TRANSFORMERS_UNUSED)
+
+
+def source_wanted(path: str) -> bool:
+    """Whether a source file goes along as a file, beside the compiled module."""
+    return _SOURCE.search(path.replace("\\", "/")) is not None
+
+
+# Files that hooks bring along and nothing uses, by their place in the bundle.
+UNUSED_FILES = (
+    "torch/include/*", "torch/share/*", "torch/test/*", "torch/_C_flatbuffer*", "torchgen/*",
+    "torch/lib/lib*test*", "torch/lib/libbackend_with_compiler*", "torch/lib/libjitbackend*",
+    "torch/lib/libaoti_custom_ops*", "torch/lib/libnvrtc*",
+    "PySide6/Qt/plugins/imageformats/libqpdf*", "PySide6/Qt/plugins/imageformats/libqtiff*",
+    "PySide6/Qt/plugins/imageformats/libqwebp*", "PySide6/Qt/plugins/imageformats/libqtga*",
+    "PySide6/Qt/plugins/imageformats/libqjpeg*", "PySide6/Qt/plugins/imageformats/libqgif*",
+    "PySide6/Qt/plugins/imageformats/libqwbmp*", "PySide6/Qt/plugins/imageformats/libqicns*",
+    "PySide6/Qt/plugins/networkinformation/*", "PySide6/Qt/plugins/tls/*", "PySide6/Qt/plugins/generic/*",
+    "PySide6/Qt/plugins/egldeviceintegrations/*", "PySide6/Qt/plugins/xcbglintegrations/*",
+    "PySide6/Qt/plugins/platforms/libqeglfs*", "PySide6/Qt/plugins/platforms/libqlinuxfb*",
+    "PySide6/Qt/plugins/platforms/libqminimalegl*", "PySide6/Qt/plugins/platforms/libqvnc*",
+    "PySide6/Qt/plugins/platforms/libqvkkhrdisplay*", "PySide6/Qt/plugins/platforminputcontexts/libqtvirtualkeyboard*",
+    "PySide6/Qt/lib/libQt6Pdf*", "PySide6/Qt/lib/libQt6VirtualKeyboard*", "PySide6/Qt/lib/libQt6Qml*",
+    "PySide6/Qt/lib/libQt6Quick*", "PySide6/Qt/lib/libQt6EglFS*",
+    "PySide6/Qt/plugins/wayland-graphics-integration-client/*", "libcudart*",
+    "libQt6EglF*", "libQt6Pdf*", "libQt6Qml*",
+    "libQt6Quick*", "libQt6VirtualKeyboard*", "PySide6/opengl32sw.dll", "PySide6/Qt6Pdf*", "PySide6/Qt6Qml*",
+    "PySide6/Qt6Quick*",
+    "PySide6/Qt6VirtualKeyboard*", "PySide6/plugins/tls/*", "PySide6/plugins/networkinformation/*",
+    "PySide6/plugins/generic/*", "PySide6/plugins/platforminputcontexts/*",
+    "pyqtgraph/colors/maps/*", "assets/*.packed", "*.pyi", "*.dist-info/RECORD", "*.dist-info/direct_url.json",
+    "*.dist-info/INSTALLER", "*.dist-info/REQUESTED",
+    "*.dist-info/sboms/*", "*.dist-info/licenses/*",
+)  # fmt: skip
+
+# Qt's own words, in the languages that Tenon's window speaks.
+_QT_TRANSLATIONS = ("qtbase_de.qm", "qtbase_zh_CN.qm")
+
+# Libraries of a Linux desktop that must be the system's own: they read its configuration, talk to its services, or
+# are shared with its drivers. The .deb depends on them.
+SYSTEM_LIBRARIES = (
+    "libc.so*", "libm.so*", "libpthread*", "libdl.so*", "librt.so*", "libstdc++*", "libgcc_s*",
+    "libEGL*", "libGL.so*", "libGLX*", "libGLdispatch*", "libOpenGL*", "libdrm*", "libgbm*",
+    "libX11.so*", "libX11-xcb*", "libxcb.so*", "libXau*", "libXdmcp*", "libwayland-client*",
+    "libfontconfig*", "libfreetype*", "libharfbuzz*", "libdbus-1*", "libsystemd*",
+    "libglib-2*", "libgobject-2*", "libgio-2*", "libgmodule-2*", "libgthread-2*", "libgtk-3*", "libgdk-3*",
+    "libgdk_pixbuf*", "libpango*", "libatk*", "libatspi*", "libcairo*", "libepoxy*", "libXi.so*", "libXext*",
+    "libXfixes*", "libXcursor*", "libXcomposite*", "libXdamage*", "libXinerama*", "libXrandr*", "libXrender*",
+    "libfribidi*", "libthai*", "libdatrie*", "libgraphite2*", "libpixman*", "libpng16*", "libbrotli*", "libmount*",
+    "libblkid*", "libselinux*", "libcap.so*", "libgcrypt*", "libgpg-error*", "liblz4*", "libpcre2*", "libjpeg*",
+    "libresolv*", "libnsl*",
+)  # fmt: skip
+
+
+def unused(place: str) -> bool:
+    """Whether a file of the bundle is used by nothing.
+
+    Args:
+        place: Its path in the bundle's inner folder.
+    """
+    place = place.replace("\\", "/")
+    if re.match(r"PySide6/(Qt/)?translations/", place):
+        return not place.endswith(_QT_TRANSLATIONS)
+    return any(fnmatch(place, pattern) for pattern in UNUSED_FILES)
+
+
+def of_the_system(place: str) -> bool:
+    """Whether a Linux library is left to the system.
+
+    Args:
+        place: Its path in the bundle's inner folder; libraries of packages lie in folders of theirs.
+    """
+    return "/" not in place and any(fnmatch(place, pattern) for pattern in SYSTEM_LIBRARIES)
+
+
+def modules_of(package: str) -> list[str]:
+    """Every module of a package, found by its folder: importing them all takes minutes and fails for some."""
+    spec = find_spec(package)
+    assert spec is not None
+    assert spec.origin is not None
+    folder = Path(spec.origin).parent
+    names = (
+        ".".join((package, *path.relative_to(folder).with_suffix("").parts)).removesuffix(".__init__")
+        for path in folder.rglob("*.py")
+    )
+    return sorted(name for name in names if all(part.isidentifier() for part in name.split(".")))
+
+
+def modules_left_out() -> list[str]:
+    """The modules of torch and transformers that stay out."""
+    torch = [name for name in modules_of("torch") if not torch_module_wanted(name)]
+    return torch + [name for name in modules_of("transformers") if not transformers_module_wanted(name)]

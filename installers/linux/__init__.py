@@ -1,0 +1,1 @@
+"""Linux: a package for Debian and its relatives, and an archive that runs from anywhere."""

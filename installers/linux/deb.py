@@ -1,0 +1,153 @@
+"""The package for Debian, Ubuntu and their relatives."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import shutil
+import subprocess
+from datetime import date
+from pathlib import Path
+
+from installers.icons import write_pngs
+from installers.linux.desktop import desktop_entry, man_page, metainfo, mime_types
+from installers.linux.elf import glibc_needed
+from installers.product import (
+    COMMAND,
+    CONTACT,
+    DESCRIPTION,
+    IDENTIFIER,
+    LICENCE,
+    PUBLISHER,
+    ROOT,
+    SUMMARY,
+    architecture,
+    version,
+)
+
+# What the bundle leaves to the system (contents.py), by the packages that hold it.
+DEPENDS = (
+    "libstdc++6", "libgcc-s1", "libegl1", "libgl1", "libopengl0", "libglib2.0-0", "libdbus-1-3", "libfontconfig1",
+    "libfreetype6", "libx11-6", "libx11-xcb1", "libxcb1",
+)  # fmt: skip
+_ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+def debian_architecture() -> str:
+    """This machine's, by Debian's name."""
+    return _ARCHITECTURES[architecture()]
+
+
+def control(installed_kb: int, glibc: str) -> str:
+    """The package's control file.
+
+    Args:
+        installed_kb: What it takes on the disk, in KiB.
+        glibc: The least version of the C library that it runs with.
+    """
+    fields = {
+        "Package": COMMAND,
+        "Version": version(),
+        "Architecture": debian_architecture(),
+        "Maintainer": CONTACT,
+        "Installed-Size": str(installed_kb),
+        "Depends": ", ".join((f"libc6 (>= {glibc})", *DEPENDS)),
+        "Section": "utils",
+        "Priority": "optional",
+        "Description": SUMMARY[0].lower() + SUMMARY[1:],
+    }
+    return "".join(f"{name}: {value}\n" for name, value in fields.items()) + _folded(DESCRIPTION)
+
+
+def _folded(paragraphs: tuple[str, ...]) -> str:
+    lines: list[str] = []
+    for paragraph in paragraphs:
+        line = ""
+        for word in paragraph.split():
+            if len(line) + len(word) > 76:
+                lines.append(line)
+                line = ""
+            line += f" {word}"
+        lines += [line, " ."]
+    return "\n".join(lines[:-1]) + "\n"
+
+
+def copyright_file() -> str:
+    """The terms, in Debian's machine-readable format."""
+    return f"""Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
+Upstream-Name: {COMMAND}
+
+Files: *
+Copyright: {PUBLISHER}
+License: {LICENCE}
+
+License: {LICENCE}
+ On Debian systems the full text is in /usr/share/common-licenses/Apache-2.0.
+
+Files: usr/lib/{COMMAND}/_internal/*
+Copyright: the authors of each package
+License: various
+ The packages inside, among them Python, PyTorch (BSD-3-Clause), Qt and PySide6 (LGPL-3.0-only), transformers
+ (Apache-2.0) and NumPy (BSD-3-Clause), come under terms of their own, which lie in
+ /usr/lib/{COMMAND}/_internal/licences, a folder for each.
+"""
+
+
+def files_around(root: Path, released: date) -> None:
+    """Everything of the package but the bundle and the control file.
+
+    Args:
+        root: The package's root folder.
+        released: The date to write into what wants one.
+    """
+    share = root / "usr" / "share"
+    texts = {
+        share / "applications" / f"{COMMAND}.desktop": desktop_entry(),
+        share / "metainfo" / f"{IDENTIFIER}.metainfo.xml": metainfo(released),
+        share / "mime" / "packages" / f"{COMMAND}.xml": mime_types(),
+        share / "doc" / COMMAND / "copyright": copyright_file(),
+    }
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    for path, text in (
+        (share / "man" / "man1" / f"{COMMAND}.1.gz", man_page(released)),
+        (share / "doc" / COMMAND / "changelog.gz", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")),
+    ):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(gzip.compress(text.encode("utf-8"), mtime=0))
+    write_pngs(share / "icons" / "hicolor", COMMAND)
+    program = root / "usr" / "bin" / COMMAND
+    program.parent.mkdir(parents=True)
+    program.symlink_to(f"../lib/{COMMAND}/{COMMAND}")
+
+
+def build_deb(bundle: Path, work: Path, dist: Path, released: date) -> Path:
+    """Wrap the bundle.
+
+    Args:
+        bundle: Its folder.
+        work: Folder for what is only needed on the way.
+        dist: Folder for the result.
+        released: The date of this version.
+    """
+    root = work / "deb"
+    shutil.rmtree(root, ignore_errors=True)
+    files_around(root, released)
+    # Hard links: a second copy of half a gigabyte would only be read once.
+    shutil.copytree(bundle, root / "usr" / "lib" / COMMAND, symlinks=True, copy_function=os.link)
+    for folder in (path for path in (root, *root.rglob("*")) if path.is_dir() and not path.is_symlink()):
+        folder.chmod(0o755)
+    sizes = (path.lstat().st_size for path in root.rglob("*") if not path.is_dir())
+    (root / "DEBIAN").mkdir()
+    (root / "DEBIAN" / "control").write_text(
+        control(sum(sizes) // 1024, glibc_needed(bundle)), encoding="utf-8"
+    )
+    target = dist / f"{COMMAND}_{version()}_{debian_architecture()}.deb"
+    dist.mkdir(parents=True, exist_ok=True)
+    # xz: every release that is still maintained reads it.
+    subprocess.run(
+        ["dpkg-deb", "--root-owner-group", "-Zxz", "-z6", "--build", str(root), str(target)], check=True
+    )
+    shutil.rmtree(root)
+    return target

@@ -1,0 +1,164 @@
+"""What a Linux desktop reads of an application: its entry in menus, its page in shops, its file types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import date
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from installers.product import (
+    CATEGORIES,
+    COMMAND,
+    DESCRIPTION,
+    FILE_TYPES,
+    IDENTIFIER,
+    KEYWORDS,
+    LICENCE,
+    NAME,
+    PUBLISHER,
+    SUMMARY,
+    version,
+)
+
+
+def desktop_entry() -> str:
+    """The file for menus and double-clicks, as freedesktop.org's Desktop Entry Specification has it."""
+    values = {
+        "Type": "Application",
+        "Name": NAME,
+        "GenericName": "Chat with language models",
+        "Comment": SUMMARY,
+        "Exec": f"{COMMAND} %f",
+        "TryExec": COMMAND,
+        "Icon": COMMAND,
+        "Terminal": "false",
+        "Categories": _list(CATEGORIES),
+        "Keywords": _list(KEYWORDS),
+        "MimeType": _list(kind.mime for kind in FILE_TYPES),
+        "StartupNotify": "true",
+        "StartupWMClass": COMMAND,
+    }
+    return "[Desktop Entry]\n" + "".join(f"{key}={value}\n" for key, value in values.items())
+
+
+def _list(values: Iterable[str]) -> str:
+    return "".join(f"{value};" for value in values)
+
+
+def metainfo(released: date) -> str:
+    """AppStream's description of the application."""
+    root = Element("component", type="desktop-application")
+    for tag, text in (
+        ("id", IDENTIFIER),
+        ("metadata_license", "CC0-1.0"),
+        ("project_license", LICENCE),
+        ("name", NAME),
+        ("summary", SUMMARY),
+    ):
+        SubElement(root, tag).text = text
+    description = SubElement(root, "description")
+    for paragraph in DESCRIPTION:
+        SubElement(description, "p").text = paragraph
+    SubElement(root, "launchable", type="desktop-id").text = f"{COMMAND}.desktop"
+    SubElement(root, "icon", type="stock").text = COMMAND
+    SubElement(SubElement(root, "developer", id=IDENTIFIER.rpartition(".")[0]), "name").text = PUBLISHER
+    categories = SubElement(root, "categories")
+    for category in CATEGORIES:
+        SubElement(categories, "category").text = category
+    SubElement(root, "content_rating", type="oars-1.1")
+    provides = SubElement(root, "provides")
+    SubElement(provides, "binary").text = COMMAND
+    for kind in FILE_TYPES:
+        SubElement(provides, "mediatype").text = kind.mime
+    keywords = SubElement(root, "keywords")
+    for word in KEYWORDS:
+        SubElement(keywords, "keyword").text = word
+    SubElement(SubElement(root, "releases"), "release", version=version(), date=released.isoformat())
+    return _document(root)
+
+
+def mime_types() -> str:
+    """The file types, by suffix and by their first bytes, as freedesktop.org's shared MIME database takes them."""
+    root = Element("mime-info", xmlns="http://www.freedesktop.org/standards/shared-mime-info")
+    for kind in FILE_TYPES:
+        entry = SubElement(root, "mime-type", type=kind.mime)
+        SubElement(entry, "comment").text = kind.title
+        magic = SubElement(entry, "magic", priority="60")
+        SubElement(magic, "match", type="string", offset="0", value=kind.magic)
+        SubElement(entry, "glob", pattern=f"*{kind.suffix}")
+        SubElement(entry, "icon", name=COMMAND)
+    return _document(root)
+
+
+def _document(root: Element) -> str:
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def man_page(released: date) -> str:
+    """The page that ``man tenon`` shows."""
+    return f""".TH {COMMAND.upper()} 1 {released.isoformat()} "{NAME} {version()}" "User Commands"
+.SH NAME
+{COMMAND} \\- {SUMMARY[0].lower()}{SUMMARY[1:]}
+.SH SYNOPSIS
+.B {COMMAND}
+.RI [ MODEL.gguf ]
+.br
+.B {COMMAND}
+.I COMMAND
+.RI [ OPTION ...]
+.SH DESCRIPTION
+Without arguments, or with the file of a model,
+.B {COMMAND}
+opens its window. Its commands do the same work in a terminal:
+.TP
+.B ask
+Answer a question.
+.TP
+.B models
+Find, download, import, list, verify and remove models.
+.TP
+.B plan
+Say what each mode would do with a model on this machine.
+.TP
+.B bench
+Measure it.
+.TP
+.B train
+Train a draft head for a model.
+.TP
+.B doctor
+Say what was found on this machine.
+.PP
+.B {COMMAND}
+.I COMMAND
+.B \\-\\-help
+lists the options of each.
+.SH OPTIONS
+.TP
+.B \\-\\-version
+Print the version.
+.TP
+.BR \\-\\-self\\-test " [" \\fIFILE\\fR ]
+Open a window, ask the bundled model one question, print a report, and write it to
+.I FILE
+too. The exit status is 0 when there was an answer. Nothing is kept.
+.SH FILES
+.TP
+.I ~/.local/share/{COMMAND}
+Conversations and models.
+.TP
+.I ~/.config/{COMMAND}
+Settings.
+.TP
+.I ~/.cache/{COMMAND}
+What can be made again.
+.TP
+.I ~/.local/state/{COMMAND}/log
+Logs, without a word of any chat.
+.SH ENVIRONMENT
+.TP
+.BR TENON_DATA_DIR ", " TENON_CONFIG_DIR ", " TENON_CACHE_DIR ", " TENON_LOG_DIR
+Other places for these.
+"""

@@ -1,0 +1,1 @@
+"""macOS: an application in a disk image."""

@@ -1,0 +1,88 @@
+"""What every installer says of the product: name, version, icon, file associations. One place for all of them."""
+
+from __future__ import annotations
+
+import platform
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+NAME = "Tenon"
+COMMAND = "tenon"
+IDENTIFIER = "org.tenon.Tenon"
+PUBLISHER = "The Tenon authors"
+CONTACT = "Tenon developers <tenon@tenon.invalid>"  # no address is settled yet
+LICENCE = "Apache-2.0"
+SUMMARY = "Chat with language models on your own computer"
+DESCRIPTION = (
+    "Tenon runs language models on the machine in front of you: laptops with a small GPU or none, edge boards. "
+    "It comes with a small model that answers at once, offline, and finds larger ones for what the machine can carry.",
+    "Replies are as the model would have made them, sooner: a small model or the text so far guesses several tokens "
+    "ahead, and the model checks them all in one pass. Tenon shows what it really does: tokens per second, time to the "
+    "first token, memory.",
+    "Nothing leaves the computer. There is no account and no telemetry.",
+)
+KEYWORDS = ("chat", "LLM", "AI", "assistant", "offline", "language model")
+CATEGORIES = ("Utility",)
+
+ICON = ROOT / "assets" / "icons" / "tenon.svg"
+SMALL_ICON = ROOT / "assets" / "icons" / "tenon-small.svg"
+SMALL_ICON_UP_TO_PX = 24
+ICON_SIZES_PX = (16, 24, 32, 48, 64, 128, 256, 512)
+
+MODELS = ("guide", "guide-draft", "guide-gated-fusion")
+"""The models that every bundle brings."""
+
+
+@dataclass(frozen=True)
+class FileType:
+    """A kind of file that Tenon opens.
+
+    Attributes:
+        suffix: With its dot.
+        mime: Its media type.
+        title: What a file manager calls it.
+        magic: The bytes that such a file begins with.
+    """
+
+    suffix: str
+    mime: str
+    title: str
+    magic: str
+
+
+FILE_TYPES = (FileType(".gguf", "application/x-gguf", "GGUF language model", "GGUF"),)
+
+
+def version() -> str:
+    """The version, from pyproject.toml."""
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    found = re.search(r'^version = "([^"]+)"$', text, re.MULTILINE)
+    if found is None:
+        raise ValueError("pyproject.toml names no version")
+    return found[1]
+
+
+def architecture() -> str:
+    """This machine's, by the name that the installers' file names use: ``x86_64`` or ``aarch64``."""
+    machine = platform.machine().lower()
+    return {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
+
+
+def system() -> str:
+    """This system, by the name that the installers' file names use."""
+    return {"win32": "windows", "darwin": "macos"}.get(sys.platform, "linux")
+
+
+def executable(console: bool = False) -> str:
+    """The program's file name on this system.
+
+    Args:
+        console: On Windows the one for terminals, beside the one that opens no terminal; elsewhere they are one.
+    """
+    if sys.platform == "win32":
+        return f"{COMMAND}-cli.exe" if console else f"{NAME}.exe"
+    return COMMAND

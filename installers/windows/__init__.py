@@ -1,0 +1,1 @@
+"""Windows: an installer for one person, without administrator rights."""

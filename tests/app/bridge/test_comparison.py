@@ -1,0 +1,112 @@
+"""Two modes on one prompt, with the scripted engine."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.chat.conversation import MessageState
+from app.chat.conversation_options import ConversationOptions
+from app.chat.engine_state import EnginePhase
+from engine.errors import EmptyPrompt, UsageError
+from engine.messages import ChatMessage
+from tests.app.bridge.conftest import Desk
+from tests.app.bridge.test_turns import Watching
+
+MODES = ("plain", "lookup")
+
+
+def test_both_modes_answer_and_nothing_is_kept(desk: Desk) -> None:
+    client = Watching(desk)
+    workspace = desk.open(client)
+    comparison = workspace.comparison
+    assert comparison.verdict is None
+    comparison.start("say 5", MODES, 64)
+    assert comparison.running
+    desk.wait(lambda: not comparison.running)
+    first, second = comparison.trials
+    assert [request.options.mode for request in client.requests] == ["plain", "lookup"]
+    assert {request.sampling.temperature for request in client.requests} == {0.0}
+    assert first.text == second.text == "w0 w1 w2 w3 w4 "
+    assert first.seconds is not None
+    assert second.ran == "lookup"
+    verdict = comparison.verdict
+    assert verdict is not None
+    assert (verdict.identical, verdict.tokens, verdict.complete) == (True, 5, True)
+    assert workspace.conversations() == []
+    assert workspace.engine_state().phase is EnginePhase.READY
+
+
+def test_the_first_difference_is_found(desk: Desk) -> None:
+    workspace = desk.open()
+    workspace.comparison.start("modes", MODES, 64)
+    desk.wait(lambda: not workspace.comparison.running)
+    verdict = workspace.comparison.verdict
+    assert verdict is not None
+    assert (verdict.identical, verdict.tokens, verdict.characters) == (False, 2, len("same "))
+
+
+def test_it_can_be_stopped_and_begun_again(desk: Desk) -> None:
+    workspace = desk.open()
+    comparison = workspace.comparison
+    comparison.start("slow 500", MODES, 600)
+    desk.wait(lambda: bool(comparison.trials[0].text))
+    comparison.stop()
+    desk.wait(lambda: not comparison.running)
+    first, second = comparison.trials
+    assert (first.stopped, second.ended) == (True, False)
+    assert comparison.verdict is None
+    comparison.start("say 1", MODES, 8)
+    desk.wait(lambda: not comparison.running)
+    assert comparison.verdict is not None
+    comparison.forget()
+    assert comparison.trials == ()
+
+
+def test_it_does_not_run_beside_a_reply_nor_without_a_prompt(desk: Desk) -> None:
+    workspace = desk.open()
+    with pytest.raises(EmptyPrompt):
+        workspace.comparison.start("  ", MODES, 8)
+    chat = workspace.send(None, "slow 500")
+    desk.wait_for_state(workspace, chat, MessageState.STREAMING)
+    with pytest.raises(UsageError, match="A reply is being written"):
+        workspace.comparison.start("say 1", MODES, 8)
+    workspace.stop(chat)
+
+
+def test_what_fails_is_told_and_the_other_mode_still_answers(desk: Desk) -> None:
+    workspace = desk.open()
+    workspace.comparison.start("fail", MODES, 8)
+    desk.wait(lambda: not workspace.comparison.running)
+    assert [trial.problem for trial in workspace.comparison.trials] == ["Tenon made a mistake."] * 2
+    assert workspace.comparison.verdict is None
+
+
+def test_an_engine_that_ends_ends_the_comparison(desk: Desk) -> None:
+    workspace = desk.open()
+    workspace.comparison.start("die", MODES, 8)
+    desk.wait(lambda: not workspace.comparison.running)
+    assert "stopped unexpectedly" in workspace.comparison.trials[0].problem
+    assert not workspace.comparison.trials[1].ended
+
+
+def test_the_prompt_of_a_message_has_what_was_said_before_it(desk: Desk) -> None:
+    workspace = desk.open()
+    workspace.settings.system_prompt = "Be polite."
+    chat = desk.answer(workspace, "first\nsay 1")
+    desk.answer(workspace, "echo", chat)
+    prompt, reply = workspace.messages(chat)[-2:]
+    before, text = workspace.comparison.prompt_of(chat, prompt.id)
+    assert text == "echo"
+    assert [turn.role for turn in before] == ["system", "user", "assistant"]
+    assert workspace.comparison.prompt_of(chat, reply.id) == (before, text)
+    workspace.comparison.start(text, MODES, 8, before)
+    desk.wait(lambda: not workspace.comparison.running)
+    assert (
+        workspace.comparison.trials[0].text == "system:Be polite.|user:first\nsay 1|assistant:w0 |user:echo|"
+    )
+    workspace.comparison.start("echo", MODES, 8)
+    desk.wait(lambda: not workspace.comparison.running)
+    assert workspace.comparison.trials[0].text == "system:Be polite.|user:echo|"
+    workspace.set_options(chat, ConversationOptions(system_prompt=""))
+    before, _ = workspace.comparison.prompt_of(chat, prompt.id)
+    assert before[0] == ChatMessage("user", "first\nsay 1")

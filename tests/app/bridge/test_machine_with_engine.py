@@ -1,0 +1,37 @@
+"""The page's questions, answered by the real engine in its process, with the bundled model."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.bridge.engine_client import EngineClient
+from app.chat.engine_state import EnginePhase
+from engine.hub.installed import paired_draft
+from tests.app.bridge.conftest import Desk
+
+
+@pytest.mark.slow
+def test_the_guide_is_planned_and_measured(desk: Desk) -> None:
+    workspace = desk.open(EngineClient(in_process=False))
+    machine, options = workspace.machine, workspace.machine.options("guide", None)
+    desk.wait(lambda: workspace.engine_state().phase is EnginePhase.READY, timeout_s=60)
+    machine.look()
+    machine.plans.ask(options)
+    desk.wait(lambda: machine.report is not None and machine.plans.of(options) is not None, timeout_s=30)
+    assert machine.report is not None
+    assert machine.report.measured_at == ""
+    plan = machine.plans.of(options)
+    assert plan is not None
+    assert (plan.measured, plan.draft) == (False, paired_draft("guide"))
+    usable = [mode.mode for mode in plan.modes if not mode.refusal]
+    assert {"plain", "lookup", "dovetail"} <= set(usable)
+    machine.measure_modes(options)
+    desk.wait(lambda: not machine.measuring.running, timeout_s=240)
+    assert machine.report.measured_at
+    rows = machine.measured(options)
+    assert {row.mode for row in rows} == set(usable)
+    assert all((row.tokens_per_second or 0) > 0 for row in rows), rows
+    assert all(row.predicted is not None for row in rows)
+    # What was measured has refined the plan, and the model is back for the chat.
+    desk.wait(lambda: (now := machine.plans.of(options)) is not None and now.profiled, timeout_s=60)
+    desk.wait(lambda: workspace.engine_state().phase is EnginePhase.READY, timeout_s=60)

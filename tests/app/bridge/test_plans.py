@@ -1,0 +1,80 @@
+"""Asking the engine for plans, and keeping them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.messages import ErrorReport, Failed, LoadOptions, MakePlan, PlanMade
+from tests.app.bridge.conftest import Desk
+from tests.support.fake_workspace import FakeWorkspace
+from tests.support.machine_scene import FITS, plan
+
+
+def test_a_plan_is_asked_for_once_at_a_time_and_kept(qtbot: object) -> None:
+    workspace = FakeWorkspace()
+    plans, talk = workspace.plans, workspace.machine_talk
+    answered: list[LoadOptions] = []
+    plans.answered.connect(answered.append)
+    plans.ask_for_chosen()
+    plans.ask(LoadOptions(mode="plain", threads=3))  # of which no plan depends
+    assert len(talk.sent) == 1
+    asked = talk.last(MakePlan)
+    assert plans.chosen is None
+    workspace.tell(PlanMade("plan-99", plan()))  # nobody's
+    assert plans.chosen is None
+    workspace.tell(PlanMade(asked.request_id, plan()))
+    assert plans.chosen == plan()
+    assert answered == [LoadOptions()]
+    workspace.settings.context = 4096
+    assert plans.chosen is None
+    workspace.settings.context = 0
+    plans.ask_for_chosen()
+    assert len(talk.sent) == 2
+    assert plans.chosen == plan()  # until the new one comes
+    plans.forget()
+    assert plans.chosen is None
+
+
+def test_a_model_without_a_plan_has_a_sentence(qtbot: object) -> None:
+    workspace = FakeWorkspace()
+    plans, options = workspace.plans, LoadOptions(model="/gone")
+    plans.ask(options)
+    asked = workspace.machine_talk.last(MakePlan)
+    workspace.tell(Failed(asked.request_id, ErrorReport("ModelNotFound", "There is no such model.")))
+    assert (plans.of(options), plans.problem(options)) == (None, "There is no such model.")
+    plans.ask(options)
+    workspace.machine_talk.stopped.emit("The engine stopped.")
+    assert plans.problem(options) == "The engine stopped."
+    plans.ask(options)  # and can be asked again
+    workspace.tell(PlanMade(workspace.machine_talk.last(MakePlan).request_id, plan()))
+    assert (plans.of(options), plans.problem(options)) == (plan(), "")
+
+
+def test_the_menu_of_modes_and_the_inspector_have_the_predictions(desk: Desk) -> None:
+    workspace = desk.open()
+    inspection = workspace.inspection()
+    assert all(row.predicted is None for row in inspection.plan())
+    inspection.start()
+    desk.wait(lambda: workspace.plans.chosen is not None)
+    rows = {row.name: row for row in inspection.plan()}
+    assert rows["dovetail"].predicted == 14.5
+    assert rows["llmcad"].reason == FITS
+    assert inspection.assumed  # this engine has measured nothing yet
+    modes = {mode.name: mode for mode in workspace.modes()}
+    assert modes["llmcad"].problem == FITS
+    assert modes["auto"].help.startswith("Auto: dovetail")
+    workspace.choose_model(str(desk.folder / "other"))
+    assert workspace.plans.chosen is None
+    desk.wait(lambda: workspace.plans.chosen is not None)  # its load brought it
+    inspection.stop()
+
+
+def test_a_plan_needs_no_model_and_leaves_the_loaded_one(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = desk.answer(workspace, "say 2")
+    states = len(desk.recorder.states)
+    wanted = replace(LoadOptions(), model=str(desk.folder / "no-plan"))
+    workspace.plans.ask(wanted)
+    desk.wait(lambda: bool(workspace.plans.problem(wanted)))
+    assert len(desk.recorder.states) == states
+    desk.answer(workspace, "say 2", chat)

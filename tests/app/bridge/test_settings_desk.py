@@ -1,0 +1,190 @@
+"""What the dialog of settings is told by the bridge, with the scripted engine behind it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from urllib.request import getproxies
+
+import keyring
+import pytest
+
+from app.bridge.network import Network
+from app.bridge.settings_desk import SettingsDesk
+from app.bridge.workspace import Workspace
+from app.chat.engine_state import EnginePhase
+from app.settings.exchange import ImportedSettings
+from app.settings.settings import Settings
+from app.storage.backup import FOLDER
+from tests.app.bridge.conftest import Desk
+from tests.engine.hub.conftest import MemoryKeyring
+
+
+@pytest.fixture
+def memory_keyring(monkeypatch: pytest.MonkeyPatch) -> Iterator[MemoryKeyring]:
+    monkeypatch.delenv("HF_TOKEN", raising=False)
+    monkeypatch.setattr("engine.hub.access_token.get_token", lambda: None)
+    before, memory = keyring.get_keyring(), MemoryKeyring()
+    keyring.set_keyring(memory)
+    yield memory
+    keyring.set_keyring(before)
+
+
+def imported(desk: Desk, settings_desk: SettingsDesk, path: Path) -> tuple[ImportedSettings | None, str]:
+    with desk.qtbot.waitSignal(settings_desk.imported) as signal:
+        settings_desk.read(path)
+    assert signal.args is not None
+    return signal.args[0], str(signal.args[1])
+
+
+def test_what_is_in_use_is_told_once_a_model_is_loaded_and_the_mode_once_it_replied(desk: Desk) -> None:
+    workspace = desk.open()
+    settings_desk = workspace.settings_desk()
+    assert workspace.settings_desk() is settings_desk
+    assert (settings_desk.in_use(), settings_desk.load_ms()) == ({}, None)
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    assert settings_desk.in_use()["weights"] == "fp32"
+    assert settings_desk.in_use()["mode"] == "auto"
+    assert settings_desk.load_ms() is not None
+    desk.answer(workspace, "say 2")
+    assert settings_desk.in_use()["mode"] == "lookup"
+    assert settings_desk.limits()["threads"] >= 1
+
+
+def test_without_a_gpu_its_settings_say_so(desk: Desk) -> None:
+    workspace = desk.open()
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    gpu = workspace.engine_state().gpu
+    assert set(workspace.settings_desk().reasons()) == (set() if gpu else {"vram_budget_bytes", "gpu_layers"})
+
+
+def test_settings_are_written_and_read_beside_the_window(desk: Desk, tmp_path: Path) -> None:
+    workspace = desk.open(start=False)
+    settings_desk = workspace.settings_desk()
+    workspace.settings.threads = 3
+    path = tmp_path / "out.json"
+    with desk.qtbot.waitSignal(settings_desk.exported) as signal:
+        settings_desk.export(path)
+    assert signal.args == [str(path), ""]
+    assert json.loads(path.read_text())["threads"] == 3
+    found, sentence = imported(desk, settings_desk, path)
+    assert found is not None
+    assert (found.values, sentence) == ({"threads": 3}, "")
+    path.write_text("[]")
+    assert imported(desk, settings_desk, path)[0] is None
+    assert "cannot be read" in imported(desk, settings_desk, tmp_path / "gone.json")[1]
+    with desk.qtbot.waitSignal(settings_desk.exported) as signal:
+        settings_desk.export(tmp_path / "gone" / "out.json")
+    assert signal.args is not None
+    assert "cannot be written" in signal.args[1]
+    assert settings_desk.folder("data") == desk.folder / "data"
+
+
+def test_a_token_goes_into_the_keyring_and_never_into_the_settings(
+    desk: Desk, memory_keyring: MemoryKeyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = desk.open(start=False)
+    access = workspace.settings_desk().access
+    assert access.known is None
+    said = []
+    access.told.connect(said.append)
+    for act, known in (
+        (access.look, False),
+        (lambda: access.keep("hf_secret"), True),
+        (access.forget, False),
+    ):
+        with desk.qtbot.waitSignal(access.told):
+            act()
+        assert access.known is known
+        if known:
+            assert "hf_secret" in memory_keyring.kept.values()
+    with desk.qtbot.waitSignal(access.told):
+        access.keep("not a token")
+    assert (said[-1][:25], access.known) == ("This is no access token: ", False)
+    workspace.close()
+    files = [path for path in desk.folder.rglob("*") if path.is_file()]
+    assert not any(b"hf_secret" in path.read_bytes() for path in files)
+
+
+def test_mirror_and_proxy_are_in_the_environment_while_they_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "https://found.example.org")
+    for name in ("HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"):
+        monkeypatch.setenv(name, "x")  # so that they are put back
+        monkeypatch.delenv(name)
+    settings = Settings()
+    network = Network(settings)
+    assert os.environ["HF_ENDPOINT"] == "https://found.example.org"
+    assert "HTTPS_PROXY" not in os.environ
+    settings.hub_mirror, settings.proxy = "https://mirror.example.org", "http://proxy.example.org:3128"
+    assert network.apply()
+    assert not network.apply()  # nothing new
+    assert os.environ["HF_ENDPOINT"] == "https://mirror.example.org"
+    assert getproxies()["https"] == "http://proxy.example.org:3128"
+    assert os.environ["HTTPS_PROXY"] == os.environ["HTTP_PROXY"] == "http://proxy.example.org:3128"
+    settings.hub_mirror = settings.proxy = ""
+    network.apply()
+    assert os.environ["HF_ENDPOINT"] == "https://found.example.org"
+    assert "HTTPS_PROXY" not in os.environ
+
+
+def test_what_is_connected_connects_anew_after_another_mirror_was_applied(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", "https://found.example.org")
+    workspace = desk.open(start=False)
+    calls: list[str] = []
+    downloads = workspace.model_store.downloads
+    downloads._queue = SimpleNamespace(  # type: ignore[assignment]
+        reconnect=lambda: calls.append("reconnect"), close=lambda wait_s: None
+    )
+    settings_desk = workspace.settings_desk()
+    settings_desk.apply_network()
+    assert calls == []
+    workspace.settings.hub_mirror = "https://mirror.example.org"
+    settings_desk.apply_network()
+    assert calls == ["reconnect"]
+    workspace.close()
+
+
+def test_no_backup_is_made_where_none_is_wanted(desk: Desk) -> None:
+    workspace = desk.open(start=False)
+    desk.answer(workspace, "say 1")
+    workspace.settings.daily_backup = False
+    workspace._archive.back_up()
+    workspace.settings.daily_backup = True
+    workspace._archive.back_up()  # on the same day, as soon as it is wanted
+    workspace._archive.back_up()
+    desk.wait(lambda: len(list((desk.folder / "data" / FOLDER).glob("*.sqlite3"))) == 1)
+
+
+def _mode_of_last_load(workspace: Workspace) -> str:
+    options = workspace._model.options
+    return "" if options is None else options.mode
+
+
+def test_the_chip_of_the_mode_changes_what_holds_for_the_model(desk: Desk) -> None:
+    workspace = desk.open(start=False)
+    workspace.settings.set_for_model("guide", "mode", "plain")
+    assert workspace.mode() == "plain"
+    workspace.choose_mode("lookup")
+    assert (workspace.mode(), workspace.settings.mode) == ("lookup", "auto")
+    workspace.settings.forget_for_model("guide", "mode")
+    workspace.choose_mode("plain")
+    assert workspace.settings.mode == "plain"
+    workspace.start()
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    assert _mode_of_last_load(workspace) == "plain"
+
+
+def test_a_models_own_budget_is_what_it_is_loaded_with(desk: Desk) -> None:
+    workspace = desk.open()
+    desk.wait_for_phase(workspace, EnginePhase.READY)
+    workspace.settings.set_for_model("guide", "ram_budget_bytes", 512_000_000)
+    workspace.settings.set_for_model("/other", "ram_budget_bytes", 256_000_000)
+    workspace.settings_applied()
+    desk.wait(lambda: workspace.settings_desk().in_use().get("ram_budget_bytes") == 512_000_000)
+    chat = desk.answer(workspace, "draft")
+    assert workspace.messages(chat)[-1].content == "draft:None budget:512000000"

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from multiprocessing.connection import Connection
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.bridge import typesetter as module
+from app.bridge.typesetter import Typesetter
+from app.bridge.typesetting import load, typeset
+from app.chat.formula import Formula, FormulaShape
+
+LIBRARY = load()
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [
+        r"\frac{-b \pm \sqrt{b^2-4ac}}{2a}",
+        r"\begin{aligned} a &= b \\ &= c \end{aligned}",
+        r"\begin{bmatrix} 1 & 2 \\ 3 & 4 \end{bmatrix}^{-1}",
+        "a < b > c",
+        r"\text{if } x",
+    ],
+)
+def test_what_models_write_is_typeset(latex: str) -> None:
+    shape = typeset(LIBRARY, Formula(latex))
+
+    assert shape is not None
+    assert shape.svg.startswith("<svg")
+    assert shape.width > 0.5
+    assert shape.ascent > 0.3
+
+
+@pytest.mark.parametrize("latex", [r"\frac{a", "x_{", r"\left(x", r"\unheardof{x}", "%"])
+def test_what_cannot_be_read_is_none(latex: str) -> None:
+    assert typeset(LIBRARY, Formula(latex)) is None
+
+
+def test_a_fraction_hangs_below_the_baseline_and_a_letter_stands_on_it() -> None:
+    fraction, letter = typeset(LIBRARY, Formula(r"\frac{a}{b}")), typeset(LIBRARY, Formula("x"))
+
+    assert fraction is not None
+    assert letter is not None
+    assert fraction.descent > 0.3
+    assert abs(letter.descent) < 0.05
+
+
+def test_a_display_is_larger() -> None:
+    line, display = (typeset(LIBRARY, Formula(r"\sum_{i=1}^n i", shown)) for shown in (False, True))
+
+    assert line is not None
+    assert display is not None
+    assert display.ascent + display.descent > line.ascent + line.descent
+
+
+def test_the_process_answers_and_survives_a_formula_that_takes_for_ever(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "_FORMULA_S", 1.0)
+    answers: dict[str, FormulaShape | None] = {}
+    typesetter = Typesetter()
+    typesetter.answered.connect(lambda formula, shape: answers.__setitem__(formula.latex, shape))
+    endless = "x"
+    for _ in range(12):
+        endless = rf"\left(\frac{{{endless}}}{{2}}\right)"
+
+    for latex in ("x", endless, "y"):
+        typesetter.ask(Formula(latex))
+    qtbot.waitUntil(lambda: len(answers) == 3, timeout=30_000)
+    typesetter.close()
+
+    assert answers["x"] is not None
+    assert answers[endless] is None
+    assert answers["y"] is not None
+
+
+def test_a_process_that_does_not_start_is_not_started_again(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module.typesetting, "serve", _gone)
+    answers: list[FormulaShape | None] = []
+    typesetter = Typesetter()
+    typesetter.answered.connect(lambda formula, shape: answers.append(shape))
+
+    typesetter.ask(Formula("x"))
+    typesetter.ask(Formula("y"))
+    qtbot.waitUntil(lambda: len(answers) == 2, timeout=30_000)
+
+    assert answers == [None, None]
+    assert not typesetter._usable
+    typesetter.close()
+
+
+def _gone(connection: Connection) -> None:
+    connection.close()
+
+
+def test_closing_ends_the_thread_at_once(qtbot: QtBot) -> None:
+    typesetter = Typesetter()
+    typesetter.ask(Formula("x"))
+
+    typesetter.close()
+    typesetter.close()
+
+    assert typesetter._thread is not None
+    assert not typesetter._thread.is_alive()

@@ -1,0 +1,152 @@
+"""The check for a newer version: off by default, silent without an answer, one sentence with one."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication
+from pytestqt.qtbot import QtBot
+
+from app.bridge.update_check import UpdateCheck, is_newer, latest_version
+from app.settings.settings import Settings
+
+
+class Releases:
+    """A server with one answer to order."""
+
+    def __init__(self) -> None:
+        self.status, self.body, self.asked = 200, b"", 0
+        releases = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                releases.asked += 1
+                self.send_response(releases.status)
+                self.send_header("Content-Length", str(len(releases.body)))
+                self.end_headers()
+                self.wfile.write(releases.body)
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        self._server = HTTPServer(("127.0.0.1", 0), Handler)
+        self.address = f"http://127.0.0.1:{self._server.server_port}/latest.json"
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02})
+        self._thread.start()
+
+    def say(self, version: object) -> None:
+        self.body = json.dumps({"version": version}).encode()
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+
+@pytest.fixture
+def releases() -> Iterator[Releases]:
+    server = Releases()
+    yield server
+    server.close()
+
+
+class Listener:
+    """What the check said, and its end."""
+
+    def __init__(self, check: UpdateCheck) -> None:
+        self.said: list[str] = []
+        self._check = check
+        check.found.connect(self.said.append)
+
+    def check(self) -> list[str]:
+        self._check.check()
+        if self._check._thread is not None:
+            self._check._thread.join()
+        QCoreApplication.processEvents()
+        return self.said
+
+
+def listener(releases: Releases, folder: Path, switched_on: bool = True) -> Listener:
+    settings = Settings()
+    settings.check_for_updates = switched_on
+    return Listener(UpdateCheck(settings, "0.1.0", None, releases.address, folder / "cache" / "stamp"))
+
+
+def test_it_is_off_by_default() -> None:
+    assert Settings().check_for_updates is False
+
+
+def test_switched_off_it_asks_nobody(qtbot: QtBot, releases: Releases, tmp_path: Path) -> None:
+    releases.say("9.0")
+    assert listener(releases, tmp_path, switched_on=False).check() == []
+    assert releases.asked == 0
+
+
+def test_a_newer_version_is_one_sentence_once_a_day(qtbot: QtBot, releases: Releases, tmp_path: Path) -> None:
+    releases.say("0.2.0")
+    there = listener(releases, tmp_path)
+    assert there.check() == ["Tenon 0.2.0 is there; this is 0.1.0."]
+    assert there.check() == ["Tenon 0.2.0 is there; this is 0.1.0."]
+    assert releases.asked == 1
+    stamp = tmp_path / "cache" / "stamp"
+    yesterday = time.time() - 25 * 3600
+    os.utime(stamp, (yesterday, yesterday))
+    there.check()
+    assert releases.asked == 2
+
+
+def test_the_same_version_is_silence(qtbot: QtBot, releases: Releases, tmp_path: Path) -> None:
+    releases.say("0.1.0")
+    assert listener(releases, tmp_path).check() == []
+    assert releases.asked == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"<html>",
+        b"[]",
+        b"{}",
+        b'{"version": 3}',
+        b'{"version": "new<script>"}',
+        b"[" * 9000,
+        b"7" * 20_000,
+    ],
+)
+def test_a_bad_answer_is_silence(qtbot: QtBot, releases: Releases, tmp_path: Path, body: bytes) -> None:
+    releases.body = body
+    assert listener(releases, tmp_path).check() == []
+    assert not (tmp_path / "cache").exists()
+
+
+def test_an_error_of_the_server_is_silence(releases: Releases) -> None:
+    releases.say("9.0")
+    releases.status = 500
+    assert latest_version(releases.address) == ""
+
+
+@pytest.mark.parametrize("address", ["http://127.0.0.1:1/latest.json", "nonsense", "http://[bad/"])
+def test_no_network_is_silence(address: str) -> None:
+    assert latest_version(address) == ""
+
+
+@pytest.mark.parametrize(
+    ("latest", "own", "newer"),
+    [
+        ("0.2.0", "0.1.9", True),
+        ("0.10", "0.9", True),
+        ("1.0.0", "1.0", False),
+        ("0.1.0", "0.1.1", False),
+        ("1.0rc1", "0.9", False),
+    ],
+)
+def test_versions_are_compared_by_number(latest: str, own: str, newer: bool) -> None:
+    assert is_newer(latest, own) is newer

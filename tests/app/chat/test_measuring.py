@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+
+from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest, time_left_s
+
+
+def test_nothing_is_told_of_the_time_before_a_reply_is_done() -> None:
+    assert time_left_s([1.0, 1.0], 4, 0, 3.0) is None
+    assert time_left_s([], 4, 0, 3.0) is None
+
+
+def test_slow_modes_count_for_more() -> None:
+    # Four replies of 1 took 8 s, so four of 3 take 24.
+    assert time_left_s([1.0, 3.0], 4, 4, 8.0) == pytest.approx(24.0)
+    assert time_left_s([1.0, 3.0], 4, 6, 20.0) == pytest.approx(12.0)
+    assert time_left_s([1.0, 3.0], 4, 8, 32.0) == 0.0
+
+
+def test_the_fastest_is_one_that_ran() -> None:
+    refused = MeasuredMode("dovetail", refusal="It needs a draft.")
+    assert fastest(()) is None
+    assert fastest((refused,)) is None
+    slow, fast = MeasuredMode("plain", 5.0), MeasuredMode("lookup", 8.0)
+    assert fastest((slow, refused, fast)) == fast
+
+
+def test_it_runs_in_every_stage_but_one() -> None:
+    assert [Measuring(stage).running for stage in Stage] == [False, True, True, True]

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from app.chat.measuring import MeasuredMode
+from app.storage import measured_modes
+from app.storage.measured_modes import FILE_NAME, MeasuredModes
+from engine.messages import LoadOptions
+from tests.support.machine_scene import machine
+
+ROWS = (MeasuredMode("plain", 5.9, 6.0, 410.0, 1.0), MeasuredMode("dovetail", refusal="It needs a draft."))
+OPTIONS = LoadOptions(model="/home/somebody/models/llama")
+
+
+def test_rows_come_back_for_the_same_machine_and_options(tmp_path: Path) -> None:
+    MeasuredModes(tmp_path).keep(machine(), OPTIONS, ROWS)
+    kept = MeasuredModes(tmp_path)
+    assert kept.rows(machine(), OPTIONS) == ROWS
+    # What is free now, and how a reply is made, are no matter.
+    assert kept.rows(replace(machine(), memory_free_bytes=1), replace(OPTIONS, mode="plain")) == ROWS
+    assert kept.rows(machine(gpu=True), OPTIONS) == ()
+    assert kept.rows(machine(), replace(OPTIONS, context=4096)) == ()
+    assert kept.rows(None, OPTIONS) == ()
+    assert "somebody" not in (tmp_path / FILE_NAME).read_text(encoding="utf-8")
+
+
+def test_modes_that_were_not_measured_again_stay(tmp_path: Path) -> None:
+    kept = MeasuredModes(tmp_path)
+    kept.keep(machine(), OPTIONS, ROWS)
+    newer = MeasuredMode("dovetail", 14.2)
+    kept.keep(machine(), OPTIONS, (newer,))
+    assert kept.rows(machine(), OPTIONS) == (newer, ROWS[0])
+
+
+def test_newer_rows_replace_older_ones_and_the_oldest_go(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(measured_modes, "MOST_ENTRIES", 2)
+    kept = MeasuredModes(tmp_path)
+    for context in (1, 2, 1, 3):
+        kept.keep(machine(), replace(OPTIONS, context=context), ROWS[: 1 + context % 2])
+    found = [len(kept.rows(machine(), replace(OPTIONS, context=context))) for context in (1, 2, 3)]
+    assert found == [2, 0, 2]
+    assert len(json.loads((tmp_path / FILE_NAME).read_text(encoding="utf-8"))) == 2
+
+
+@pytest.mark.parametrize(
+    "damage", ["{", "[]", "null", '{"key": 3}', '{"key": [{"mode": 3}]}', '{"key": [null]}']
+)
+def test_a_damaged_file_is_as_good_as_none(damage: str, tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text(damage, encoding="utf-8")
+    kept = MeasuredModes(tmp_path)
+    assert kept.rows(machine(), OPTIONS) == ()
+    kept.keep(machine(), OPTIONS, ROWS)
+    assert MeasuredModes(tmp_path).rows(machine(), OPTIONS) == ROWS
+
+
+def test_a_folder_that_cannot_be_written_is_no_obstacle(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    kept = MeasuredModes(tmp_path / "file")
+    kept.keep(machine(), OPTIONS, ROWS)
+    assert kept.rows(machine(), OPTIONS) == ROWS

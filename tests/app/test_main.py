@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.__main__ import are_files
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ask").mkdir()
+    (tmp_path / "a model.gguf").touch()
+    (tmp_path / "chats.json").touch()
+    return tmp_path
+
+
+def test_files_are_for_the_window(here: Path) -> None:
+    assert are_files(["a model.gguf"])
+    assert are_files(["chats.json", str(here / "ask"), "./ask"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["ask"], ["ask", "a model.gguf"], ["--help"], ["gone.gguf"], ["./gone"], ["a model.gguf", "-v"]],
+)
+def test_anything_else_is_for_the_command_line(here: Path, arguments: list[str]) -> None:
+    assert not are_files(arguments)

@@ -1,0 +1,59 @@
+"""The whole app, started again and again on one data folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
+
+
+def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    environment = {
+        **os.environ,
+        "QT_QPA_PLATFORM": "offscreen",
+        "TENON_DATA_DIR": str(folder / "data"),
+        "TENON_CONFIG_DIR": str(folder / "config"),
+    }
+    return subprocess.Popen([sys.executable, "-m", "app", *arguments], cwd=ROOT, env=environment)
+
+
+def wait_for_starts(folder: Path, count: int) -> str:
+    """The log, once the window has started this often."""
+    log, deadline = folder / "data" / "logs" / "window.log", time.monotonic() + 30
+    while time.monotonic() < deadline:
+        text = log.read_text(encoding="utf-8") if log.exists() else ""
+        if text.count(" starts\n") >= count:
+            return text
+        time.sleep(0.05)
+    raise AssertionError("the window did not start")
+
+
+def test_a_second_start_joins_the_first_and_a_killed_one_is_followed_by_a_new_one(tmp_path: Path) -> None:
+    model = tmp_path / "a.gguf"
+    model.write_bytes(b"no model")
+    first = start(tmp_path)
+    wait_for_starts(tmp_path, 1)
+    assert start(tmp_path, str(model)).wait(timeout=30) == 0
+    assert first.poll() is None
+    settings = tmp_path / "config" / "settings.json"
+    deadline = time.monotonic() + 10
+    while not settings.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert str(model) in settings.read_text(encoding="utf-8")
+    first.kill()
+    first.wait(timeout=30)
+    after = start(tmp_path)
+    assert "did not end as it should" in wait_for_starts(tmp_path, 2)
+    time.sleep(1.0)
+    after.send_signal(signal.SIGTERM)
+    assert after.wait(timeout=30) == 0
+    assert not (tmp_path / "data" / "logs" / "running").exists()

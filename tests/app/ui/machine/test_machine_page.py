@@ -1,0 +1,257 @@
+"""The page about this machine, with a made-up engine."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.chat.gpu_support import GpuSupport
+from app.chat.measuring import MeasuredMode, Measuring, Stage
+from app.ui.machine.page import MachinePage
+from app.ui.main_window import MainWindow
+from app.ui.places import CHAT, MACHINE
+from engine.messages import (
+    Cancel,
+    ErrorReport,
+    Failed,
+    Generate,
+    MachineReported,
+    MakePlan,
+    MeasuringProgress,
+    PlanMade,
+    PlanReport,
+    ReportMachine,
+)
+from tests.support.fake_workspace import FakeWorkspace
+from tests.support.machine_scene import machine, plan
+
+
+@pytest.fixture
+def page(window: MainWindow) -> MachinePage:
+    window.commands["machine"].trigger()
+    page = window.places.page(MACHINE)
+    assert isinstance(page, MachinePage)
+    return page
+
+
+def told(workspace: FakeWorkspace, measured: bool = True, gpu: bool = False) -> None:
+    """The engine answers what the page has asked."""
+    talk = workspace.machine_talk
+    workspace.tell(MachineReported(talk.last(ReportMachine).request_id, machine(measured, gpu)))
+    answer(workspace, plan(measured, gpu))
+
+
+def answer(workspace: FakeWorkspace, made: PlanReport) -> None:
+    workspace.tell(PlanMade(workspace.machine_talk.last(MakePlan).request_id, made))
+
+
+def test_it_asks_when_it_is_shown_and_shows_what_comes(workspace: FakeWorkspace, page: MachinePage) -> None:
+    assert page.cards.isHidden()
+    assert page.plan.notes.startswith("The plan is being made.")
+    assert not page.measure.button.isEnabled()
+    told(workspace)
+    names = [card.accessibleName() for card in page.cards.cards]
+    assert names[0].startswith("Processor: Intel Core i7-12700H, 14 cores")
+    assert names[3] == "Disk: SSD, 64.0 GB free, Reads 3.1 GB/s"
+    rows = page.plan.table.rows
+    assert [row.mode for row in rows if not row.refusal] == ["dovetail", "lookup", "plain"]
+    assert [row.mode for row in rows if row.reason] == ["dovetail"]
+    assert "There is no GPU" in page.plan.table.accessibleDescription()
+    assert page.plan.notes.startswith("Predicted from this machine's speeds.")
+    assert page.measure.button.isEnabled()
+    assert [bar.predicted for bar in page.measure.bars.bars] == [14.5, 8.9, 5.9]
+    assert page.plan.context.words == "Usual, 8,192 tokens"
+
+
+def test_speeds_that_were_never_measured_are_said_to_be_assumed(
+    workspace: FakeWorkspace, page: MachinePage
+) -> None:
+    told(workspace, measured=False)
+    assert page.plan.notes.startswith(
+        "Every figure is assumed: the speeds of this machine were never measured."
+    )
+    assert "tok/s, assumed" in page.plan.table.column_titles
+    assert page.again_button.accessibleName() == "Measure speeds"
+    assert "Speed never measured" in page.cards.cards[2].accessibleName()
+
+
+def test_it_hears_nothing_while_another_page_is_shown(
+    window: MainWindow, workspace: FakeWorkspace, page: MachinePage
+) -> None:
+    window.places.go(CHAT)
+    told(workspace)
+    assert page.plan.table.rows == []
+    asked = len(workspace.machine_talk.sent)
+    window.places.go(MACHINE)
+    assert page.plan.table.rows != []
+    assert len(workspace.machine_talk.sent) == asked + 2
+
+
+def test_another_model_and_context_are_planned(
+    workspace: FakeWorkspace, page: MachinePage, qtbot: QtBot
+) -> None:
+    told(workspace)
+    workspace.settings.recent_models = ("/models/llama",)
+    qtbot.mouseClick(page.plan.model, Qt.MouseButton.LeftButton)
+    popup = page.plan.model.popup
+    assert popup is not None
+    popup.choose("/models/llama")
+    asked = workspace.machine_talk.last(MakePlan)
+    assert asked.options.model == "/models/llama"
+    assert page.plan.model.words == "llama"
+    assert page.plan.table.rows == []
+    answer(workspace, plan())
+    qtbot.mouseClick(page.plan.context, Qt.MouseButton.LeftButton)
+    popup = page.plan.context.popup
+    assert popup is not None
+    titles = [choice.title for choice in popup.choices]
+    assert (titles[0], titles[1], titles[-1]) == ("Usual context", "2,048 tokens", "32,768 tokens")
+    popup.choose("4096")
+    assert workspace.machine_talk.last(MakePlan).options.context == 4096
+    assert page.plan.context.words == "4,096 tokens"
+
+
+def test_the_chosen_model_changes_beside_it(workspace: FakeWorkspace, page: MachinePage) -> None:
+    told(workspace)
+    workspace.settings.model = "/models/llama"
+    workspace.set_engine(workspace.engine_state())
+    assert workspace.machine_talk.last(MakePlan).options.model == "/models/llama"
+
+
+def test_settings_that_were_changed_are_planned_with(workspace: FakeWorkspace, page: MachinePage) -> None:
+    told(workspace)
+    workspace.settings.gpu_layers = 3
+    QApplication.sendEvent(page, QEvent(QEvent.Type.WindowActivate))
+    assert workspace.machine_talk.last(MakePlan).options.gpu_layers == 3
+
+
+def test_a_model_that_cannot_be_planned_says_why(workspace: FakeWorkspace, page: MachinePage) -> None:
+    asked = workspace.machine_talk.last(MakePlan).request_id
+    workspace.tell(Failed(asked, ErrorReport("ModelNotFound", "There is no model in that folder.")))
+    assert page.plan.notes == "There is no model in that folder."
+    assert not page.measure.button.isEnabled()
+
+
+def test_speeds_are_measured_again_with_progress_and_a_stop(
+    workspace: FakeWorkspace, page: MachinePage, qtbot: QtBot
+) -> None:
+    told(workspace)
+    talk = workspace.machine_talk
+    qtbot.mouseClick(page.again_button, Qt.MouseButton.LeftButton)
+    asked = talk.last(ReportMachine)
+    assert (asked.measure, talk.held) == (True, True)
+    workspace.tell(MeasuringProgress(asked.request_id, "memory", 0.4))
+    assert page.measure.progress == "Measuring processor, memory and disk"
+    assert not page.again_button.isEnabled()
+    assert page.measure.button.text() == "Stop measuring"
+    qtbot.mouseClick(page.measure.button, Qt.MouseButton.LeftButton)
+    assert talk.sent[-1] == Cancel(asked.request_id)
+    assert page.measure.progress == "Stopping"
+    workspace.tell(Failed(asked.request_id, ErrorReport("Cancelled", "")))
+    assert page.measure.progress == ""
+    assert page.again_button.isEnabled()
+    assert not talk.held
+
+
+def test_every_mode_is_measured(workspace: FakeWorkspace, page: MachinePage, qtbot: QtBot) -> None:
+    told(workspace)
+    qtbot.mouseClick(page.measure.button, Qt.MouseButton.LeftButton)
+    assert page.measure.progress == "Looking which modes can run"
+    answer(workspace, plan())
+    first = workspace.machine_talk.last(Generate)
+    assert first.options.mode == "dovetail"
+    assert page.measure.progress == "0 of 3 modes done"
+    assert [bar.words for bar in page.measure.bars.bars] == ["measuring", "", ""]
+    workspace.machine._rows = (
+        MeasuredMode("plain", 5.0, 5.9),
+        MeasuredMode("lookup", None, refusal="It could not."),
+        MeasuredMode("dovetail", 12.0, 14.5),
+    )
+    qtbot.mouseClick(page.measure.button, Qt.MouseButton.LeftButton)
+    workspace.tell(Failed(first.request_id, ErrorReport("Cancelled", "")))
+    bars = page.measure.bars.bars
+    assert [(bar.title, bar.best) for bar in bars] == [
+        ("Dovetail", True),
+        ("Plain", False),
+        ("Lookup", False),
+    ]
+    assert bars[2].words == "It could not."
+    assert page.measure.result == "Dovetail is the fastest here 12.0 tok/s, 2.4 times plain."
+    page.measure.set_state(plan(), Measuring(Stage.MODES, left_s=200.0, modes=("plain",)), (), None)
+    assert page.measure.progress == "0 of 1 mode done 3 min left"
+
+
+def test_a_reply_that_runs_is_not_disturbed(
+    window: MainWindow, workspace: FakeWorkspace, page: MachinePage, qtbot: QtBot
+) -> None:
+    told(workspace)
+    workspace.machine_talk.busy = True
+    qtbot.mouseClick(page.measure.button, Qt.MouseButton.LeftButton)
+    assert window.toast.isVisible()
+    assert page.measure.progress == ""
+
+
+def test_it_is_copied_as_text(workspace: FakeWorkspace, page: MachinePage, qtbot: QtBot) -> None:
+    told(workspace, gpu=True)
+    rows = (
+        MeasuredMode("dovetail", 14.2, 14.5),
+        MeasuredMode("plain", 5.9),
+        MeasuredMode("lookup", refusal="It could not."),
+    )
+    workspace.machine.kept.keep(machine(gpu=True), page.options(), rows)
+    qtbot.mouseClick(page.copy_button, Qt.MouseButton.LeftButton)
+    text = QGuiApplication.clipboard().text()
+    for line in (
+        "ThinkPad T14, Linux 6.8",
+        "Graphics: RTX 3050 Laptop, 4.0 GB, 3.6 GB free, Reads 190 GB/s, torch 2.13.0+cpu",
+        "int8: reads 38.0 GB/s of weights, 400 billion products/s",
+        "LLMCad: It is for models larger than memory, and this one fits.",
+        "Dovetail: 14.2 tok/s, predicted 14.5",
+        "Plain: 5.9 tok/s",
+        "Lookup: It could not.",
+        "Dovetail is the fastest here: 14.2 tok/s, 2.4 times plain.",
+    ):
+        assert line in text.splitlines()
+    assert "2.1 GB on cuda:0" in text
+
+
+def test_gpu_support_is_looked_at_once_and_can_be_fetched(
+    window: MainWindow, workspace: FakeWorkspace, page: MachinePage, qtbot: QtBot
+) -> None:
+    assert workspace.gpu_addon.calls == ["look"]
+    window.places.go(CHAT)
+    window.places.go(MACHINE)
+    assert workspace.gpu_addon.calls == ["look"]
+    offered = GpuSupport(
+        "sized", "A card.", "CUDA 13.0", "download.pytorch.org", 2_100_000_000, 5_000_000_000
+    )
+    workspace.gpu_addon.changed.emit(offered)
+    assert page.gpu.main_button.text() == "Fetch 2.1 GB"
+    qtbot.mouseClick(page.gpu.main_button, Qt.MouseButton.LeftButton)
+    assert workspace.gpu_addon.calls[-1] == "fetch"
+
+
+def test_it_fits_small_windows_and_large_text(
+    window: MainWindow, workspace: FakeWorkspace, page: MachinePage, qtbot: QtBot
+) -> None:
+    told(workspace, gpu=True)
+    window.resize(1280, 820)
+    qtbot.waitUntil(lambda: page.width() > 900)
+    tops = {card.geometry().top() for card in page.cards.cards}
+    assert len(tops) == 1
+    assert page.plan.geometry().top() == page.measure.geometry().top()
+    content, area = page.area.widget(), page.area.viewport()
+    for scale in (1.0, 1.5):
+        window._theme.set_scale(scale)
+        window.resize(380, 560)
+        qtbot.waitUntil(lambda: page.width() == 380)
+        qtbot.waitUntil(lambda: len({card.geometry().top() for card in page.cards.cards}) == 4)
+        qtbot.waitUntil(lambda: content.width() <= area.width())
+        assert page.plan.table.column_titles in (["tok/s"], ["tok/s", "Times plain"])
+        assert page.measure.geometry().top() > page.plan.geometry().bottom()
+        for widget in (page.cards, page.plan, page.measure, page.plan.model, page.again_button):
+            right = widget.mapTo(page, widget.rect().topRight()).x()
+            assert right < page.width()

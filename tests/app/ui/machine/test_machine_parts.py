@@ -1,0 +1,154 @@
+"""The painted parts of the page about this machine, and its words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime, timedelta, timezone
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.chat.measuring import MeasuredMode
+from app.chat.mode_table import ModeRow, mode_rows
+from app.ui.machine.bars import Bar, Bars, Legend, tick_step
+from app.ui.machine.plan_table import PlanTable
+from app.ui.machine.words import (
+    card_words,
+    measured_words,
+    plan_notes,
+    power_words,
+    promise_words,
+    result_words,
+    speed_figure,
+)
+from app.ui.theme.theme import Theme
+from tests.support.machine_scene import GPU, machine, plan
+
+NOW = datetime(2026, 3, 2, 15, 0, tzinfo=timezone(timedelta(hours=1)))
+
+
+def test_rows_are_in_order_with_their_figures() -> None:
+    rows = mode_rows(plan(gpu=True))
+    assert [row.mode for row in rows] == ["dovetail", "lookup", "offload", "plain", "layer-offload", "llmcad"]
+    first = rows[0]
+    assert (first.host_bytes, first.gpu_bytes) == (5_300_000_000, 2_100_000_000)
+    assert first.times_plain == pytest.approx(14.5 / 5.9)
+    assert first.summary.startswith("Draft on the GPU")
+    assert first.reason == plan(gpu=True).reason
+    assert rows[-1] == ModeRow("llmcad", "LLMCad", refusal=rows[-1].refusal)
+    lonely = replace(plan(), modes=plan().modes[:2])
+    assert [row.times_plain for row in mode_rows(lonely)] == [None, None]
+
+
+def test_columns_give_way_and_their_figures_go_below(qtbot: QtBot, theme: Theme) -> None:
+    table = PlanTable(theme)
+    qtbot.addWidget(table)
+    table.resize(700, 400)
+    table.set_rows(mode_rows(plan(gpu=True)), assumed=False)
+    assert table.column_titles == ["RAM, GB", "VRAM, GB", "First token", "tok/s", "Times plain"]
+    wide = table.height()
+    table.resize(330, table.height())
+    assert table.column_titles == ["tok/s"]
+    assert table.height() > wide
+    assert all(len(place.lines) >= 3 for place in table._places if not place.row.refusal)
+    table.set_rows(mode_rows(plan()), assumed=True)
+    table.resize(700, table.height())
+    assert "VRAM, GB" not in table.column_titles
+
+
+def test_the_best_row_and_the_refused_ones_stand_out(qtbot: QtBot, theme: Theme) -> None:
+    table = PlanTable(theme)
+    qtbot.addWidget(table)
+    table.resize(700, 400)
+    table.set_rows(mode_rows(plan()), assumed=False)
+    picture = table.grab().toImage()
+    edge = [picture.pixelColor(2, place.box.center().y()) for place in table._places]
+    assert edge[0] == theme.color("accs")
+    assert edge[-1] == theme.color("surf")
+    table.set_rows([], assumed=False)
+    assert table.isHidden()
+
+
+def test_bars_are_as_long_as_their_speeds(qtbot: QtBot, theme: Theme) -> None:
+    bars = Bars(theme)
+    qtbot.addWidget(bars)
+    bars.resize(320, 200)
+    bars.set_bars(
+        [Bar("Dovetail", 10.0, 9.0, best=True), Bar("Plain", 5.0, 6.0), Bar("Offload", words="measuring")]
+    )
+    picture = bars.grab().toImage()
+
+    def filled(index: int, role: str) -> int:
+        y = round((index + 0.5) * bars._row()) - 6
+        color = theme.color(role)
+        return sum(picture.pixelColor(x, y) == color for x in range(picture.width()))
+
+    # The mark of a prediction hides a few px of a bar.
+    assert filled(0, "acc") == pytest.approx(2 * filled(1, "g3"), abs=8)
+    assert filled(0, "map") == filled(1, "map") > 0
+    assert (filled(2, "acc"), filled(2, "g3"), filled(2, "map")) == (0, 0, 0)
+    assert "Dovetail: 10.0 tok/s, predicted 9.0" in bars.accessibleDescription()
+    assert "Offload: measuring" in bars.accessibleDescription()
+    bars.set_bars([])
+    assert bars.height() == 1
+    legend = Legend(theme)
+    qtbot.addWidget(legend)
+    before = legend.grab().toImage()
+    legend.set_assumed(True)
+    assert legend.grab().toImage() != before
+
+
+@pytest.mark.parametrize(
+    ("most", "step"), [(14.5, 5), (4.0, 1), (4.1, 2), (0.35, 0.1), (343.0, 100), (9.0, 5), (20.0, 5)]
+)
+def test_an_axis_has_four_ticks_at_most(most: float, step: float) -> None:
+    assert tick_step(most) == pytest.approx(step)
+
+
+def test_when_it_was_measured_and_on_what_power() -> None:
+    report = machine()
+    assert measured_words(report, NOW).startswith("Measured today at 2:02")
+    assert measured_words(report, NOW + timedelta(days=1)) == "Measured on 2 Mar 2026"
+    assert measured_words(machine(measured=False), NOW) == "Speeds never measured"
+    supplies = [
+        power_words(replace(report, on_mains=mains, battery_percent=charge))
+        for mains, charge in ((True, 80.0), (False, 63.0), (False, None), (None, None))
+    ]
+    assert supplies == ["on mains power", "on battery, 63 %", "on battery", ""]
+
+
+def test_what_is_said_before_measuring() -> None:
+    assert promise_words(None) == promise_words(machine(measured=False))
+    assert promise_words(machine()).startswith("What is measured is kept")
+    assert promise_words(replace(machine(), on_mains=False)).startswith("On battery")
+
+
+def test_cards_say_what_is_there() -> None:
+    report = replace(machine(gpu=True), usable_cores=6, kernels="")
+    processor, graphics, memory, _ = card_words(report)
+    assert processor.details[0] == "6 of 14 cores usable"
+    assert processor.details[-1] == "Slow: Tenon's kernels are not there"
+    assert graphics.details[0] == "4.0 GB, 3.6 GB free"
+    assert memory.details == ("10.0 GB free", "4.0 GB of swap", "Reads 41.0 GB/s")
+    two = replace(report, gpus=(replace(GPU, unified=True), GPU))
+    assert card_words(two)[1].details[1:3] == ("Shares the computer's memory", "and 1 more")
+    unknown = replace(report, disks=(replace(report.disks[0], kind="unknown"),))
+    assert card_words(unknown)[3].title == "64.0 GB free"
+    assert card_words(replace(report, disks=()))[3].title == "Unknown"
+    assert card_words(replace(report, gpus=()))[1].title == "No graphics card"
+
+
+def test_figures_and_sentences() -> None:
+    assert [speed_figure(value) for value in (14.23, 343.0, 0.424, 0.996)] == ["14.2", "343", "0.42", "1.0"]
+    assert result_words(()) == ("", "")
+    plain = MeasuredMode("plain", 9.0)
+    lookup = MeasuredMode("lookup", 8.0)
+    assert result_words((plain, lookup)) == (
+        "Plain is the fastest here",
+        "9.0 tok/s: no other mode was faster.",
+    )
+    assert result_words((lookup,)) == ("", "")
+    assert result_words((lookup, MeasuredMode("offload", 7.0))) == ("Lookup is the fastest here", "8.0 tok/s")
+    assert plan_notes(replace(plan(), profiled=True))[0].startswith(
+        "Predicted from this machine's speeds and from"
+    )

@@ -1,0 +1,418 @@
+"""The page of models, through its own buttons: the real queue and hub client, a small hub, a scripted engine."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog, QMenu
+
+from app.bridge.workspace import Workspace
+from app.chat.choices import GUIDE_REF
+from app.chat.engine_state import EnginePhase
+from app.chat.model_entries import DownloadEntry
+from app.ui.models.get_dialog import GetDialog
+from app.ui.models.giving_up_dialog import GivingUpDialog
+from app.ui.models.import_dialog import ImportDialog
+from app.ui.models.installed_list import InstalledRow
+from app.ui.models.model_dialog import ModelDialog
+from app.ui.models.models_page import ModelsPage
+from app.ui.models.removal_dialog import RemovalDialog
+from app.ui.places import CHAT, MODELS
+from engine.hub.download import room
+from engine.hub.installed import models_folder
+from engine.hub.local_import import import_model
+from engine.hub.record import write_record
+from tests.app.ui.models.conftest import FILE, NAME, REPO, Visit
+from tests.support.checkpoints import write_checkpoint
+from tests.support.gguf_files import write_small_gguf
+from tests.support.hub_faults import large, stall
+from tests.support.hub_server import HubServer
+
+LEFT = Qt.MouseButton.LeftButton
+
+
+def search(visit: Visit, page: ModelsPage, text: str) -> None:
+    """Type into the field and wait for the hub."""
+    with visit.qtbot.waitSignal(visit.workspace.model_store.offers.found, timeout=10_000):
+        page.search.setText(text)
+
+
+def get(visit: Visit, page: ModelsPage, reference: str) -> GetDialog:
+    """Press the Get of a row and wait for what is asked."""
+    page.refresh()
+    row = next(row for row in page.table.rows if row.content and row.content.model.reference == reference)
+    visit.qtbot.mouseClick(row.button, LEFT)
+    visit.wait(lambda: page.getting.dialog is not None)
+    dialog = page.getting.dialog
+    assert dialog is not None
+    return dialog
+
+
+def half_here(visit: Visit, page: ModelsPage) -> None:
+    part = models_folder() / ".incoming" / NAME / "model" / f"{FILE}.part"
+    visit.wait(lambda: part.is_file() and part.stat().st_size > 0 and NAME in page.downloads.rows)
+
+
+def dialog_of(visit: Visit, page: ModelsPage, kind: type[ModelDialog]) -> ModelDialog:
+    """The dialog that is open."""
+    visit.wait(lambda: any(dialog.isVisible() for dialog in page.findChildren(kind)))
+    return next(dialog for dialog in page.findChildren(kind) if dialog.isVisible())
+
+
+def installed_row(visit: Visit, page: ModelsPage, name: str) -> InstalledRow:
+    visit.wait(lambda: name in page.installed.rows)
+    return page.installed.rows[name]
+
+
+def choose(menu: QMenu, text: str) -> None:
+    next(action for action in menu.actions() if action.text() == text).trigger()
+
+
+def test_a_model_is_found_fetched_and_talked_to(visit: Visit, weights: bytes) -> None:
+    page = visit.open()
+    search(visit, page, "qwen3-0.6b")
+    dialog = get(visit, page, "qwen3-0.6b")
+    assert dialog.accept_button.text().startswith("Download ")
+    assert dialog.quantizations.isHidden()  # there is one alone
+    visit.qtbot.mouseClick(dialog.accept_button, LEFT)
+    toast = visit.window.toast
+    visit.wait(lambda: toast.text == f"{NAME} is ready.")
+    assert toast.action_button.text() == "Chat with it"
+    visit.wait(lambda: not page.downloads.rows)
+    assert (models_folder() / NAME / FILE).read_bytes() == weights
+    row = installed_row(visit, page, NAME)
+    assert not row.state.isVisible()
+    visit.qtbot.mouseClick(toast.action_button, LEFT)
+    assert visit.window.places.current == CHAT
+    ref = str(models_folder() / NAME)
+    visit.wait(lambda: visit.workspace.engine_state().model_ref == ref)
+    visit.wait(lambda: visit.workspace.engine_state().phase is EnginePhase.READY)
+    visit.window.places.go(MODELS)
+    page.refresh()
+    assert row.state.text == "In use"
+    shown = next(
+        row for row in page.table.rows if row.content and row.content.model.reference == "qwen3-0.6b"
+    )
+    assert shown.state.text() == "Installed"
+    assert shown.button.isHidden()
+
+
+def test_a_download_is_held_and_goes_on_in_another_window(
+    visit: Visit, weights: bytes, server: HubServer
+) -> None:
+    server.once(large(stall(0.5)))
+    page = visit.open()
+    search(visit, page, "qwen3-0.6b")
+    get(visit, page, "qwen3-0.6b").accept_button.click()
+    half_here(visit, page)
+    row = page.downloads.rows[NAME]
+    assert visit.window.sidebar.nav.rows[MODELS].hint == "1"
+    assert row.hold.accessibleName() == f"Pause {NAME}"
+    row.hold.click()
+    visit.wait(lambda: row.hold.accessibleName() == f"Go on with {NAME}")
+    assert row.words.text().endswith("paused")
+    assert visit.window.sidebar.nav.rows[MODELS].hint == ""
+    visit.window.close()
+    page = visit.open()
+    visit.wait(lambda: NAME in page.downloads.rows)
+    row = page.downloads.rows[NAME]
+    assert 0 < row.bar.value() < row.bar.maximum()
+    row.hold.click()
+    visit.wait(lambda: visit.window.toast.text == f"{NAME} is ready.")
+    assert (models_folder() / NAME / FILE).read_bytes() == weights
+
+
+def test_a_download_is_given_up(visit: Visit, weights: bytes, server: HubServer) -> None:
+    server.once(large(stall(0.5)))
+    page = visit.open()
+    search(visit, page, "qwen3-0.6b")
+    get(visit, page, "qwen3-0.6b").accept_button.click()
+    half_here(visit, page)
+    page.downloads.rows[NAME].cancel.click()
+    visit.wait(lambda: not page.downloads.rows)
+    visit.wait(lambda: not (models_folder() / ".incoming" / NAME).exists())
+    assert not page.downloads.isVisible()
+    assert not page.download_head.isVisible()
+
+
+def test_what_has_come_is_not_thrown_away_by_a_slip(visit: Visit) -> None:
+    page = visit.open()
+    store = visit.workspace.model_store.downloads
+    given_up: list[str] = []
+    store.cancel = given_up.append  # type: ignore[method-assign,assignment]
+    store.entries = {"big": DownloadEntry("big", "a/big", "paused", 2_000_000_000, 5_000_000_000)}
+    page.refresh()
+    page.downloads.rows["big"].cancel.click()
+    dialog = dialog_of(visit, page, GivingUpDialog)
+    dialog.cancel_button.click()
+    assert given_up == []
+    page.downloads.rows["big"].cancel.click()
+    dialog_of(visit, page, GivingUpDialog).accept_button.click()
+    assert given_up == ["big"]
+
+
+def test_models_are_added_and_searched_from_anywhere(
+    visit: Visit, mine: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = visit.open()
+    window = visit.window
+    for name in ("add-model-folder", "add-model-file"):
+        monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(mine))
+        monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(mine)], ""))
+        window.places.go(CHAT)
+        window.commands[name].trigger()
+        assert window.places.current == MODELS
+        dialog_of(visit, page, ImportDialog).reject()
+        visit.wait(lambda: not any(dialog.isVisible() for dialog in page.findChildren(ImportDialog)))
+    window.places.go(CHAT)
+    window.commands["search-models"].trigger()
+    assert window.focusWidget() is page.search
+
+
+def test_a_full_disk_is_said_with_what_to_do(
+    visit: Visit, weights: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = visit.open()
+    search(visit, page, "qwen3-0.6b")
+    dialog = get(visit, page, "qwen3-0.6b")
+    monkeypatch.setattr(room, "free_bytes", lambda folder: 1 << 20)
+    dialog.accept_button.click()
+    visit.wait(lambda: "free some room" in visit.window.toast.text)
+    assert not visit.window.toast.fades
+    assert not page.downloads.rows
+
+
+def test_a_download_that_fails_is_tried_again(visit: Visit, weights: bytes, server: HubServer) -> None:
+    whole = server.repos[REPO].files.pop(FILE)
+    server.repos[REPO].files[FILE] = whole[:-1] + b"!"  # what the hub says of the file
+    page = visit.open()
+    search(visit, page, "qwen3-0.6b")
+    dialog = get(visit, page, "qwen3-0.6b")
+    server.repos[REPO].files[FILE] = whole  # what it gives
+    dialog.accept_button.click()
+    toast = visit.window.toast
+    visit.wait(lambda: "arrived damaged twice" in toast.text and NAME in page.downloads.rows)
+    row = page.downloads.rows[NAME]
+    visit.wait(lambda: row.hold.accessibleName() == f"Try {NAME} again")
+    assert "arrived damaged twice" in row.words.text()
+    assert toast.action_button.text() == "Try again"
+    server.repos[REPO].files[FILE] = whole[:-1] + b"!"
+    toast.action_button.click()
+    visit.wait(lambda: toast.text == f"{NAME} is ready.")
+
+
+def test_a_gated_model_is_explained_and_opened_by_a_token(
+    visit: Visit, server: HubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tags = ("text-generation", "safetensors", "license:llama3.2")
+    files = {"config.json": b'{"architectures": ["LlamaForCausalLM"]}', "model.safetensors": b"x" * 5000}
+    server.add("some/Gated-1b-instruct", files, gated=True, tags=tags)
+    server.tokens.add("hf_mine")
+    opened: list[str] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
+    page = visit.open()
+    search(visit, page, "gated")
+    row = page.table.rows[0]
+    assert row.lock.isVisible()
+    dialog = get(visit, page, "some/Gated-1b-instruct")
+    dialog.page_button.click()
+    assert opened == [f"{server.address}/some/Gated-1b-instruct"]
+    dialog.token.setText("mine alone")
+    dialog.accept_button.click()
+    visit.wait(lambda: "copy it whole" in dialog.trouble.text())
+    dialog.token.setText("hf_mine")
+    dialog.accept_button.click()
+    visit.wait(lambda: (models_folder() / "Gated-1b-instruct").is_dir())
+
+
+def test_without_the_net_one_sentence_and_what_is_here(visit: Visit, server: HubServer) -> None:
+    server.api_status = 503
+    page = visit.open()
+    search(visit, page, "smollm2")
+    assert page.offline.isVisible()
+    assert "The catalogue and your own models are still here." in page.offline.text()
+    assert [row.content.model.title for row in page.table.rows if row.content] == [
+        "SmolLM2 360M Instruct",
+        "SmolLM2 1.7B Instruct",
+    ]
+    assert GUIDE_REF in page.installed.rows
+    get_button = page.table.rows[0].button
+    get_button.click()
+    visit.wait(lambda: "try again" in visit.window.toast.text)
+    page.search.clear()
+    assert not page.offline.isVisible()
+
+
+def test_cards_recommend_and_fetch_a_pair_with_one_click(
+    visit: Visit, server: HubServer, tmp_path: Path
+) -> None:
+    page = visit.open()
+    visit.wait(lambda: len(page.cards.cards) == 3)
+    badges = [card._badge.text for card in page.cards.cards.values()]
+    assert badges == ["Most capable", "Balanced", "Fastest"]
+    primary = [card for card in page.cards.cards.values() if card.button.property("kind") == "primary"]
+    assert len(primary) == 1
+    path = tmp_path / "made.gguf"
+    write_small_gguf(path, values=8_192)
+    for repo, file in (("Qwen/Qwen3-8B-GGUF", "Qwen3-8B-Q4_K_M.gguf"), (REPO, FILE)):
+        server.add(repo, {file: path.read_bytes()}, tags=("gguf",))
+    store = visit.workspace.model_store
+    model = next(model for model in store.offers.catalogue() if model.reference == "qwen3-8b")
+    page.getting.get(model, with_draft=True, ask=False)
+    visit.wait(lambda: {"Qwen3-8B-Q4_K_M", NAME} <= page.installed.rows.keys())
+    target, draft = str(models_folder() / "Qwen3-8B-Q4_K_M"), str(models_folder() / NAME)
+    visit.wait(lambda: visit.workspace.settings.draft_of(target) == draft)
+
+
+def test_a_draft_is_fetched_for_a_model_that_is_here(visit: Visit, weights: bytes, tmp_path: Path) -> None:
+    record = import_model(models_folder(), [tmp_path / "made.gguf"], name="Qwen3-8B")
+    write_record(models_folder() / "Qwen3-8B", replace(record, catalogue_name="qwen3-8b"))
+    page = visit.open()
+    installed_row(visit, page, "Qwen3-8B")
+    choose(page.installed.menu_of("Qwen3-8B"), "Get its draft Qwen3 0.6B")
+    target, draft = record.location, str(models_folder() / NAME)
+    assert target is not None
+    visit.wait(lambda: visit.workspace.settings.draft_of(target) == draft)
+    visit.wait(lambda: page.installed.rows["Qwen3-8B"].content.draft is None)  # type: ignore[union-attr]
+
+
+def stock(workspace_model: Path) -> None:
+    """A model and a draft of its own."""
+    folder = models_folder()
+    import_model(folder, [workspace_model], name="big", copy=True, reserve_bytes=0)
+    import_model(
+        folder,
+        [workspace_model],
+        name="misfit",
+        kind="draft",
+        belongs_to=("big",),
+        copy=True,
+        reserve_bytes=0,
+    )
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    return write_checkpoint(tmp_path / "mine", "llama", num_hidden_layers=1)
+
+
+def test_the_model_in_use_is_removed_with_its_draft(visit: Visit, mine: Path) -> None:
+    stock(mine)
+    page = visit.open()
+    row = installed_row(visit, page, "big")
+    row.use.click()
+    workspace: Workspace = visit.workspace
+    visit.wait(lambda: workspace.engine_state().model_name == "big")
+    visit.wait(lambda: workspace.engine_state().phase is EnginePhase.READY)
+    visit.wait(lambda: row.state.text == "In use")
+    choose(page.installed.menu_of("big"), "Remove...")
+    dialog = dialog_of(visit, page, RemovalDialog)
+    assert isinstance(dialog, RemovalDialog)
+    assert list(dialog.boxes) == ["misfit"]
+    assert dialog.accept_button.text().startswith("Remove")
+    dialog.accept_button.click()
+    visit.wait(lambda: list(page.installed.rows) == [GUIDE_REF])
+    assert not (models_folder() / "big").exists()
+    assert workspace.settings.model == GUIDE_REF
+    visit.wait(lambda: workspace.engine_state().phase is EnginePhase.READY)
+    assert workspace.engine_state().model_ref == GUIDE_REF
+
+
+def test_a_draft_that_fits_nothing_says_why_in_grey(visit: Visit, mine: Path) -> None:
+    stock(mine)
+    page = visit.open()
+    row = installed_row(visit, page, "misfit")
+    visit.wait(lambda: bool(row.misfits.text()))
+    assert row.misfits.text() == "Not for big: The draft was made for another vocabulary."
+    assert not row.misfits.isEnabled()
+    assert row.kind.text == "Draft"
+    assert not row.use.isVisible()  # it answers nothing
+
+
+def test_a_folder_is_linked_and_a_file_is_copied(
+    visit: Visit, mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = visit.open()
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(mine))
+    page.folder_button.click()
+    dialog = dialog_of(visit, page, ImportDialog)
+    assert isinstance(dialog, ImportDialog)
+    assert not dialog.copies
+    dialog.accept_button.click()
+    row = installed_row(visit, page, "mine")
+    visit.wait(lambda: "used in place" in row.detail.text())
+    visit.wait(lambda: visit.window.toast.text == "mine is added.")
+    file = tmp_path / "small-Q8_0.gguf"
+    write_small_gguf(file)
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(file)], ""))
+    page.file_button.click()
+    dialog = dialog_of(visit, page, ImportDialog)
+    assert isinstance(dialog, ImportDialog)
+    dialog.copy.click()
+    dialog.accept_button.click()
+    installed_row(visit, page, "small-Q8_0")
+    assert (models_folder() / "small-Q8_0" / file.name).is_file()
+    names = [choice.name for choice in visit.workspace.models()]
+    assert names == ["Tenon guide", "mine", "small-Q8_0"]
+    shutil.rmtree(mine)
+    visit.workspace.model_store.installed.refresh()
+    visit.wait(lambda: "not there any more" in row.problem.text())
+
+
+def test_what_cannot_run_is_told_before_it_is_added(
+    visit: Visit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_small_gguf(tmp_path / "odd.gguf", "mamba")
+    page = visit.open()
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(tmp_path / "odd.gguf")], ""))
+    page.file_button.click()
+    visit.wait(lambda: "architecture mamba" in visit.window.toast.text)
+    assert list(page.installed.rows) == [GUIDE_REF]
+
+
+def test_files_are_checked(visit: Visit, mine: Path) -> None:
+    stock(mine)
+    page = visit.open()
+    installed_row(visit, page, "big")
+    choose(page.installed.menu_of("big"), "Check its files")
+    visit.wait(lambda: visit.window.toast.text == "big: all files are what they were.")
+    visit.wait(lambda: not page.installed.rows["big"].bar.isVisible())
+    (models_folder() / "big" / "config.json").write_text("{}")
+    choose(page.installed.menu_of("big"), "Check its files")
+    visit.workspace.model_store.installed.verify("misfit")
+    assert visit.window.toast.text.startswith("big is still being read")
+    visit.wait(lambda: visit.window.toast.text.startswith("big is damaged: config.json."))
+
+
+def test_filters_and_a_narrow_page(visit: Visit) -> None:
+    page = visit.open()
+    assert visit.window.focusWidget() is page.area
+    known = visit.workspace.model_store.forecasts.known
+    visit.wait(lambda: len(known) == len(visit.workspace.model_store.offers.catalogue()))
+    page.refresh()
+    assert len(page.table.rows) == 8
+    page.more_button.click()
+    everything = len(page.table.rows)
+    assert everything == len(known)
+    page.memory_filter.click()
+    page.refresh()
+    shown = [row.content.model.reference for row in page.table.rows if row.content]
+    assert "llama-3.3-70b-instruct" not in shown
+    assert len(shown) == everything - 1
+    page.draft_filter.click()
+    page.refresh()
+    assert all(row.content.model.has_draft for row in page.table.rows if row.content)
+    visit.window.resize(1280, 820)
+    visit.wait(lambda: page.cards.columns == 3)
+    assert page.table.rows[0].owner.isVisible()
+    visit.window.resize(380, 560)
+    visit.wait(lambda: page.cards.columns == 1)
+    visit.wait(lambda: not page.table.rows[0].size.isVisible())
+    row = page.table.rows[0]
+    assert "tok/s" in row.detail.text()
+    visit.wait(lambda: page.table.width() <= page.width())

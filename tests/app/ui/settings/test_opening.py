@@ -1,0 +1,225 @@
+"""From the window into the dialog, and what was applied back into the window; folders, files and the token."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QDesktopServices
+from PySide6.QtWidgets import QFileDialog
+from pytestqt.qtbot import QtBot
+
+from app.settings.exchange import export_settings
+from app.settings.settings import Settings
+from app.ui.main_window import MainWindow
+from app.ui.settings.action_rows import TokenRow
+from app.ui.settings.dialog import SettingsDialog
+from app.ui.theme.appearance import apply_appearance
+from app.ui.theme.theme import Theme
+from tests.app.ui.settings.test_dialog import change
+from tests.support.fake_workspace import FakeWorkspace
+
+
+@pytest.fixture
+def opened(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> SettingsDialog:
+    workspace.settings.settings_level = "advanced"
+    qtbot.waitUntil(window.isActiveWindow)
+    qtbot.keyClick(window, Qt.Key.Key_Comma, Qt.KeyboardModifier.ControlModifier)
+    assert window.settings.dialog is not None
+    return window.settings.dialog
+
+
+def test_it_opens_once_and_its_changes_reach_the_engine(
+    window: MainWindow, workspace: FakeWorkspace, opened: SettingsDialog
+) -> None:
+    window.open_settings()
+    assert window.settings.dialog is opened
+    change(opened.row("branching"), False)
+    change(opened.row("hub_mirror"), "https://mirror.example.org")
+    opened.foot.apply_button.click()
+    assert workspace.settings.branching is False
+    assert workspace.desk.networks == [("https://mirror.example.org", "")]
+    assert ("settings_applied",) not in workspace.calls  # a reply takes it along; nothing has to be loaded
+    change(opened.row("context"), 4096)
+    opened.foot.apply_button.click()
+    assert ("settings_applied",) in workspace.calls
+    assert opened.isVisible()
+
+
+def test_nothing_of_it_is_left_once_it_is_closed(
+    qtbot: QtBot, window: MainWindow, opened: SettingsDialog
+) -> None:
+    assert window.settings.dialog is opened
+    opened.head.search.setText("a")
+    with qtbot.waitSignal(opened.destroyed):
+        opened.close()
+    assert window.settings.dialog is None
+    assert window.findChildren(SettingsDialog) == []
+
+
+def test_the_appearance_changes_at_once(
+    window: MainWindow, workspace: FakeWorkspace, opened: SettingsDialog, theme: Theme
+) -> None:
+    chat = workspace.add_conversation("A chat", 0, "Hello", "Hi", "And now?", "Well")
+    window.page.open(chat)
+    views = window.page.transcript.views
+    gap = views[1].y() - views[0].y() - views[0].height()
+    index = window.sidebar.list.model().index(1, 0)
+    row = window.sidebar.list.sizeHintForIndex(index).height()
+    change(opened.row("theme"), "dark")
+    change(opened.row("density"), "compact")
+    assert not theme.palette.dark
+    opened.foot.apply_button.click()
+    assert theme.palette.dark
+    assert window.page.transcript.views[1].y() - views[0].y() - views[0].height() < gap
+    assert window.sidebar.list.sizeHintForIndex(index).height() < row
+    change(opened.row("font_scale"), 150)
+    opened.foot.apply_button.click()
+    assert theme.type.scale == 1.5
+    change(opened.row("theme"), "light")
+    change(opened.row("density"), "comfortable")
+    change(opened.row("font_scale"), 100)
+    opened.foot.apply_button.click()
+    assert not theme.palette.dark
+    assert views[1].y() - views[0].y() - views[0].height() == gap
+    opened.close()
+
+
+def test_what_the_window_shows_of_settings_follows(
+    window: MainWindow, workspace: FakeWorkspace, opened: SettingsDialog
+) -> None:
+    change(opened.row("drafted_shown"), True)
+    change(opened.row("unconfirmed_shown"), False)
+    opened.foot.apply_button.click()
+    assert window.commands["mark-drafts"].isChecked()
+    assert not window.commands["show-guesses"].isChecked()
+    workspace._mode = "plain"
+    change(opened.row("mode"), "plain")
+    opened.foot.apply_button.click()
+    assert window.page.composer.mode_button.words == "Plain"
+    opened.close()
+
+
+def test_a_page_can_be_asked_for(window: MainWindow) -> None:
+    window.settings.open_page("privacy")
+    assert window.settings.dialog is not None
+    assert window.settings.dialog.page_list.current == 5
+    window.settings.dialog.close()
+
+
+def test_folders_are_opened_or_said_to_be_missing(
+    opened: SettingsDialog, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    urls: list[QUrl] = []
+    monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: urls.append(url) or True)
+    workspace.desk.folders = {"models": tmp_path / "gone", "data": tmp_path}
+    opened.go("privacy")
+    row = opened.stack.page(5).action_rows["data_folder"]
+    assert row.detail.toolTip() == str(tmp_path)
+    assert row.button is not None
+    row.button.click()
+    assert [url.toLocalFile() for url in urls] == [str(tmp_path)]
+    opened.go("downloads")
+    button = opened.stack.page(3).action_rows["models_folder"].button
+    assert button is not None
+    button.click()
+    assert len(urls) == 1
+    assert "not there yet" in opened.foot.words.text()
+    opened.close()
+
+
+def test_a_long_folder_is_whole_in_a_narrow_dialog(
+    qtbot: QtBot, opened: SettingsDialog, workspace: FakeWorkspace
+) -> None:
+    workspace.desk.folders["data"] = Path("/home/somebody/with/a/very/long/name/and/many/folders/tenon")
+    opened.resize(380, 560)
+    opened.go("privacy")
+    row = opened.stack.page(5).action_rows["data_folder"]
+    qtbot.waitUntil(row.detail.isVisible)
+    line = row.detail.fontMetrics().lineSpacing()
+    assert row.detail.height() >= 2 * line
+    widest = row.detail.fontMetrics().horizontalAdvance("/home/somebody/")
+    assert row.detail.minimumSizeHint().width() <= widest
+
+
+def test_settings_go_out_and_come_in(
+    opened: SettingsDialog, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = Settings()
+    there.threads, there.top_k = 3, 7
+    workspace.desk.files["/in.json"] = export_settings(there).replace('"top_k": 7', '"top_k": -7')
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("/in.json", ""))
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: ("/out.json", ""))
+    opened.go("privacy")
+    actions = opened.stack.page(5).action_rows
+    actions["import_settings"].requested.emit()
+    assert opened.pending.value("threads") == 3
+    assert workspace.settings.threads == 0
+    assert "Left out, because their values are not allowed: Top k." in opened.foot.words.text()
+    opened.foot.apply_button.click()
+    assert workspace.settings.threads == 3
+    actions["export_settings"].requested.emit()
+    assert '"threads": 3' in workspace.desk.files["/out.json"]
+    assert "out.json" in opened.foot.words.text()
+    actions["import_settings"].requested.emit()
+    workspace.desk.files["/in.json"] = workspace.desk.files["/out.json"]
+    actions["import_settings"].requested.emit()
+    assert opened.foot.words.text() == "The file says what is in force already."
+    workspace.desk.files["/in.json"] = "[]"
+    actions["import_settings"].requested.emit()
+    assert "no settings of Tenon" in opened.foot.words.text()
+    opened.close()
+
+
+def test_everything_is_reset_once_it_is_applied(opened: SettingsDialog, workspace: FakeWorkspace) -> None:
+    settings = workspace.settings
+    settings.threads, settings.window_geometry = 3, "abc"
+    settings.set_for_model("guide", "seed", 1)
+    opened.pending.undo()
+    opened.go("privacy")
+    button = opened.stack.page(5).action_rows["reset_settings"].button
+    assert button is not None
+    button.click()
+    assert settings.threads == 3
+    opened.foot.apply_button.click()
+    assert settings.stored() == {
+        "first_run_done": True,
+        "settings_level": "advanced",
+        "window_geometry": "abc",
+    }
+
+
+def test_a_token_is_kept_told_of_and_forgotten(
+    qtbot: QtBot, opened: SettingsDialog, workspace: FakeWorkspace
+) -> None:
+    opened.go("downloads")
+    row = opened.stack.page(3).action_rows["access_token"]
+    assert isinstance(row, TokenRow)
+    assert row.detail.text() == "There is no token."
+    assert not row.keep_button.isEnabled()
+    qtbot.keyClicks(row.edit, "hf_secret")
+    assert row.edit.displayText() != "hf_secret"
+    qtbot.mouseClick(row.keep_button, Qt.MouseButton.LeftButton)
+    assert workspace.desk.access.token == "hf_secret"
+    assert (row.detail.text(), row.edit.text()) == ("There is a token.", "")
+    row.forget_button.click()
+    assert workspace.desk.access.token == ""
+    assert not row.forget_button.isEnabled()
+    workspace.desk.access.problem = "This system has no keyring."
+    qtbot.keyClicks(row.edit, "hf_other")
+    qtbot.keyClick(row.edit, Qt.Key.Key_Return)
+    assert row.detail.text() == "This system has no keyring."
+    assert opened.isVisible()
+    opened.close()
+
+
+@pytest.mark.parametrize(("percent", "scale"), [(50, 0.9), (100, 1.0), (300, 1.5)])
+def test_a_size_of_text_from_an_older_file_is_brought_into_its_range(
+    theme: Theme, percent: int, scale: float
+) -> None:
+    settings = Settings()
+    settings.font_scale = percent
+    apply_appearance(theme, settings)
+    assert theme.type.scale == scale
+    apply_appearance(theme, Settings())

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QToolButton
+
+from app.ui.main_window import MainWindow
+from app.ui.theme.icons import ICON_FOLDER
+
+ROOT = Path(__file__).resolve().parents[3]
+FILES = sorted(ICON_FOLDER.glob("*.svg"))
+MAKERS = {"themed_icon", "tinted_pixmap"}
+
+
+def trees() -> list[ast.AST]:
+    return [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "app").rglob("*.py")]
+
+
+def literals(node: ast.AST) -> set[str]:
+    return {
+        part.value
+        for part in ast.walk(node)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str)
+    }
+
+
+def named_in(node: ast.AST) -> set[str]:
+    """Names that are given to what makes icons, and those that are called icons."""
+    found: set[str] = set()
+    for call in ast.walk(node):
+        if isinstance(call, ast.Call):
+            name = call.func.id if isinstance(call.func, ast.Name) else ""
+            place = 1 if name == "themed_icon" else 0
+            if name in MAKERS and len(call.args) > place and isinstance(call.args[place], ast.Constant):
+                found |= literals(call.args[place])
+            found |= {
+                text
+                for keyword in call.keywords
+                if keyword.arg == "icon" and isinstance(keyword.value, ast.Constant)
+                for text in literals(keyword.value)
+            }
+    return found
+
+
+def test_every_icon_file_is_used() -> None:
+    used = set().union(*(literals(tree) for tree in trees()))
+
+    assert [path.stem for path in FILES if path.stem not in used] == []
+
+
+def test_every_named_icon_exists() -> None:
+    named = set().union(*(named_in(tree) for tree in trees()))
+
+    assert len(named) > 20
+    assert sorted(named - {path.stem for path in FILES} - {""}) == []
+
+
+def test_the_windows_commands_and_buttons_have_icons_that_can_be_painted(window: MainWindow) -> None:
+    buttons = [button for button in window.findChildren(QToolButton) if not button.icon().isNull()]
+
+    assert len(buttons) > 5
+    for button in buttons:
+        image = button.icon().pixmap(16, 16).toImage()
+        assert any(image.pixelColor(x, y).alpha() for x in range(16) for y in range(16)), button.toolTip()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_an_icon_has_no_colour_of_its_own(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+
+    assert path.stem.startswith("tenon") or "currentColor" in text

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from PySide6.QtGui import QGuiApplication, QKeySequence
+from pytestqt.qtbot import QtBot
+
+from app.chat.conversation import MessageState
+from app.ui.field_keys import FIELD_KEYS
+from app.ui.main_window import MainWindow
+from app.ui.shortcut_table import ShortcutTable, key_sections
+from app.ui.transcript.bubble import OwnMessage
+from tests.support.fake_workspace import FakeWorkspace
+
+ANSWER = "Two **words**.\n\n```py\nfirst\n```\n\n```sh\nlast\n```"
+
+
+def run(window: MainWindow, name: str) -> None:
+    assert window.commands[name].isEnabled(), name
+    window.commands[name].trigger()
+
+
+def test_no_two_commands_have_the_same_key(window: MainWindow) -> None:
+    keys = Counter(keys.toString() for command in window.commands for keys in command.action.shortcuts())
+
+    assert [key for key, count in keys.items() if count > 1] == []
+
+
+def test_no_row_of_a_field_has_the_same_key_as_another_or_no_key_at_all() -> None:
+    for field in FIELD_KEYS:
+        keys = [key for _, keys in field.rows for key in keys]
+        assert len(set(keys)) == len(keys)
+        assert all(not QKeySequence(key).isEmpty() for key in keys)
+
+
+def test_keys_are_none_that_a_field_for_text_needs(window: MainWindow) -> None:
+    standard = QKeySequence.StandardKey
+    needed = {
+        keys.toString()
+        for one in (standard.Copy, standard.Cut, standard.Paste, standard.Undo, standard.SelectAll,
+                    standard.MoveToNextWord, standard.MoveToPreviousWord, standard.DeleteStartOfWord)
+        for keys in QKeySequence.keyBindings(one)
+    }  # fmt: skip
+    used = {keys.toString() for command in window.commands for keys in command.action.shortcuts()}
+
+    assert used & needed == set()
+
+
+def test_the_table_has_every_command_with_a_key(window: MainWindow) -> None:
+    rows = {done: keys for _, section in key_sections(window.commands) for done, keys in section}
+
+    for command in window.commands:
+        if command.action.shortcuts():
+            assert len(rows[command.action.text()]) == len(command.action.shortcuts())
+    assert rows["Send"] == ("Return",)
+
+
+@pytest.mark.parametrize("key", ["F1", "Ctrl+/"])
+def test_a_key_opens_the_table(window: MainWindow, key: str) -> None:
+    assert QKeySequence(key) in window.commands["shortcuts"].shortcuts()
+
+    run(window, "shortcuts")
+
+    table = window.findChild(ShortcutTable)
+    assert table is not None
+    assert table.isVisible()
+    table.close()
+
+
+def test_a_blank_chat_has_no_message_to_do_anything_with(window: MainWindow) -> None:
+    names = (
+        "stop",
+        "regenerate",
+        "continue",
+        "edit",
+        "copy-reply",
+        "copy-plain",
+        "copy-code",
+        "next-version",
+    )
+
+    assert [name for name in names if window.commands[name].isEnabled()] == []
+
+
+def test_the_last_reply_and_its_last_code_are_copied(window: MainWindow, workspace: FakeWorkspace) -> None:
+    window.page.open(workspace.add_conversation("Chat", 0, "Q", ANSWER))
+
+    run(window, "copy-reply")
+    assert QGuiApplication.clipboard().text() == ANSWER
+    run(window, "copy-plain")
+    assert QGuiApplication.clipboard().text() == "Two words.\n\nfirst\n\nlast"
+    run(window, "copy-code")
+    assert QGuiApplication.clipboard().text() == "last"
+
+
+def test_a_reply_is_made_again_and_versions_are_stepped_through(
+    window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    chat = workspace.add_conversation("Chat", 0, "Q", "first")
+    window.page.open(chat)
+
+    run(window, "regenerate")
+    assert workspace.calls[-1][0] == "regenerate"
+    assert window.commands["stop"].isEnabled()
+    assert not window.commands["regenerate"].isEnabled()
+    workspace.stream(chat, "second")
+    workspace.finish(chat)
+    assert not window.commands["next-version"].isEnabled()
+    run(window, "previous-version")
+    assert workspace.reply(chat).content == "first"
+    run(window, "next-version")
+    assert workspace.reply(chat).content == "second"
+
+
+def test_stop_and_continue(window: MainWindow, workspace: FakeWorkspace) -> None:
+    chat = workspace.send(None, "Q")
+    window.page.open(chat)
+    workspace.stream(chat, "half")
+
+    run(window, "stop")
+    assert workspace.reply(chat).state is MessageState.STOPPED
+    assert not window.commands["stop"].isEnabled()
+    run(window, "continue")
+    assert ("continue_reply", chat) in workspace.calls
+
+
+def test_the_last_message_is_edited(window: MainWindow, workspace: FakeWorkspace) -> None:
+    window.page.open(workspace.add_conversation("Chat", 0, "One", "a", "Two", "b"))
+
+    run(window, "edit")
+
+    view = window.page.transcript.views[-2]
+    assert isinstance(view, OwnMessage)
+    assert view.editor is not None
+
+
+def test_chats_are_stepped_through_in_the_order_of_the_list(
+    window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    older, newer = (
+        workspace.add_conversation(name, age, "Q", "A") for name, age in (("b", 90.0), ("a", 1.0))
+    )
+
+    run(window, "next-chat")
+    assert window.page.current == newer
+    assert not window.commands["previous-chat"].isEnabled()
+    run(window, "next-chat")
+    assert window.page.current == older
+    assert not window.commands["next-chat"].isEnabled()
+    run(window, "previous-chat")
+    assert window.page.current == newer
+
+
+def test_menus_of_model_and_mode_open(qtbot: QtBot, window: MainWindow) -> None:
+    run(window, "choose-mode")
+    mode = window.page.composer.mode_button.popup
+    assert mode is not None
+    mode.close()
+    run(window, "choose-model")
+    model = window.page.header.model_button.popup
+    assert model is not None
+    model.close()
+
+
+def test_a_command_of_a_message_leads_back_to_the_chat(window: MainWindow, workspace: FakeWorkspace) -> None:
+    window.page.open(workspace.add_conversation("Chat", 0, "Q", "A"))
+    run(window, "models")
+    assert window.places.current == "models"
+
+    run(window, "edit")
+
+    assert window.places.current == "chat"
+
+
+def test_a_failed_reply_is_tried_again(window: MainWindow, workspace: FakeWorkspace) -> None:
+    chat = workspace.add_conversation("Chat", 0, "Q", "A")
+    window.page.open(chat)
+    workspace.change(chat, state=MessageState.FAILED, error="It broke.")
+
+    run(window, "regenerate")
+
+    assert workspace.calls[-1][0] in ("regenerate", "retry")
+    assert workspace.reply(chat).state is MessageState.WAITING

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import pytest
+from PySide6.QtWidgets import QDialog, QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.chat.comparison import Trial
+from app.chat.conversation_options import ConversationOptions
+from app.settings.pages import PAGES
+from app.ui.main_window import MainWindow
+from app.ui.places import MACHINE, MODELS, WELCOME
+from app.words import tr
+from engine.messages import ErrorReport, MachineReported, MakePlan, PlanMade, ReportMachine
+from tests.support.fake_workspace import FakeWorkspace, statistics
+from tests.support.inspector_scene import PLACES, play, report
+from tests.support.machine_scene import machine, plan
+from tests.support.model_pictures import stock
+from tests.support.screenshots import ANSWER, FOLLOW_UP, LLAMA, TAIL, fill
+from tests.support.window_words import English, speak, texts_of
+
+
+@pytest.fixture(params=["de", "zh"])
+def language(request: pytest.FixtureRequest) -> Iterator[str]:
+    translator = speak(request.param)
+    yield request.param
+    del translator
+
+
+@pytest.fixture
+def workspace(qtbot: QtBot, language: str) -> FakeWorkspace:
+    workspace = FakeWorkspace(replace(LLAMA, gpu="GPU"))
+    workspace.talk.report = report(PLACES)
+    stock(workspace)
+    return workspace
+
+
+@pytest.fixture
+def english(language: str) -> English:
+    return English(language)
+
+
+Check = Callable[[QWidget], None]
+
+
+@pytest.fixture
+def check(english: English) -> Check:
+    def checked(widget: QWidget) -> None:
+        assert english.found_in(texts_of(widget)) == []
+
+    return checked
+
+
+def shown_dialog(window: MainWindow) -> QDialog:
+    return next(found for found in window.findChildren(QDialog) if found.isVisible())
+
+
+def test_an_english_label_would_be_found(qtbot: QtBot, english: English) -> None:
+    label = QLabel("New chat")
+    qtbot.addWidget(label)
+    label.setToolTip("Saved as x.md.")
+    assert english.found_in(texts_of(label)) == ["New chat", "Saved as x.md."]
+    label.setText(tr("New chat"))
+    label.setToolTip(tr("Saved as {name}.", name="x.md"))
+    assert english.found_in(texts_of(label)) == []
+
+
+def test_chats(window: MainWindow, workspace: FakeWorkspace, check: Check, qtbot: QtBot) -> None:
+    check(window)
+    chat = fill(workspace)
+    ids = [one.id for one in workspace.conversations()]
+    workspace.pin(ids[5])
+    workspace.move_to_folder(ids[1], "Garten")
+    workspace.archive(ids[2])
+    window.page.open(chat)
+    check(window)
+    workspace.send(chat, FOLLOW_UP)
+    check(window)
+    workspace.stream(chat, TAIL)
+    workspace.change(chat, statistics=statistics(74, mode="dovetail", disk_bytes_per_second=4e8))
+    check(window)
+    window.inspector.show()
+    play(workspace, workspace.reply(chat).id)
+    assert window.inspector.panel is not None
+    window.inspector.panel.update_now()
+    check(window)
+    check(window.sidebar.list.menu(ids[3]))
+    check(window.page.transcript.views[-1].buttons.menu())
+    window.page.composer.mode_button.open_menu(workspace.modes())
+    check(window)
+    window.page.header.model_button.open_menu(workspace.models(), "")
+    check(window)
+    window.commands["delete-chat"].trigger()
+    check(window)
+    workspace.trouble.emit(ErrorReport("StorageError", "x"))
+    check(window)
+    window.sidebar.search.setText("zzzz")
+    check(window)
+
+
+def test_pages(window: MainWindow, workspace: FakeWorkspace, check: Check) -> None:
+    window.places.go(MACHINE)
+    check(window)
+    workspace.tell(MachineReported(workspace.machine_talk.last(ReportMachine).request_id, machine(gpu=True)))
+    workspace.tell(PlanMade(workspace.machine_talk.last(MakePlan).request_id, plan()))
+    check(window)
+    window.places.go(WELCOME)
+    check(window)
+    window.places.go(MODELS)
+    workspace.model_store.downloads.changed.emit()
+    check(window)
+
+
+@pytest.mark.parametrize("level", ["simple", "advanced"])
+def test_settings(window: MainWindow, workspace: FakeWorkspace, check: Check, level: str) -> None:
+    workspace.settings.settings_level = level
+    for name in (page.name for page in PAGES):
+        window.settings.open_page(name)
+        dialog = window.settings.dialog
+        assert dialog is not None
+        check(dialog)
+    dialog.head.search.setText("e")
+    check(dialog)
+    dialog.head.search.setText("zzzz")
+    check(dialog)
+    dialog.close()
+
+
+def test_dialogs(window: MainWindow, workspace: FakeWorkspace, check: Check, qtbot: QtBot) -> None:
+    chat = fill(workspace)
+    window.page.open(chat)
+    check(window.menu)
+    for name in ("chat-settings", "erase-everything", "about", "shortcuts"):
+        if name == "chat-settings":
+            workspace.save_preset("Lehrer", ConversationOptions("Antworte kurz."))
+        window.commands[name].trigger()
+        dialog = shown_dialog(window)
+        check(dialog)
+        dialog.close()
+        qtbot.waitUntil(lambda one=dialog: not one.isVisible())
+    window.folders.ask_for_folder(chat)
+    check(shown_dialog(window))
+    shown_dialog(window).close()
+    window.trouble.show_details(ErrorReport("OutOfMemory", "x", "y"))
+    check(shown_dialog(window))
+    shown_dialog(window).close()
+    window.comparisons.open_on(workspace.reply(chat).id)
+    check(shown_dialog(window))
+    trial = Trial("plain", "plain", ANSWER[:80], (1, 2, 3), 9.1, 11.2, None, 1.0, True)
+    workspace.comparison.show(trial, replace(trial, token_ids=(1, 9)))
+    check(shown_dialog(window))
+    shown_dialog(window).close()
+    window.commands["palette"].trigger()
+    check(window)
+    window.palette_box.open()
+    window.commands["find"].trigger()
+    check(window)

@@ -1,0 +1,182 @@
+"""The whole window on a real workspace, with the scripted engine: whatever breaks, the window stays usable."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.bridge.engine_client import EngineClient
+from app.bridge.workspace import Workspace
+from app.chat.conversation import Conversation, Message, MessageState
+from app.chat.engine_state import EnginePhase
+from app.storage.conversation_store import ConversationStore
+from app.ui.main_window import MainWindow
+from app.ui.theme.theme import Theme
+from app.ui.transcript.error_notice import ErrorNotice
+from app.ui.transcript.reply import ReplyView
+from app.ui.trouble.details_dialog import DetailsDialog
+from app.ui.trouble.shortage_bar import ShortageBar
+from engine.errors import StorageError
+from engine.messages import ErrorReport
+from tests.support.fake_engine import SERVE
+
+needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+
+
+class Desktop:
+    """A window, and what a person does in it."""
+
+    def __init__(self, qtbot: QtBot, folder: Path) -> None:
+        self.qtbot = qtbot
+        self.client = EngineClient(SERVE, in_process=False)
+        self.workspace = Workspace(folder / "data", folder / "config", self.client)
+        self.theme = Theme(dark=False)
+        self.theme.apply()
+        self.window = MainWindow(self.theme, self.workspace)
+        qtbot.addWidget(self.window)
+        self.window.show()
+        self.workspace.start()
+
+    def send(self, text: str) -> None:
+        """Type and send."""
+        composer = self.window.page.composer
+        self.qtbot.waitUntil(lambda: composer.send_button.isEnabled() or not composer.text)
+        composer.set_text(text)
+        composer.send_button.click()
+
+    def reply(self) -> ReplyView:
+        """The last reply as it is shown."""
+        view = self.window.page.transcript.views[-1]
+        assert isinstance(view, ReplyView)
+        return view
+
+    def wait(self, state: MessageState) -> ReplyView:
+        """Wait for a state of the last reply."""
+        self.qtbot.waitUntil(lambda: self.reply().message.state is state, timeout=10_000)
+        return self.reply()
+
+    def notice(self) -> ErrorNotice:
+        """What is told in red beside the last reply."""
+        error = self.reply().error
+        assert error is not None
+        assert error.isVisible()
+        return error
+
+    def still_works(self) -> None:
+        """Another message is answered."""
+        self.send("say 2")
+        self.qtbot.waitUntil(lambda: self.reply().text == "w0 w1 ", timeout=10_000)
+        self.wait(MessageState.COMPLETE)
+
+
+@pytest.fixture
+def desktop(qtbot: QtBot, tmp_path: Path) -> Iterator[Desktop]:
+    desktop = Desktop(qtbot, tmp_path)
+    yield desktop
+    desktop.window.close()
+
+
+@needs_signals
+def test_the_engine_dies_in_mid_reply(desktop: Desktop) -> None:
+    desktop.send("slow 500")
+    desktop.wait(MessageState.STREAMING)
+    assert desktop.client.process_id is not None
+    os.kill(desktop.client.process_id, signal.SIGKILL)
+    reply = desktop.wait(MessageState.INTERRUPTED)
+    assert reply.text.startswith("w0 ")
+    notice = desktop.notice()
+    assert notice.words[0] == "The engine stopped"
+    assert "Your chats are safe" in notice.words[1]
+    assert not desktop.window.toast.isVisible()
+    notice.remedy_button.click()
+    desktop.wait(MessageState.STREAMING)
+    assert (
+        desktop.workspace.settings.of_model("guide").context == 2048
+    )  # killed by a signal: memory ran out, most likely
+    desktop.window.page.stop()
+    desktop.wait(MessageState.STOPPED)
+    desktop.still_works()
+
+
+def test_memory_runs_out_and_a_smaller_context_helps(desktop: Desktop) -> None:
+    desktop.send("short")
+    desktop.wait(MessageState.FAILED)
+    notice = desktop.notice()
+    notice.details_button.click()
+    dialog = desktop.window.findChild(DetailsDialog)
+    assert dialog is not None
+    bar = dialog.findChild(ShortageBar)
+    assert bar is not None
+    assert "missing 0.5 GB" in bar.accessibleName()
+    assert not bar.grab().isNull()
+    dialog.close()
+    notice.remedy_button.click()
+    assert desktop.wait(MessageState.COMPLETE).text == "w0 w1 w2 "
+    assert desktop.workspace.settings.of_model("guide").context == 2048
+    desktop.still_works()
+
+
+def test_the_disk_is_full_while_a_message_is_saved(desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:
+    save, full = ConversationStore.save, [True]
+
+    def refuse(self: ConversationStore, conversation: Conversation, messages: Iterable[Message]) -> None:
+        if full:
+            raise StorageError("The disk that holds your chats is full: free some space.", "errno 28")
+        save(self, conversation, messages)
+
+    monkeypatch.setattr(ConversationStore, "save", refuse)
+    desktop.send("say 1")
+    desktop.wait(MessageState.COMPLETE)
+    toast = desktop.window.toast
+    desktop.qtbot.waitUntil(lambda: toast.isVisible())
+    assert "is full" in toast.text
+    toast.details_button.click()
+    dialog = desktop.window.findChild(DetailsDialog)
+    assert dialog is not None
+    assert "errno 28" in dialog.text.toPlainText()
+    dialog.close()
+    full.clear()
+    desktop.still_works()
+
+
+def test_the_folder_of_the_model_is_deleted(desktop: Desktop) -> None:
+    desktop.still_works()
+    desktop.workspace.choose_model("/models/broken")  # the scripted engine finds nothing there
+    toast = desktop.window.toast
+    desktop.qtbot.waitUntil(lambda: toast.isVisible())
+    assert "choose another" in toast.text
+    toast.dismiss()
+    desktop.send("say 1")
+    desktop.wait(MessageState.FAILED)
+    notice = desktop.notice()
+    assert notice.words[0] == "The model is not there"
+    notice.remedy_button.click()
+    popup = desktop.window.page.header.model_button.popup
+    assert popup is not None
+    popup.choose("guide")
+    desktop.qtbot.waitUntil(lambda: desktop.workspace.engine_state().phase is EnginePhase.READY)
+    desktop.still_works()
+
+
+def test_the_gpu_fails_and_the_reply_goes_on(desktop: Desktop) -> None:
+    desktop.send("gpu 4")
+    reply = desktop.wait(MessageState.COMPLETE)
+    assert reply.text == "w0 w1 w2 w3 "
+    assert any("the reply goes on there" in notice for notice in reply.notice_texts)
+    assert reply.error is None
+    desktop.still_works()
+
+
+def test_an_exception_in_the_window_leaves_it_usable(desktop: Desktop) -> None:
+    report = ErrorReport("InternalError", "Tenon made a mistake and goes on.", "somewhere")
+    desktop.window.trouble.tell_uncaught(report)
+    dialog = desktop.window.findChild(DetailsDialog)
+    assert dialog is not None
+    dialog.close()
+    desktop.still_works()

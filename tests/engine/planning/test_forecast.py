@@ -1,0 +1,121 @@
+"""What a person is told of every mode, and that a model in memory does not stand in its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from engine.errors import InvalidOption, ModelNotFound
+from engine.messages import LoadOptions
+from engine.planning import forecast as forecast_module
+from engine.planning.forecast import forecast
+from engine.planning.hardware_report import HardwareReport
+from engine.planning.report_messages import machine_report
+from tests.support.machines import CONFIGS, machine, write_outline
+
+Here = Callable[[HardwareReport], None]
+
+
+@pytest.fixture
+def here(monkeypatch: pytest.MonkeyPatch) -> Here:
+    """Lets a report be this machine's; nothing is held on its GPU."""
+
+    def become(report: HardwareReport) -> None:
+        monkeypatch.setattr(forecast_module, "read_report", lambda models, cache: report)
+        monkeypatch.setattr(forecast_module, "held_device_bytes", lambda device: 0)
+
+    return become
+
+
+def test_every_mode_has_figures_or_a_sentence(here: Here, tmp_path: Path) -> None:
+    here(machine("laptop-16gb-4gb"))
+    model = str(write_outline(tmp_path / "llama-7b", CONFIGS["llama-7b"], size_bytes=1000))
+    draft = str(write_outline(tmp_path / "llama-1b", CONFIGS["llama-1b"], size_bytes=1000))
+    plan = forecast(LoadOptions(model=model, draft=draft, weights="int8", mode="plain"))
+    assert {mode.mode for mode in plan.modes} == {
+        "plain", "lookup", "dovetail", "offload", "layer-offload", "llmcad"
+    }  # fmt: skip
+    for mode in plan.modes:
+        assert bool(mode.refusal) != bool(mode.tokens_per_second and mode.first_token_s and mode.memory_bytes)
+    assert (plan.chosen, plan.weights, plan.measured) == ("dovetail", "int8", True)
+    assert plan.reason.startswith("Auto: dovetail, predicted at ")
+    assert (plan.draft, plan.context_limit) == (draft, 4096)
+    assert plan.modes[0].mode == "dovetail"
+    assert set(plan.modes[0].memory_bytes) == {"host", "cuda:0"}
+
+
+def test_modes_with_a_draft_are_planned_with_the_bundled_one(here: Here) -> None:
+    here(machine("laptop-8gb"))
+    plan = forecast(LoadOptions())
+    dovetail = next(mode for mode in plan.modes if mode.mode == "dovetail")
+    assert dovetail.refusal == ""
+    assert plan.draft == "guide-draft"
+    # Before replies have shown what that draft is worth, auto leaves it alone.
+    assert plan.chosen in ("plain", "lookup")
+
+
+def test_a_machine_that_was_not_measured_says_so(here: Here) -> None:
+    here(replace(machine("laptop-8gb"), speeds=None))
+    plan = forecast(LoadOptions())
+    assert not plan.measured
+    assert (
+        plan.reason == "Auto: lookup needs no second model, and drafts only while that is faster than plain."
+    )
+
+
+def test_what_the_loaded_model_holds_counts_as_free(here: Here, tmp_path: Path) -> None:
+    report = machine("laptop-16gb-4gb")
+    full = replace(report, gpus=(), memory=replace(report.memory, available_bytes=4_000_000_000))
+    here(full)
+    model = str(write_outline(tmp_path / "llama-7b", CONFIGS["llama-7b"], size_bytes=1000))
+    options = LoadOptions(model=model, weights="int8")
+    plain = {held: forecast(options, held).modes for held in (0, 6_000_000_000)}
+    streams = {held: [mode.streams for mode in modes if not mode.refusal] for held, modes in plain.items()}
+    assert all(streams[0])
+    assert not any(streams[6_000_000_000])
+
+
+def test_what_a_gpu_holds_of_the_loaded_model_counts_as_free(
+    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    report = machine("laptop-16gb-4gb")
+    here(replace(report, gpus=(replace(report.gpus[0], free_bytes=300_000_000),)))
+    model = str(write_outline(tmp_path / "llama-7b", CONFIGS["llama-7b"], size_bytes=1000))
+    options = LoadOptions(model=model, weights="int8")
+
+    def offload() -> str:
+        return next(mode for mode in forecast(options).modes if mode.mode == "offload").refusal
+
+    assert offload().startswith("Not even one layer fits")
+    monkeypatch.setattr(forecast_module, "held_device_bytes", lambda device: 3_200_000_000)
+    assert offload() == ""
+
+
+def test_nothing_runs_where_the_disk_is_full(here: Here, tmp_path: Path) -> None:
+    here(replace(machine("laptop-8gb"), disks=machine("laptop-16gb-low-disk").disks))
+    model = str(write_outline(tmp_path / "llama-7b", CONFIGS["llama-7b"], size_bytes=90_000_000_000))
+    plan = forecast(LoadOptions(model=model))
+    assert plan.chosen == ""
+    assert plan.reason == plan.modes[0].refusal
+
+
+def test_models_and_values_that_are_not_there_are_refused(here: Here) -> None:
+    here(machine("laptop-8gb"))
+    with pytest.raises(ModelNotFound):
+        forecast(LoadOptions(model="no-such-model"))
+    with pytest.raises(InvalidOption, match="at least 0"):
+        forecast(LoadOptions(gpu_layers=-1))
+
+
+def test_a_report_is_told_with_its_speeds_or_without() -> None:
+    told = machine_report(machine("laptop-16gb-4gb"))
+    assert told.memory_bytes_per_s is not None
+    assert told.gpus[0].memory_bytes_per_s is not None
+    assert told.disks[0].read_bytes_per_s is not None
+    assert {one.weights for one in told.formats} >= {"int8", "int4"}
+    never = machine_report(replace(machine("laptop-16gb-4gb"), speeds=None))
+    assert (never.measured_at, never.memory_bytes_per_s, never.formats) == ("", None, ())
+    assert never.gpus[0].memory_bytes_per_s is None

@@ -1,0 +1,87 @@
+"""What is predicted for models that are not here, through the engine's own commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.hub.installed import models_folder
+from engine.hub.local_import import import_model
+from engine.hub.outline import find_or_outline
+from engine.messages import (
+    Cancel,
+    Failed,
+    FindPairs,
+    ModelOutline,
+    ModelPredicted,
+    PairsFound,
+    PredictModels,
+)
+from engine.planning.prediction import predict
+from tests.support.checkpoints import write_checkpoint
+from tests.support.engine_client import EngineClient, engine_client
+from tests.support.machines import machine
+
+
+@pytest.fixture
+def client() -> Iterator[EngineClient]:
+    with engine_client() as opened:
+        yield opened
+
+
+def outline(name: str, draft: str | None = None) -> ModelOutline:
+    place = str(find_or_outline(name))
+    return ModelOutline(name, place, None if draft is None else str(find_or_outline(draft)))
+
+
+def test_a_model_that_fits_gets_its_mode_speed_and_memory() -> None:
+    found = predict(outline("qwen3-8b", "qwen3-0.6b"), PredictModels("", ()), machine("desktop-16gb-8gb"))
+    assert (found.problem, found.measured) == ("", True)
+    assert found.mode is not None
+    assert found.tokens_per_second is not None
+    assert found.memory_bytes + found.gpu_bytes > 0
+    assert found.memory_bytes <= found.room_bytes + 500_000_000  # the process itself is in the first alone
+    assert found.with_draft == (found.mode in ("dovetail", "llmcad"))
+    assert not found.from_disk
+
+
+def test_what_cannot_run_says_why_and_what_is_larger_than_memory_comes_from_the_disk() -> None:
+    wanted = PredictModels("", ())
+    low = predict(outline("llama-3.3-70b-instruct"), wanted, machine("laptop-16gb-low-disk"))
+    assert low.mode is None
+    assert "of disk" in low.problem
+    large = predict(outline("llama-3.3-70b-instruct"), wanted, machine("apple-16gb"))
+    assert large.from_disk
+
+
+def test_a_config_that_tenon_does_not_run_is_a_problem_and_no_failure(tmp_path: Path) -> None:
+    (tmp_path / "config.json").write_text('{"architectures": ["MambaForCausalLM"], "model_type": "mamba"}')
+    found = predict(ModelOutline("odd", str(tmp_path)), PredictModels("", ()), machine("apple-16gb"))
+    assert "Mamba" in found.problem
+
+
+def test_the_engine_answers_for_each_model_in_order_and_can_be_stopped(client: EngineClient) -> None:
+    names = ("smollm2-360m-instruct", "qwen3-0.6b")
+    client.engine.submit(PredictModels("ask", tuple(map(outline, names)), context=2048))
+    events = [client.wait_for(ModelPredicted) for _ in names]
+    assert [event.reference for event in events if isinstance(event, ModelPredicted)] == list(names)
+    client.engine.submit(Cancel("late"))
+    client.engine.submit(PredictModels("late", tuple(map(outline, names))))
+    failed = client.wait_for(Failed)
+    assert isinstance(failed, Failed)
+    assert failed.error.kind == "Cancelled"
+
+
+def test_pairs_come_with_their_reasons(client: EngineClient, tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "model", "llama", num_hidden_layers=4)
+    small = write_checkpoint(tmp_path / "small", "llama", num_hidden_layers=1)
+    import_model(models_folder(), [folder], name="target")
+    import_model(models_folder(), [small], name="small", kind="draft", belongs_to=("target",))
+    client.engine.submit(FindPairs("pairs"))
+    event = client.wait_for(PairsFound)
+    assert isinstance(event, PairsFound)
+    problems = {(pair.target, pair.draft): pair.problem for pair in event.pairs}
+    assert problems["target", "small"] == ""
+    assert "another vocabulary" in problems["guide", "small"]

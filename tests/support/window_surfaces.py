@@ -1,0 +1,162 @@
+"""Everything that can be open in the window: for checks that are about all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import shiboken6
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
+
+from app.chat.model_entries import DraftOffer, ImportEntry, OfferEntry, RemovalEntry
+from app.settings.pages import PAGES
+from app.ui.main_window import MainWindow
+from app.ui.models.get_dialog import GetDialog
+from app.ui.models.import_dialog import ImportDialog
+from app.ui.models.models_page import ModelsPage
+from app.ui.models.removal_dialog import RemovalDialog
+from app.ui.name_dialog import NameDialog
+from app.ui.places import MACHINE, MODELS
+from engine.messages import MachineReported, MakePlan, PlanMade, ReportMachine
+from tests.support.fake_workspace import FakeWorkspace, statistics
+from tests.support.machine_scene import machine, plan
+from tests.support.model_pictures import stock
+from tests.support.screenshots import ANSWER, LONG
+from tests.support.trouble_pictures import SHORT
+
+_FORMULA = "A formula:\n\n$$\nx = \\frac{1}{2}\n$$\n\nand its end."
+_GB = 1_000_000_000
+Opening = Callable[[MainWindow, FakeWorkspace], object]
+
+
+def fill_chat(window: MainWindow, workspace: FakeWorkspace) -> int:
+    """Open a chat with every kind of block, an own message, an error with buttons and a status strip."""
+    workspace.add_conversation("An older chat", 90_000, "A question?", "An answer.")
+    chat = workspace.add_conversation("Everything", 0, "Question?", ANSWER, "More?", LONG, "And?", _FORMULA)
+    workspace.change(chat, statistics=statistics(530))
+    window.page.open(chat)
+    workspace.send(chat, "One more question")
+    workspace.stream(chat, "It begins, and then")
+    workspace.fail(chat, SHORT.message, SHORT)
+    QTest.qWait(60)
+    return chat
+
+
+def _settings(name: str) -> Opening:
+    def show(window: MainWindow, workspace: FakeWorkspace) -> None:
+        workspace.settings.settings_level = "advanced"
+        window.settings.open_page(name)
+
+    return show
+
+
+def _command(name: str) -> Opening:
+    return lambda window, workspace: window.commands[name].trigger()
+
+
+def _models(window: MainWindow, workspace: FakeWorkspace) -> None:
+    stock(workspace)
+    window.places.go(MODELS)
+    page = window.places.page(MODELS)
+    assert isinstance(page, ModelsPage)
+    workspace.model_store.downloads.changed.emit()
+    page.refresh()
+
+
+def _machine(window: MainWindow, workspace: FakeWorkspace) -> None:
+    window.places.go(MACHINE)
+    talk = workspace.machine_talk
+    workspace.tell(MachineReported(talk.last(ReportMachine).request_id, machine(gpu=True)))
+    workspace.tell(PlanMade(talk.last(MakePlan).request_id, plan(gpu=True)))
+
+
+def _compare(window: MainWindow, workspace: FakeWorkspace) -> None:
+    chat = window.page.current
+    assert chat is not None
+    window.comparisons.open_on(workspace.reply(chat).id)
+
+
+def _toast(window: MainWindow, workspace: FakeWorkspace) -> None:
+    window.toast.say("The chat is deleted.", "Undo", lambda: None, lasting=True, on_details=lambda: None)
+
+
+def _get(window: MainWindow, workspace: FakeWorkspace) -> None:
+    draft = DraftOffer("llama-3.2-1b-instruct", "Llama 3.2 1B Instruct", False, 760_000_000)
+    repo = "meta-llama/Llama-3.2-3B-Instruct"
+    offer = OfferEntry(
+        repo, "Llama-3.2-3B-Instruct", repo, "llama3.2", 6 * _GB, True, f"https://huggingface.co/{repo}", "Q4_K_M",
+        ("Q4_K_M", "Q6_K"), (draft,), 64 * _GB, False,
+    )  # fmt: skip
+    GetDialog(window._theme, "Llama 3.2 3B Instruct", offer, True, window).open()
+
+
+def _import(window: MainWindow, workspace: FakeWorkspace) -> None:
+    mine = ImportEntry(("/home/me/models/thesis",), "thesis", "safetensors", 5 * _GB, 64 * _GB)
+    ImportDialog(window._theme, mine, window).open()
+
+
+def _removal(window: MainWindow, workspace: FakeWorkspace) -> None:
+    removal = RemovalEntry("Llama-3.1-8B", 5 * _GB, "", (("Llama-3.2-1B", 760_000_000),))
+    RemovalDialog(window._theme, removal, True, window).open()
+
+
+def _name(window: MainWindow, workspace: FakeWorkspace) -> None:
+    NameDialog(window._theme, "Name of the folder", "Rename", "Letters", lambda name: None, window).open()
+
+
+# Dialogs and what else lies over the window and goes away by Escape.
+DIALOGS: dict[str, Opening] = {
+    **{f"settings, {page.name}": _settings(page.name) for page in PAGES},
+    "palette": _command("palette"),
+    "shortcuts": _command("shortcuts"),
+    "about": _command("about"),
+    "details": lambda window, workspace: window.trouble.show_details(SHORT),
+    "erase": _command("erase-everything"),
+    "chat settings": _command("chat-settings"),
+    "comparison": _compare,
+    "name": _name,
+    "get a model": _get,
+    "import a model": _import,
+    "remove a model": _removal,
+}
+# Lists that a button opens; the arrow keys go through them.
+POPUPS: dict[str, Opening] = {
+    "models": lambda window, workspace: window.page.header.model_button.click(),
+    "modes": lambda window, workspace: window.page.composer.mode_button.click(),
+}
+# Parts of the window itself.
+PARTS: dict[str, Opening] = {
+    "chat": lambda window, workspace: None,
+    "empty chat": lambda window, workspace: window.shelf.new_chat(),
+    "inspector": lambda window, workspace: window.inspector.toggle(),
+    "find": _command("find"),
+    "toast": _toast,
+    "models page": _models,
+    "machine page": _machine,
+}
+SURFACES = {**DIALOGS, **POPUPS, **PARTS}
+
+
+def surface_on_top(window: MainWindow) -> QWidget:
+    """The popup or dialog above the window, or the window."""
+    for above in (QApplication.activePopupWidget(), QApplication.activeModalWidget()):
+        if above is not None:
+            return above
+    dialogs = [found for found in window.findChildren(QDialog) if found.isVisible()]
+    if dialogs:
+        return dialogs[-1]
+    return window.palette_box if window.palette_box.isVisible() else window
+
+
+@contextmanager
+def opened(name: str, window: MainWindow, workspace: FakeWorkspace) -> Iterator[QWidget]:
+    """Open one over a filled chat; close it in the end."""
+    if window.page.current is None:
+        fill_chat(window, workspace)
+    SURFACES[name](window, workspace)
+    QTest.qWait(30)
+    surface = surface_on_top(window)
+    yield surface
+    if shiboken6.isValid(surface) and surface is not window and surface.isVisible():
+        surface.close()
