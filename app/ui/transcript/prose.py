@@ -77,7 +77,9 @@ class FittedBrowser(SelectableText, QTextBrowser):
         """Width of the longest line when nothing is wrapped, in px."""
         probe = self.document().clone()
         probe.setTextWidth(-1)
-        return int(probe.idealWidth()) + 1
+        width = int(probe.idealWidth()) + 1
+        probe.deleteLater()  # nobody owns a copy: left alone it stays for as long as the window
+        return width
 
     def content_changed(self) -> None:
         """Forget the height: the text or the fonts changed."""

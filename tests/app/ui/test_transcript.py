@@ -5,9 +5,10 @@ from time import perf_counter
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QTextDocument
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EnginePhase, EngineState
@@ -289,3 +290,20 @@ def test_a_notice_stands_beside_the_reply(window: MainWindow, workspace: FakeWor
     view = window.page.transcript.views[-1]
     assert isinstance(view, ReplyView)
     assert view.notice_texts == ["The 2 oldest messages were left out."]
+
+
+def test_measuring_a_text_leaves_no_document_behind(
+    qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copies: list[QTextDocument] = []
+    clone = QTextDocument.clone
+
+    def kept(document: QTextDocument) -> QTextDocument:
+        copies.append(clone(document))
+        return copies[-1]
+
+    monkeypatch.setattr(QTextDocument, "clone", kept)
+    block = ProseBlock(theme, "Some words")
+    qtbot.addWidget(block)
+    assert block.natural_width() > 10
+    qtbot.waitUntil(lambda: not any(isValid(copy) for copy in copies))
