@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from engine.messages import PromptKind
 
-_CODE = """```python
+#: A function to ask about.
+LONGEST_WORD = """```python
 def longest_word(words: list[str]) -> str:
     best = ""
     for word in words:
@@ -20,7 +21,7 @@ STANDARD_PROMPTS: dict[PromptKind, tuple[str, ...]] = {
     ),
     "code": (
         "Write a Python function to count the words that start with b.",
-        f"Change the variable best to value in this code:\n{_CODE}",
+        f"Change the variable best to value in this code:\n{LONGEST_WORD}",
     ),
     "arithmetic": (
         "Make a table of 8 products with price and number.",

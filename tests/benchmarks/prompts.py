@@ -7,20 +7,14 @@ as people ask them, and figures in a table and in JSON, because a sum alone is o
 
 from __future__ import annotations
 
+from engine.benchmark_prompts import LONGEST_WORD
+
 _ADD = """```python
 def add_items(items: list[float]) -> float:
     total = 0
     for item in items:
         total += item
     return total
-```"""
-_LONGEST = """```python
-def longest_word(words: list[str]) -> str:
-    best = ""
-    for word in words:
-        if len(word) > len(best):
-            best = word
-    return best
 ```"""
 
 PROMPTS: dict[str, tuple[str, ...]] = {
@@ -34,7 +28,7 @@ PROMPTS: dict[str, tuple[str, ...]] = {
         "write a python function to keep the prices larger than 10",
         "write a python function to count the words that start with b",
         f"explain this code:\n{_ADD}",
-        f"change the variable best to value in this code:\n{_LONGEST}",
+        f"change the variable best to value in this code:\n{LONGEST_WORD}",
     ),
     "arithmetic": (
         "calculate 45 + 32",

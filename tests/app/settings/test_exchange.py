@@ -96,4 +96,8 @@ def test_no_file_does_harm(content: object) -> None:
         found = import_settings(json.dumps({"version": 1, "by_model": content, "threads": content}))
     except InvalidOption:
         return
-    Settings().take(found.values)
+    settings = Settings()
+    settings.take(found.values)
+    # Whatever was in it: what is in force is allowed, and what the file held of a setting is said or taken.
+    for name, setting in Settings.declared().items():
+        assert setting.read(getattr(settings, name)) == getattr(settings, name)
