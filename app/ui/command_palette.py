@@ -116,13 +116,15 @@ class CommandPalette(QWidget):
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Keys of the field move through the list; the window's size is followed."""
+        """Keys of the field move through the list; the window's size is followed, while it is open."""
+        if self.isHidden():
+            return False  # nothing to follow; at the end of the process not even a field
         if watched is self.field and isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
             return self._key(event)
-        if watched is self.field and event.type() == QEvent.Type.FocusOut and not self.isHidden():
+        if watched is self.field and event.type() == QEvent.Type.FocusOut:
             if QApplication.activePopupWidget() is None and self.window().isActiveWindow():
                 self.hide()
-        elif watched is self.parent() and event.type() == QEvent.Type.Resize and not self.isHidden():
+        elif watched is self.parent() and event.type() == QEvent.Type.Resize:
             self._place()
         return False
 

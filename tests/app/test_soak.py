@@ -19,8 +19,8 @@ from app.ui.theme.theme import Theme
 from engine.weights.freed_memory import give_back_memory
 
 REPLIES = 500
-# Caches, pools and imports are filled by then. From there on memory is looked at every so often: a single look differs by
-# several megabytes with what is in view, and the middle of several looks does not.
+# Caches, pools and imports are filled by then. From there on memory is looked at every so often: a single look differs
+# by several megabytes with what is in view, and the middle of several looks does not.
 SETTLED = 150
 LOOK_EVERY, LOOKS = 15, 7
 GROWTH = 1.05
