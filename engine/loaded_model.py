@@ -19,11 +19,10 @@ from engine.hub.installed import cache_folder, find_model, model_name
 from engine.kernels import library
 from engine.loaded_draft import LoadedDraft, plan_draft
 from engine.loaded_target import place_target
-from engine.messages import LoadOptions, ModelReport, SamplingOptions
+from engine.messages import LoadOptions, ModelReport
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.footprint import layer_bytes
-from engine.model.sampling import Sampler
 from engine.model.weight_format import WeightFormat
 from engine.modes import MODES
 from engine.placement.link import Link
@@ -72,6 +71,7 @@ class LoadedModel:
         placement: Where the target's weights are.
         placement_plan: Where its layers live.
         target_devices: Where the target computes, in words.
+        generation_config: How the checkpoint wants to be sampled; empty where it does not say.
         gate: The bundled guide's confidence gate, None for every other model.
         tell: Takes a sentence for the person about something that happens in mid-reply; set for each reply.
         round_costs: By mode, what the rounds of earlier replies cost: a reply need not measure it again first.
@@ -159,7 +159,7 @@ class LoadedModel:
         self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(flat=streamed))
         self.options = options
         self.folder = folder
-        self._generation_config = checkpoint.generation_config
+        self.generation_config = checkpoint.generation_config
         self.report = ModelReport(
             name=model_name(options.model, folder),
             folder=str(folder),
@@ -240,37 +240,6 @@ class LoadedModel:
         """Free the weights, and end what reads them; nothing can be asked of the model after it."""
         with contextlib.suppress(RuntimeError):  # a GPU that is lost cannot be waited for either
             self.placement.release()
-
-    def sampler(self, options: SamplingOptions, fresh_seed: int) -> Sampler:
-        """How this reply samples: what was asked for, then generation_config.json, then greedy.
-
-        Args:
-            options: None in a field takes the checkpoint's own.
-            fresh_seed: The seed where none was asked for.
-
-        Raises:
-            InvalidOption: a value is out of its range.
-        """
-        own = self._generation_config
-        sampled = bool(own.get("do_sample", False))
-
-        def setting(asked: float | None, name: str, neutral: float) -> float:
-            if asked is not None:
-                return asked
-            value = own.get(name)
-            return value if isinstance(value, (int, float)) else neutral
-
-        temperature = options.temperature
-        if temperature is None:
-            temperature = setting(None, "temperature", 1.0) if sampled else 0.0
-        return Sampler(
-            temperature=temperature,
-            top_k=int(setting(options.top_k, "top_k", 0)),
-            top_p=setting(options.top_p, "top_p", 1.0),
-            min_p=setting(options.min_p, "min_p", 0.0),
-            repetition_penalty=setting(options.repetition_penalty, "repetition_penalty", 1.0),
-            seed=fresh_seed if options.seed is None else options.seed,
-        )
 
 
 def _gpu_part(options: LoadOptions) -> str | None:

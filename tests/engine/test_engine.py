@@ -11,7 +11,6 @@ import pytest
 import torch
 
 from engine.engine import Engine
-from engine.loaded_model import LoadedModel
 from engine.messages import (
     Cancel,
     ChatMessage,
@@ -308,7 +307,7 @@ def test_a_bug_ends_the_reply_and_not_the_engine(
         raise RuntimeError("words of the chat")
 
     with monkeypatch.context() as patched:
-        patched.setattr(LoadedModel, "sampler", broken)
+        patched.setattr("engine.reply.settled_sampler", broken)
         failed = client.failure("abc", llama_folder)
     assert failed.error.kind == "InternalError"
     assert "RuntimeError" in failed.error.details
@@ -329,7 +328,7 @@ def test_short_memory_is_told_with_who_holds_it_and_what_context_could_be_less(
     def short(*_: object, **__: object) -> None:
         raise MemoryError("words of the chat")
 
-    monkeypatch.setattr(LoadedModel, "sampler", short)
+    monkeypatch.setattr("engine.reply.settled_sampler", short)
     error = client.failure("abc", llama_folder, context=asked).error
     assert (error.kind, error.context) == ("OutOfMemory", told)
     assert error.memory is not None
@@ -344,7 +343,7 @@ def test_a_gpu_without_memory_left_is_a_kind_of_its_own(
     def short(*_: object, **__: object) -> None:
         raise torch.OutOfMemoryError("no memory")
 
-    monkeypatch.setattr(LoadedModel, "sampler", short)
+    monkeypatch.setattr("engine.reply.settled_sampler", short)
     error = client.failure("abc", llama_folder).error
     assert (error.kind, error.context, error.memory) == ("OutOfDeviceMemory", 0, None)
 
