@@ -35,6 +35,13 @@ def llama_folder(checkpoint_of: Callable[[str], Path]) -> Path:
     return checkpoint_of("llama")
 
 
+@pytest.fixture(scope="session")
+def draft(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A draft for that Llama: another random one, with fewer layers and other padding. Shared too."""
+    folder = tmp_path_factory.mktemp("draft") / "small"
+    return write_checkpoint(folder, "llama", seed=5, num_hidden_layers=1, vocab_size=376)
+
+
 @pytest.fixture
 def small_measurements(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the machine be measured with hardly any data."""
