@@ -18,7 +18,7 @@ from engine.kernels import library
 from engine.messages import Cancel, Finished, LoadOptions, Notice, PlanChosen
 from engine.planning.planner import choose_plan
 from tests.support.checkpoints import write_checkpoint
-from tests.support.decoders import load_reference
+from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
 
 pytestmark = pytest.mark.usefixtures("no_gpu")
@@ -28,18 +28,6 @@ SHAPES: tuple[dict[str, int], ...] = (
     {"draft_width": 1, "draft_depth": 6, "draft_nodes": 6},
     {"draft_width": 3, "draft_nodes": 40},
 )
-
-
-def _expected(folder: Path, prompt: tuple[int, ...], count: int) -> list[int]:
-    generated = load_reference(folder).generate(
-        torch.tensor([prompt]),
-        attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
-        do_sample=False,
-        max_new_tokens=count,
-        pad_token_id=0,
-    )
-    found: list[int] = generated[0, len(prompt) :].tolist()
-    return found
 
 
 @pytest.mark.parametrize("variant", ["llama", "mistral-window", "gemma3", "phi3-longrope"])
@@ -54,7 +42,7 @@ def test_greedy_tokens_are_those_of_transformers_with_any_draft(
             reply = client.answer(
                 PROMPT, folder, draft=str(other), mode="dovetail", weights="fp32", max_tokens=48, **shape
             )
-            expected = expected or _expected(folder, reply.prompt_ids, 48)
+            expected = expected or reference_greedy(load_reference(folder), reply.prompt_ids, 48)
             assert list(reply.token_ids) == expected
             assert reply.timings.draft_n > 0
             assert (reply.mode, reply.draft) == ("dovetail", str(other))

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from engine.decoding.target import Target
 from engine.engine import Engine
 from engine.messages import (
     Cancel,
@@ -183,7 +184,7 @@ def test_cancel_is_seen_between_layers_of_the_prompt(
         return block(*arguments)
 
     monkeypatch.setattr("engine.model.decoder.block", counted)
-    request = client.request("word " * 60, llama_folder, threads=1)
+    request = client.request("word " * 60, llama_folder)
     last = client.finish(request)
     assert isinstance(last, Finished)
     assert (last.reply.stop_reason, last.reply.text, layers_run) == ("cancelled", "", 1)
@@ -227,7 +228,7 @@ def test_a_model_is_loaded_once_and_again_when_options_change(
     client.answer("a", llama_folder, mode="plain", max_tokens=2)
     client.answer("a", llama_folder, mode="lookup", max_tokens=2)
     assert len(client.seen(ModelLoaded)) == 1
-    client.engine.submit(Load("again", LoadOptions(model=str(llama_folder), mode="lookup")))
+    client.engine.submit(Load("again", client.request("a", llama_folder, mode="lookup").options))
     client.wait_for(ModelLoaded)
     assert len(client.seen(LoadProgress)) == 2  # the beginning and the end of the one load
     client.answer("a", llama_folder, weights="bf16", max_tokens=2)
@@ -289,6 +290,26 @@ def test_a_lossy_rule_is_announced_and_lossless_ones_are_not(
         client.events.clear()
         client.answer("abc abc", llama_folder, verify=name, max_tokens=4)
         assert ["lossy" in notice.text for notice in client.seen(Notice)] == [True] * (not rule.lossless)
+
+
+@pytest.mark.parametrize("faster", [1, 2])
+def test_a_small_model_computes_with_as_many_threads_as_are_faster(
+    client: EngineClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, faster: int
+) -> None:
+    used: list[int] = []
+    prefill = Target.prefill
+
+    def watched(target: Target, *arguments: Any) -> torch.Tensor:
+        used.append(torch.get_num_threads())
+        return prefill(target, *arguments)
+
+    monkeypatch.setattr("engine.loaded_model.usable_cores", lambda: 2)
+    monkeypatch.setattr(
+        Target, "seconds_of_forward", lambda target, rows: abs(torch.get_num_threads() - faster)
+    )
+    monkeypatch.setattr(Target, "prefill", watched)
+    client.answer("abc", write_checkpoint(tmp_path / "small", "llama"), threads=None, max_tokens=1)
+    assert used == [faster]
 
 
 def test_empty_and_overlong_prompts_get_one_sentence(client: EngineClient, llama_folder: Path) -> None:
