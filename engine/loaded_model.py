@@ -39,6 +39,7 @@ from engine.planning.kernel_table import prefer_fastest
 from engine.planning.memory_places import Gpu, MachineMemory, memory_places
 from engine.planning.placement_plan import PlacementPlan
 from engine.planning.planner import choose_draft
+from engine.planning.thresholds import GPU_RESERVE_BYTES
 from engine.text.gate import Gate
 from engine.text.token_texts import TokenTexts
 from engine.text.tokenizer import Tokenizer, read_end_ids
@@ -50,8 +51,6 @@ from engine.weights.draft_kind import draft_kind
 _LARGE_BYTES = 128 << 20
 _TRIALS = 7
 _CPU = torch.device("cpu")
-# What the GPU's driver, its kernels and other programs need beside tensors.
-_VRAM_RESERVE_BYTES = 512 << 20
 _GPU_UNUSED = (
     "What the GPU does not take of the model is more than memory takes, so the CPU computes all of it."
 )
@@ -261,7 +260,7 @@ def _vram_budget(options: LoadOptions, gpu: torch.device | None) -> int:
     """Bytes of the GPU's memory that may be taken: what was asked for, and never more than is free."""
     if gpu is None:
         return 0
-    free = free_device_bytes(gpu) - _VRAM_RESERVE_BYTES
+    free = free_device_bytes(gpu) - GPU_RESERVE_BYTES
     return free if options.vram_budget_bytes is None else min(free, options.vram_budget_bytes)
 
 

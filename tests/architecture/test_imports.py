@@ -40,6 +40,7 @@ RANKS = {
     "engine.gguf": -2,
     "engine.messages": -3,
     "engine.errors": -3,
+    "engine.sizes": -3,
 }
 # Makes the bundled models with everything below it; nothing imports it.
 TOP = "engine.training"

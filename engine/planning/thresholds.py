@@ -1,0 +1,15 @@
+"""What is taken where nobody asks: the same for a plan from data alone and for a load on this machine."""
+
+from __future__ import annotations
+
+DEFAULT_CONTEXT = 8192
+"""A larger context has to be asked for: its cache is memory that most conversations never use."""
+SMALLEST_CONTEXT = 256
+HOST_RESERVE_BYTES = 256 << 20
+"""What other programs will want next."""
+GPU_RESERVE_BYTES = 512 << 20
+"""What the GPU's driver, its kernels and other programs need beside tensors."""
+SMALL_MODEL_BYTES = 1 << 30
+"""Up to this size float32, which is exact, costs little time and memory."""
+SMALL_DRAFT_BYTES = 64 << 20
+"""Up to this size in float32 a draft stays in the processor's caches, and operators cost more than bytes."""
