@@ -99,7 +99,7 @@ class Message:
         attachments: Text files that the model reads before the content.
         kept_characters: Of a reply that is being continued, how much of the content was there before; not kept on
             the disk.
-        trouble: What went wrong, with details; not kept on the disk.
+        trouble: What went wrong, with details; None where the reply is from a file or an older Tenon.
     """
 
     id: int

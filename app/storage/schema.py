@@ -84,6 +84,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             content TEXT NOT NULL      -- as typed; JSON list, Attachment
         )
         """,
+        "ALTER TABLE messages ADD COLUMN trouble TEXT",  # JSON object, ErrorReport; NULL where only `error` is known
     ),
 )
 VERSION = len(MIGRATIONS)

@@ -90,7 +90,7 @@ def test_a_continued_reply_keeps_what_was_there() -> None:
     assert (changed.details.mode, changed.details.timings.predicted_n) == ("lookup", 3)
 
 
-def test_a_reply_of_an_earlier_session_was_cut_off_only_where_it_had_begun() -> None:
+def test_a_reply_of_which_the_sentence_is_known_was_cut_off_only_where_it_had_begun() -> None:
     failed = replace(REPLY, state=MessageState.FAILED, error="The model is not there.")
     for content, title in (("", "There is no reply"), ("Some words", "The reply was cut off")):
         trouble = trouble_of(replace(failed, content=content))

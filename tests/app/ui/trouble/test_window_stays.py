@@ -70,6 +70,30 @@ def test_memory_runs_out_and_a_smaller_context_helps(desktop: Desktop) -> None:
     desktop.still_works()
 
 
+def test_a_failed_reply_is_told_after_a_restart_as_it_was(qtbot: QtBot, tmp_path: Path) -> None:
+    before = Desktop(qtbot, tmp_path)
+    before.send("short")
+    before.wait(MessageState.FAILED)
+    told, remedy = before.notice().words, before.notice().remedy_button.text()
+    before.window.close()
+
+    again = Desktop(qtbot, tmp_path)
+    notice = again.notice()
+    assert notice.words == told
+    assert notice.words[0] == "There is not enough memory"
+    assert notice.remedy_button.text() == remedy
+    assert remedy.strip() == "Reload with a smaller context"
+    notice.details_button.click()
+    dialog = again.window.findChild(DetailsDialog)
+    assert dialog is not None
+    assert "no room" in dialog.text.toPlainText()
+    assert dialog.findChild(ShortageBar) is not None
+    dialog.close()
+    notice.remedy_button.click()
+    assert again.wait(MessageState.COMPLETE).text == "w0 w1 w2 "
+    again.window.close()
+
+
 def test_the_disk_is_full_while_a_message_is_saved(desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:
     save, full = ConversationStore.save, [True]
 
