@@ -169,6 +169,7 @@ class ChatPage(QWidget):
         self.transcript.alternative_chosen.connect(self._turns.choose_alternative)
         self.transcript.edited.connect(self._turns.edit)
         self._turns.said.connect(self.said)
+        self._turns.deleting.connect(self.transcript.place.remember)
         self._turns.message_deleted.connect(self.message_deleted)
         self._turns.compare_requested.connect(self.compare_requested)
         self._turns.left.connect(self.composer.setFocus)
