@@ -35,7 +35,7 @@ class UnsentMessages(QObject):
         self._read = read
         self._known: dict[int | None, Unsent] = {}
         self._changed: set[int | None] = set()
-        self._files_on_disk: dict[int | None, tuple[Attachment, ...]] = {}
+        self._files_on_disk: dict[int | None, tuple[Attachment, ...]] = {}  # or on their way
         self._timer = QTimer(self, singleShot=True)
         self._timer.timeout.connect(self.write)
 
@@ -78,14 +78,14 @@ class UnsentMessages(QObject):
     def _write(self, conversation_id: int | None) -> None:
         unsent = self._known[conversation_id]
         files = unsent.attachments
-        known = files is self._files_on_disk.get(conversation_id)
+        written = self._files_on_disk.get(conversation_id) is files
+        self._files_on_disk[conversation_id] = files
 
         def done(error: StorageError | None) -> None:
-            if error is None:
-                self._files_on_disk[conversation_id] = files
-            elif conversation_id in self._known:
+            if error is not None and conversation_id in self._known:
+                self._files_on_disk.pop(conversation_id, None)
                 self._changed.add(conversation_id)
                 self._timer.start(_RETRY_MS)
 
         text = whole_characters(unsent.text)
-        self._journal.save_unsent(conversation_id, text, None if known else files, done)
+        self._journal.save_unsent(conversation_id, text, None if written else files, done)

@@ -35,7 +35,7 @@ class UnsentText(QObject):
         self._filling = False
 
     def put_back(self, text: str, attachments: tuple[Attachment, ...]) -> None:
-        """What the composer has given away was not sent."""
+        """Fill the composer, with what it has given away and could not be sent for one."""
         self._composer.set_text(text)
         self._composer.attachments.set_attachments(attachments)
 

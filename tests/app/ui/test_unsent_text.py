@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
 from app.chat.attachment import Attachment
 from app.chat.conversation import MessageState
 from app.chat.unsent import Unsent
 from app.ui.main_window import MainWindow
+from app.ui.theme.theme import Theme
 from engine.errors import StorageError
 from tests.support.desktop import Desktop
 from tests.support.fake_workspace import FakeWorkspace
@@ -98,3 +100,19 @@ def test_a_deleted_chat_comes_back_with_what_was_typed(window: MainWindow, works
     assert content(window) == ("", ())
     window.toast.action_button.click()
     assert (window.page.current, content(window)) == (chat, ("typed", ()))
+
+
+def test_all_of_its_lines_are_in_view(
+    qtbot: QtBot, theme: Theme, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    chat = workspace.add_conversation("One", 0, "a", "b")
+    workspace.unsent.keep(chat, Unsent("first\nsecond\nthird"))
+    window.page.open(chat)
+    workspace.settings.last_chat = chat
+    again = MainWindow(theme, workspace)  # type: ignore[arg-type]
+    qtbot.addWidget(again)
+    again.show()
+    for prompt in (window.page.composer.prompt, again.page.composer.prompt):
+        qtbot.waitUntil(lambda prompt=prompt: prompt.height() > 2.5 * prompt.fontMetrics().lineSpacing())
+        assert prompt.toPlainText() == "first\nsecond\nthird"
+        assert prompt.cursorRect(QTextCursor(prompt.document())).top() >= 0
