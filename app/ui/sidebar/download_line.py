@@ -28,6 +28,7 @@ class DownloadLine(QToolButton):
         self._share = 0.0
         self.setProperty("kind", "nav")
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.setAccessibleName(tr("Downloads"))
         self.hide()
 
     def show_download(self, name: str, share: float, words: str) -> None:
