@@ -42,7 +42,7 @@ def attachment_of(name: str, content: bytes) -> Attachment:
         content: All of it.
 
     Raises:
-        InvalidOption: It is empty, too large, binary, or neither UTF-8 nor UTF-16 with its mark; the sentence names the file.
+        InvalidOption: It is empty, too large, binary, or neither UTF-8 nor marked as UTF-16; the sentence names it.
     """
     name = " ".join("".join(c if c.isprintable() else " " for c in PurePath(name).name).split()) or "file"
     if not content:
