@@ -264,11 +264,17 @@ class ChatPage(QWidget):
     def _attach(self, paths: list[Path]) -> None:
         """Put files beside the message that is typed; what is no text is told, and left out."""
         row = self.composer.attachments
+        refusals: list[str] = []
         for path in paths:
             try:
-                row.set_attachments((*row.attachments, self._workspace.attach(path)))
+                file = self._workspace.attach(path)
+                if file not in row.attachments:
+                    row.set_attachments((*row.attachments, file))
             except TenonError as error:
-                self.said.emit(error.message, True)
+                if error.message not in refusals:
+                    refusals.append(error.message)
+        if refusals:
+            self.said.emit("\n".join(refusals), True)
         self.composer.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()

@@ -118,16 +118,16 @@ class SettingsDialog(RingedDialog):
         self._refresh()
 
     def _lay_out(self) -> None:
-        self._right = right = QVBoxLayout()
-        right.setSpacing(0)
-        right.addWidget(self.head)
-        right.addWidget(self.stack, 1)
-        right.addWidget(self.foot)
         line = QHBoxLayout(self)
         line.setContentsMargins(0, 0, 0, 0)
         line.setSpacing(0)
         line.addWidget(self.page_list)
-        line.addLayout(right, 1)
+        self._right = right = QVBoxLayout()
+        line.addLayout(right, 1)  # before it is filled, or PySide keeps the item of the head, which moves
+        right.setSpacing(0)
+        right.addWidget(self.head)
+        right.addWidget(self.stack, 1)
+        right.addWidget(self.foot)
         self.head.put_pages(self.page_list.box)
 
     def _connect(self) -> None:
