@@ -271,7 +271,7 @@ def test_a_model_without_chat_template_answers_and_says_so(client: EngineClient,
         ({"context": 10**9}, "context is 1,000,000,000"),
         ({"verify": "guess"}, "no rule of verification 'guess'"),
         ({"draft": "guide-draft"}, "made for another vocabulary: token 0 is"),
-        ({"ram_budget_bytes": 1000}, "memory budget of 0.001 MB"),
+        ({"ram_budget_bytes": 1000}, "memory budget of 1 kB"),
     ],
 )
 def test_bad_options_get_one_sentence(
