@@ -17,15 +17,15 @@ from engine.planning.hardware import available_memory_bytes, process_bytes
 from engine.planning.kernel_table import format_seconds
 from engine.planning.placement_plan import PlacementPlan
 from engine.planning.streaming import least_bytes, plan_streaming, streaming_context
+from engine.planning.thresholds import (
+    DEFAULT_CONTEXT,
+    HOST_RESERVE_BYTES,
+    SMALL_DRAFT_BYTES,
+    SMALL_MODEL_BYTES,
+    SMALLEST_CONTEXT,
+)
+from engine.sizes import readable
 
-# A larger context than this has to be asked for: its cache is memory that most conversations never use.
-_DEFAULT_CONTEXT = 8192
-_SMALLEST_CONTEXT = 256
-# What other programs will want next.
-_RESERVE_BYTES = 256 << 20
-# Up to this size float32, which is exact, costs little time and memory.
-_SMALL_MODEL_BYTES = 1 << 30
-_SMALL_DRAFT_BYTES = 64 << 20
 _RESIDENT = PlacementPlan()
 # Quantized checkpoints that int4 keeps, to a third of a percent of perplexity: Q4_0's grid is int4's own. 4 bits on
 # another grid (Q4_K, IQ4) lose 1.4 to 1.9 percent in it on the bundled guide, in int8 a tenth.
@@ -76,12 +76,12 @@ def fit_model(
             f"The context is {options.context:,} tokens, but this model takes 16 to {config.context_length:,}."
         )
     baseline = process_bytes()
-    available = available_memory_bytes() - _RESERVE_BYTES
+    available = available_memory_bytes() - HOST_RESERVE_BYTES
     budget = available
     if options.ram_budget_bytes is not None:
         budget = min(available, options.ram_budget_bytes - baseline)
-    wanted = options.context or min(_DEFAULT_CONTEXT, config.context_length)
-    smallest = wanted if options.context else min(_SMALLEST_CONTEXT, wanted)
+    wanted = options.context or min(DEFAULT_CONTEXT, config.context_length)
+    smallest = wanted if options.context else min(SMALLEST_CONTEXT, wanted)
 
     def needed(context: int, weights: WeightFormat) -> int:
         plan = on_gpu(weights, context)
@@ -113,15 +113,15 @@ def _refusal(
 ) -> str:
     """What to say when not even streaming fits."""
     if budget < available:
-        given = f"the memory budget of {_readable(budget + baseline)} leaves {_readable(max(budget, 0))}"
-        remedy = f"give it a budget of {_readable(least + baseline)} or more"
+        given = f"the memory budget of {readable(budget + baseline)} leaves {readable(max(budget, 0))}"
+        remedy = f"give it a budget of {readable(least + baseline)} or more"
     else:
-        given, remedy = f"free are {_readable(max(budget, 0))}", "close other programs"
+        given, remedy = f"free are {readable(max(budget, 0))}", "close other programs"
     streamed = ""
     if least < resident:
-        streamed = f", or {_readable(least)} when its layers are read from the disk for each token"
+        streamed = f", or {readable(least)} when its layers are read from the disk for each token"
     return (
-        f"The model needs {_readable(resident)} for {weights.name} weights and {context:,} tokens of context"
+        f"The model needs {readable(resident)} for {weights.name} weights and {context:,} tokens of context"
         f"{streamed}, but {given}: {remedy}, or choose a smaller model, smaller weights or a smaller context."
     )
 
@@ -133,7 +133,7 @@ def draft_format(exact_bytes: int) -> WeightFormat:
     time, for what costs there is the number of operators. One that is larger than the processor's caches takes what
     multiplies fastest; 4 bits would cost too many of its guesses.
     """
-    if exact_bytes <= _SMALL_DRAFT_BYTES:
+    if exact_bytes <= SMALL_DRAFT_BYTES:
         return weight_format("bf16" if library.available() is not None else "fp32")
     seconds = format_seconds(cache_folder())
     formats = [weight_format(name) for name in ("fp32", "bf16", "int8")]
@@ -142,7 +142,7 @@ def draft_format(exact_bytes: int) -> WeightFormat:
 
 def draft_context(config: ModelConfig, options: LoadOptions) -> int:
     """The longest text that a draft will have to read, with a model of this config to draft for or to draft with."""
-    return min(options.context or _DEFAULT_CONTEXT, config.context_length)
+    return min(options.context or DEFAULT_CONTEXT, config.context_length)
 
 
 def fit_draft(config: ModelConfig, options: LoadOptions) -> Fit:
@@ -164,7 +164,7 @@ def _choose_weights(
         )
     exact = weight_format("fp32")
     size = weight_bytes(config, exact)
-    if size <= min(_SMALL_MODEL_BYTES, left_bytes(exact)):
+    if size <= min(SMALL_MODEL_BYTES, left_bytes(exact)):
         return exact
     # 4 bits lose more than can be answered for unasked, so they are for models that fit no other way.
     names = ("fp32", "bf16", "int8", *(("int4",) if config.quantization in _KEPT_BY_INT4 else ()))
@@ -174,7 +174,3 @@ def _choose_weights(
         return weight_format("int4")
     seconds = format_seconds(cache_folder())
     return min(roomy, key=lambda weights: seconds[weights.name])
-
-
-def _readable(size_bytes: int) -> str:
-    return f"{size_bytes / 1e9:.3g} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:.3g} MB"
