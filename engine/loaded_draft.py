@@ -33,6 +33,7 @@ from engine.placement.resident import Resident
 from engine.planning.fit import draft_context, draft_format, fit_draft
 from engine.planning.hardware import half_type
 from engine.planning.planner import choose_plan
+from engine.sentences import say
 from engine.text.pairing import check_pair
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
@@ -246,8 +247,13 @@ def check_head(mode: Mode, reference: str) -> None:
     """
     if mode.drafting == "branches":
         raise InvalidOption(
-            f"The draft {reference} is a head that needs the model's hidden states, so it cannot guess while the model "
-            f"is read: choose a small model of the same vocabulary as the draft for {mode.name}, or the mode dovetail."
+            say(
+                "The draft {reference} is a head that needs the model's hidden states, so it cannot "
+                "guess while the model is read: choose a small model of the same vocabulary as the "
+                "draft for {name}, or the mode dovetail.",
+                reference=reference,
+                name=mode.name,
+            )
         )
 
 

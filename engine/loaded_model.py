@@ -40,6 +40,7 @@ from engine.planning.memory_places import Gpu, MachineMemory, memory_places
 from engine.planning.placement_plan import PlacementPlan
 from engine.planning.planner import choose_draft
 from engine.planning.thresholds import GPU_RESERVE_BYTES
+from engine.sentences import figure, say
 from engine.text.gate import Gate
 from engine.text.token_texts import TokenTexts
 from engine.text.tokenizer import Tokenizer, read_end_ids
@@ -97,8 +98,11 @@ class LoadedModel:
         folder = find_model(options.model)
         if draft_kind(folder) == "head":
             raise UnsupportedModel(
-                f"The folder {folder} holds a draft head and not a whole model: choose the model that it was made for, "
-                "and name this folder as its draft."
+                say(
+                    "The folder {folder} holds a draft head and not a whole model: choose the model that "
+                    "it was made for, and name this folder as its draft.",
+                    folder=folder,
+                )
             )
         checkpoint = Checkpoint(folder)
         config = read_config(checkpoint)
@@ -223,12 +227,21 @@ class LoadedModel:
         free = available_memory_bytes()
         if needed > free:
             raise OutOfMemory(
-                f"{what}, and the model's layers that were there need {needed / 1e9:.3g} GB of memory, of which "
-                f"{free / 1e9:.3g} GB are free: set the GPU memory budget to 0 and ask again."
+                say(
+                    "{what}, and the model's layers that were there need {needed} GB of memory, of which "
+                    "{free} GB are free: set the GPU memory budget to 0 and ask again.",
+                    what=what,
+                    needed=figure(needed / 1000000000.0, ".3g"),
+                    free=figure(free / 1000000000.0, ".3g"),
+                )
             )
         self.tell(
-            f"{what}, so the model's layers move to the CPU and the reply goes on there in "
-            f"{self._weights.name} weights."
+            say(
+                "{what}, so the model's layers move to the CPU and the reply goes on there in {name} "
+                "weights.",
+                what=what,
+                name=self._weights.name,
+            )
         )
         self.placement, self.placement_plan = at_home(), PlacementPlan()
         self._whole = True
@@ -275,7 +288,9 @@ def _faster_thread_count(target: Target) -> int:
 
 def _set_threads(threads: int | None) -> None:
     if threads is not None and not 1 <= threads <= 1024:
-        raise InvalidOption(f"The number of threads is {threads}, but it must be between 1 and 1024.")
+        raise InvalidOption(
+            say("The number of threads is {threads}, but it must be between 1 and 1024.", threads=threads)
+        )
     torch.set_num_threads(threads or usable_cores())
 
 
@@ -284,5 +299,6 @@ def _read_gate(folder: Path) -> Gate | None:
         return Gate.read(folder)
     except ValueError as error:
         raise ConfigInvalid(
-            f"The guide's topics in {folder} cannot be read: install Tenon again.", details=str(error)
+            say("The guide's topics in {folder} cannot be read: install Tenon again.", folder=folder),
+            details=str(error),
         ) from error

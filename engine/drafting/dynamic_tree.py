@@ -14,6 +14,7 @@ from torch import Tensor
 
 from engine.errors import InvalidOption
 from engine.model.token_tree import ROOT, Draft
+from engine.sentences import say
 
 _MOST = {"width": 64, "depth": 16, "nodes": 64}
 #: Nodes that a draft may have to run for one tree: the deepest level is never expanded.
@@ -42,7 +43,14 @@ class TreeShape:
         for name, most in _MOST.items():
             value = getattr(self, name)
             if not 1 <= value <= most:
-                raise InvalidOption(f"The draft tree's {name} must be between 1 and {most}, not {value}.")
+                raise InvalidOption(
+                    say(
+                        "The draft tree's {name} must be between 1 and {most}, not {value}.",
+                        name=name,
+                        most=most,
+                        value=value,
+                    )
+                )
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
+from engine.sentences import say
 
 _MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
@@ -91,16 +92,22 @@ def read_header(path: Path) -> GgufHeader:
         size_bytes = path.stat().st_size
         with path.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:
-                raise WeightsCorrupt(f"{path.name} is not a GGUF file; download it again.")
+                raise WeightsCorrupt(say("{name} is not a GGUF file; download it again.", name=path.name))
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 return _Reader(path, data).read()
     except (_Damaged, struct.error) as problem:
         raise WeightsCorrupt(
-            f"The GGUF file {path.name} is damaged or cut short ({problem}); download it again.",
+            say(
+                "The GGUF file {name} is damaged or cut short ({problem}); download it again.",
+                name=path.name,
+                problem=problem,
+            ),
             details=f"{size_bytes} bytes are there",
         ) from problem
     except OSError as error:
-        raise WeightsCorrupt(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise WeightsCorrupt(
+            say("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error)
+        ) from error
 
 
 class _Reader:
@@ -115,8 +122,12 @@ class _Reader:
         version = self._scalar("I")
         if version not in _VERSIONS:
             raise UnsupportedModel(
-                f"{self._path.name} is a GGUF file of version {version}, and Tenon reads versions 2 and 3 in "
-                "little-endian order; download a newer file of this model."
+                say(
+                    "{name} is a GGUF file of version {version}, and Tenon reads versions 2 and 3 in "
+                    "little-endian order; download a newer file of this model.",
+                    name=self._path.name,
+                    version=version,
+                )
             )
         tensor_count, pair_count = self._scalar("Q"), self._scalar("Q")
         self._need(pair_count, 13)
@@ -181,8 +192,13 @@ class _Reader:
             return name, GGMLQuantizationType(kind), shape, offset
         except ValueError:
             raise UnsupportedModel(
-                f"The tensor {name} of {self._path.name} is of the GGUF type {kind}, which Tenon does not know; "
-                "choose another quantization of this model."
+                say(
+                    "The tensor {name} of {file} is of the GGUF type {kind}, which Tenon does not "
+                    "know; choose another quantization of this model.",
+                    name=name,
+                    file=self._path.name,
+                    kind=kind,
+                )
             ) from None
 
     def _data_start(self, metadata: dict[str, Any]) -> int:

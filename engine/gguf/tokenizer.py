@@ -16,6 +16,7 @@ from transformers import PreTrainedTokenizerFast
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.gguf.pre_tokenizers import SPLITTINGS
+from engine.sentences import say
 
 _SPACE = "\u2581"
 _WHOLE = frozenset({TokenType.CONTROL, TokenType.USER_DEFINED, TokenType.UNKNOWN})
@@ -46,7 +47,7 @@ def read_tokenizer(metadata: Mapping[str, Any]) -> PreTrainedTokenizerFast:
 
 def _damaged(error: Exception) -> TokenizerInvalid:
     return TokenizerInvalid(
-        "The tokenizer in the GGUF file is damaged: download the file again.",
+        say("The tokenizer in the GGUF file is damaged: download the file again."),
         details=f"{type(error).__name__}: {error}",
     )
 
@@ -59,10 +60,15 @@ class _Vocabulary:
         self._kind = self._value("model", "no_vocab")
         if self._kind not in ("gpt2", "llama"):
             if self._kind == "no_vocab":
-                raise TokenizerInvalid("The GGUF file has no tokenizer: download another file of this model.")
+                raise TokenizerInvalid(
+                    say("The GGUF file has no tokenizer: download another file of this model.")
+                )
             raise UnsupportedModel(
-                f"Tenon has no tokenizer of the kind {self._kind} in GGUF files; choose another model, or its "
-                "safetensors version."
+                say(
+                    "Tenon has no tokenizer of the kind {kind} in GGUF files; choose another model, or "
+                    "its safetensors version.",
+                    kind=self._kind,
+                )
             )
         tokens = self._value("tokens")
         self._tokens = [token or f"[EMPTY_{index}]" for index, token in enumerate(tokens)]
@@ -119,8 +125,12 @@ class _Vocabulary:
         splitting = SPLITTINGS.get(name)
         if splitting is None:
             raise UnsupportedModel(
-                f"Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is "
-                f"{name or 'missing'}); choose a newer file of this model, or its safetensors version."
+                say(
+                    "Tenon does not know how the tokenizer in the GGUF file splits a text "
+                    "(tokenizer.ggml.pre is {name}); choose a newer file of this model, or its "
+                    "safetensors version.",
+                    name=name or "missing",
+                )
             )
         merges = [tuple(merge.split(" ", 1)) for merge in self._value("merges")]
         backend = Tokenizer(models.BPE(self._ids, merges, ignore_merges=splitting.whole_words))

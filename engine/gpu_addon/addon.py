@@ -13,6 +13,7 @@ from typing import Any
 from engine.gpu_addon.bundled_torch import BundledTorch
 from engine.hub.installed import assets_folder
 from engine.planning.probes.graphics_cards import GraphicsCard, Vendor
+from engine.sentences import say
 
 _VENDORS: tuple[Vendor, ...] = ("nvidia", "jetson", "amd", "intel", "apple")
 
@@ -90,13 +91,16 @@ def choose(cards: Sequence[GraphicsCard], torch: BundledTorch, system: str | Non
     """
     system = system or platform.system()
     if any(card.vendor == "apple" for card in cards):
-        return Choice((), "Tenon uses Apple's GPU as it is: there is nothing to fetch.")
+        return Choice((), say("Tenon uses Apple's GPU as it is: there is nothing to fetch."))
     if torch.gpu is not None:
         return Choice(
-            (), f"The torch that Tenon runs on was built for {torch.gpu}: there is nothing to fetch."
+            (),
+            say(
+                "The torch that Tenon runs on was built for {gpu}: there is nothing to fetch.", gpu=torch.gpu
+            ),
         )
     if not cards:
-        return Choice((), "No graphics card was found that GPU support could be fetched for.")
+        return Choice((), say("No graphics card was found that GPU support could be fetched for."))
     addons = [addon for addon in known_addons() if system in addon.systems]
     # A card beside a processor's own graphics is the one that is meant.
     vendor = min((card.vendor for card in cards), key=_VENDORS.index)
@@ -113,22 +117,32 @@ def choose(cards: Sequence[GraphicsCard], torch: BundledTorch, system: str | Non
 
 def _refusal(card: GraphicsCard, addons: Sequence[Addon]) -> str:
     if not addons:
-        return f"There is no GPU support for {card.name} on this system."
+        return say("There is no GPU support for {name} on this system.", name=card.name)
     if card.vendor == "nvidia" and card.driver is None:
-        return f"{card.name} has no driver of NVIDIA's: install it, and look again."
+        return say("{name} has no driver of NVIDIA's: install it, and look again.", name=card.name)
     drivers = [addon.least_driver for addon in addons if addon.least_driver is not None]
     if drivers and _major(card.driver) < min(drivers):
-        return (
-            f"{card.name} has driver {card.driver}, and GPU support needs {min(drivers)} or newer: update NVIDIA's "
-            "driver, and look again."
+        return say(
+            "{name} has driver {driver}, and GPU support needs {drivers} or newer: update "
+            "NVIDIA's driver, and look again.",
+            name=card.name,
+            driver=card.driver,
+            drivers=min(drivers),
         )
     newer = [addon for addon in addons if addon.fits(GraphicsCard(card.vendor, "", "9999", card.capability))]
     if newer:
-        return (
-            f"{card.name} has driver {card.driver}, and {newer[0].title} needs {newer[0].least_driver} or newer: "
-            "update NVIDIA's driver, and look again."
+        return say(
+            "{name} has driver {driver}, and {title} needs {least_driver} or newer: update "
+            "NVIDIA's driver, and look again.",
+            name=card.name,
+            driver=card.driver,
+            title=newer[0].title,
+            least_driver=newer[0].least_driver,
         )
-    return f"{card.name} is older than what today's torch was built for: Tenon runs on the processor here."
+    return say(
+        "{name} is older than what today's torch was built for: Tenon runs on the processor here.",
+        name=card.name,
+    )
 
 
 def _major(driver: str | None) -> int:

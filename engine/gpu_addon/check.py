@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine.gpu_addon.installed_addon import InstalledAddon, Outcome, keep_outcome, read_outcome
+from engine.sentences import say
 
 # The libraries of a GPU build are gigabytes: from a slow disk that takes a while.
 _LONGEST_S = 180.0
@@ -98,9 +99,11 @@ def _check_in_child(addon: InstalledAddon, key: str) -> Outcome:
 
 
 def _switched_off(addon: InstalledAddon, problem: str) -> str:
-    return (
-        f"GPU support ({addon.title}) is switched off, because {problem}: check the GPU's driver, or fetch it again "
-        "with `tenon gpu install`."
+    return say(
+        "GPU support ({title}) is switched off, because {problem}: check the GPU's driver, "
+        "or fetch it again with `tenon gpu install`.",
+        title=addon.title,
+        problem=problem,
     )
 
 

@@ -12,6 +12,7 @@ from engine.errors import AddonUnusable, OutOfDisk
 from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
 from engine.hub.installed import models_folder
 from engine.hub.record import write_json
+from engine.sentences import say
 
 #: Where an add-on lies that is not whole yet, beside the whole one: on the same disk, so that it can be renamed.
 INCOMING = ".incoming"
@@ -45,9 +46,10 @@ class InstalledAddon:
         """Why it cannot be used with this Tenon, None where it can."""
         if (self.torch, self.python) == (torch.version, python_tag()):
             return None
-        return (
-            f"GPU support ({self.title}) was fetched for another version of Tenon, so it is switched off: fetch it "
-            "again with `tenon gpu install`."
+        return say(
+            "GPU support ({title}) was fetched for another version of Tenon, so it is switched "
+            "off: fetch it again with `tenon gpu install`.",
+            title=self.title,
         )
 
     @property
@@ -140,8 +142,11 @@ def remove_all() -> int:
         pass
     except OSError as error:
         raise OutOfDisk(
-            f"{gpu_folder() / INCOMING} cannot be removed: end the command that is fetching GPU support, or check "
-            "who owns it.",
+            say(
+                "{folder} cannot be removed: end the command that is fetching GPU support, or "
+                "check who owns it.",
+                folder=gpu_folder() / INCOMING,
+            ),
             details=repr(error),
         ) from error
     return freed - removable_bytes()
@@ -156,7 +161,11 @@ def remove_installed() -> None:
             os.replace(folder, leaving)
         except OSError as error:
             raise AddonUnusable(
-                f"GPU support in {folder} cannot be removed while it is in use: close every window of Tenon first.",
+                say(
+                    "GPU support in {folder} cannot be removed while it is in use: close every window of "
+                    "Tenon first.",
+                    folder=folder,
+                ),
                 details=repr(error),
             ) from error
         shutil.rmtree(leaving, ignore_errors=True)

@@ -15,6 +15,7 @@ from engine.gpu_addon.installed_addon import (
     removable_bytes,
 )
 from engine.planning.probes.graphics_cards import GraphicsCard, read_graphics_cards
+from engine.sentences import say
 
 
 @dataclass(frozen=True)
@@ -69,5 +70,7 @@ def read_status() -> GpuStatus:
     sentence = choice.sentence
     if installed is not None and outcome is not None:
         seen = " and ".join(outcome.gpus)
-        sentence = outcome.problem or f"GPU support ({installed.title}) is installed and works with {seen}."
+        sentence = outcome.problem or say(
+            "GPU support ({title}) is installed and works with {seen}.", title=installed.title, seen=seen
+        )
     return GpuStatus(cards, choice, installed, outcome, removable_bytes(), sentence)

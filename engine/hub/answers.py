@@ -14,6 +14,7 @@ from huggingface_hub.errors import (
 )
 
 from engine.errors import AccessDenied, HubBusy, HubError, HubUnreachable, NotOnHub
+from engine.sentences import say
 
 
 @dataclass(frozen=True)
@@ -67,46 +68,80 @@ def access_error(error: HfHubHTTPError, repo: str, has_token: bool, endpoint: st
     if isinstance(error, GatedRepoError):
         if has_token:
             return AccessDenied(
-                f"{repo} is gated, and your access token's account has not been let in: accept its terms at {page}, "
-                "wait until its owner agrees, and try again.",
+                say(
+                    "{repo} is gated, and your access token's account has not been let in: accept its "
+                    "terms at {page}, wait until its owner agrees, and try again.",
+                    repo=repo,
+                    page=page,
+                ),
                 details,
             )
         return AccessDenied(
-            f"{repo} is gated: accept its terms at {page}, then keep an access token of your account with "
-            "`tenon models token`.",
+            say(
+                "{repo} is gated: accept its terms at {page}, then keep an access token of your "
+                "account with `tenon models token`.",
+                repo=repo,
+                page=page,
+            ),
             details,
         )
     if isinstance(error, RevisionNotFoundError):
-        return NotOnHub(f"{repo} has no such revision any more: get it again at its present one.", details)
+        return NotOnHub(
+            say("{repo} has no such revision any more: get it again at its present one.", repo=repo), details
+        )
     if status == 401 and has_token:
         return AccessDenied(
-            f"The hub does not accept the access token, or {repo} does not exist: check the name at {page}, or keep "
-            "a new token with `tenon models token`.",
+            say(
+                "The hub does not accept the access token, or {repo} does not exist: check the name "
+                "at {page}, or keep a new token with `tenon models token`.",
+                repo=repo,
+                page=page,
+            ),
             details,
         )
     if status == 401 or isinstance(error, RepositoryNotFoundError):
         return NotOnHub(
-            f"The hub has no {repo}, or hides it from you: check the name, or keep an access token with "
-            "`tenon models token` if it is private.",
+            say(
+                "The hub has no {repo}, or hides it from you: check the name, or keep an access "
+                "token with `tenon models token` if it is private.",
+                repo=repo,
+            ),
             details,
         )
     if status == 403:
         return AccessDenied(
-            f"The hub refuses access to {repo}: check at {page} whether your account may read it.", details
+            say(
+                "The hub refuses access to {repo}: check at {page} whether your account may read it.",
+                repo=repo,
+                page=page,
+            ),
+            details,
         )
     if status in (404, 410):
         return NotOnHub(
-            f"A file of {repo} is not on the hub any more: get it again at its present revision.", details
+            say(
+                "A file of {repo} is not on the hub any more: get it again at its present revision.",
+                repo=repo,
+            ),
+            details,
         )
     return HubError(
-        f"The hub answered {status} for {repo}: try again later, or check HF_ENDPOINT and the proxy.", details
+        say(
+            "The hub answered {status} for {repo}: try again later, or check HF_ENDPOINT and the proxy.",
+            status=status,
+            repo=repo,
+        ),
+        details,
     )
 
 
 def busy(response: httpx2.Response, place: Place = HUB) -> HubBusy:
     """The error for an answer of the kind "come back later"."""
     what = "asks for a pause" if response.status_code == 429 else f"has trouble ({response.status_code})"
-    return HubBusy(f"The {place.name} {what}: try again in a few minutes.", details=str(response.url))
+    return HubBusy(
+        say("The {name} {what}: try again in a few minutes.", name=place.name, what=what),
+        details=str(response.url),
+    )
 
 
 def unreachable(error: Exception, place: Place = HUB) -> HubError:
@@ -114,30 +149,51 @@ def unreachable(error: Exception, place: Place = HUB) -> HubError:
     details = repr(error)
     if isinstance(error, httpx2.TooManyRedirects):
         return HubError(
-            f"The {place.name} sends every request on to another address without end: check {place.setting} and the "
-            "proxy.",
+            say(
+                "The {name} sends every request on to another address without end: check {setting} "
+                "and the proxy.",
+                name=place.name,
+                setting=place.setting,
+            ),
             details,
         )
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
         return HubUnreachable(
-            f"The {place.name}'s certificate is not trusted by this system: add your company's certificate to the "
-            "system's store, or name its file in SSL_CERT_FILE.",
+            say(
+                "The {name}'s certificate is not trusted by this system: add your company's "
+                "certificate to the system's store, or name its file in SSL_CERT_FILE.",
+                name=place.name,
+            ),
             details,
         )
     if isinstance(error, httpx2.ProxyError):
-        return HubUnreachable(f"The proxy refuses the way to the {place.name}: check HTTPS_PROXY.", details)
+        return HubUnreachable(
+            say("The proxy refuses the way to the {name}: check HTTPS_PROXY.", name=place.name), details
+        )
     if isinstance(error, httpx2.TimeoutException):
         return HubUnreachable(
-            f"The {place.name} did not answer in time: check the network, and try again.", details
+            say("The {name} did not answer in time: check the network, and try again.", name=place.name),
+            details,
         )
     if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
         return HubUnreachable(
-            f"The {place.name}'s address cannot be used ({error}): check {place.setting}.", details
+            say(
+                "The {name}'s address cannot be used ({error}): check {setting}.",
+                name=place.name,
+                error=error,
+                setting=place.setting,
+            ),
+            details,
         )
     if isinstance(error, (httpx2.ReadError, httpx2.RemoteProtocolError)):
         return broken_off(details, place)
     return HubUnreachable(
-        f"The {place.name} cannot be reached: check the network, the proxy and {place.setting}.", details
+        say(
+            "The {name} cannot be reached: check the network, the proxy and {setting}.",
+            name=place.name,
+            setting=place.setting,
+        ),
+        details,
     )
 
 
@@ -145,11 +201,13 @@ def setup_error(error: Exception) -> HubUnreachable:
     """The error for a proxy or a certificates' file of the environment that cannot be used at all."""
     if isinstance(error, OSError):
         return HubUnreachable(
-            "The certificates cannot be read: check SSL_CERT_FILE and SSL_CERT_DIR.", details=repr(error)
+            say("The certificates cannot be read: check SSL_CERT_FILE and SSL_CERT_DIR."), details=repr(error)
         )
     return HubUnreachable(
-        "The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must look like "
-        "http://host:port.",
+        say(
+            "The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must "
+            "look like http://host:port."
+        ),
         details=repr(error),
     )
 
@@ -157,5 +215,6 @@ def setup_error(error: Exception) -> HubUnreachable:
 def broken_off(details: str = "", place: Place = HUB) -> HubUnreachable:
     """The error for a connection that ended before everything had come."""
     return HubUnreachable(
-        f"The connection to the {place.name} broke off: check the network, and try again.", details
+        say("The connection to the {name} broke off: check the network, and try again.", name=place.name),
+        details,
     )

@@ -10,6 +10,7 @@ from typing import Literal
 from engine.errors import InvalidOption, NotOnHub
 from engine.hub.connection import HubFile, Listing
 from engine.hub.record import FileFormat
+from engine.sentences import say
 
 FormatWish = Literal["auto", "gguf", "safetensors"]
 
@@ -93,14 +94,19 @@ def choose_files(
         NotOnHub: the repository holds nothing that Tenon runs.
     """
     if quantization and wish == "safetensors":
-        raise InvalidOption("A quantization is asked for, and safetensors have none: leave one of them out.")
+        raise InvalidOption(
+            say("A quantization is asked for, and safetensors have none: leave one of them out.")
+        )
     quantized = _quantized(listing.files)
     if wish != "safetensors" and quantized:
         return _choose_gguf(listing, quantized, quantization)
     if wish == "gguf" or quantization:
         raise NotOnHub(
-            f"{listing.repo} holds no GGUF files: look for its GGUF version with `tenon models search`, or take "
-            "--format safetensors."
+            say(
+                "{repo} holds no GGUF files: look for its GGUF version with `tenon models search`, "
+                "or take --format safetensors.",
+                repo=listing.repo,
+            )
         )
     files = tuple(file for file in listing.files if is_needed(file.name, "safetensors"))
     if any(file.name.endswith(".safetensors") for file in files):
@@ -172,7 +178,14 @@ def _choose_gguf(
         chosen = quantization.upper()
         if chosen not in quantized:
             offered = f"there are {', '.join(alternatives)}" if alternatives else "its files name none"
-            raise InvalidOption(f"{listing.repo} has no {quantization}: {offered}.")
+            raise InvalidOption(
+                say(
+                    "{repo} has no {quantization}: {offered}.",
+                    repo=listing.repo,
+                    quantization=quantization,
+                    offered=offered,
+                )
+            )
     else:
         wanted = (DEFAULT_QUANTIZATION, *_NEXT_BEST, *alternatives, None)
         chosen = next(name for name in wanted if name in quantized)

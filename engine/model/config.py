@@ -16,6 +16,7 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.model.families import SUPPORTED, Family
 from engine.model.rope import Rope, read_rope
+from engine.sentences import say
 
 ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu"}
 
@@ -131,7 +132,13 @@ def read_config(checkpoint: ConfigSource) -> ModelConfig:
     """
     family = SUPPORTED.get(checkpoint.architecture)
     if family is None:
-        raise UnsupportedModel(f"Tenon cannot run {checkpoint.architecture}; it runs {', '.join(SUPPORTED)}.")
+        raise UnsupportedModel(
+            say(
+                "Tenon cannot run {architecture}; it runs {names}.",
+                architecture=checkpoint.architecture,
+                names=", ".join(SUPPORTED),
+            )
+        )
     _refuse_quantized(checkpoint.config)
     config = _transformers_config(checkpoint, family)
     _refuse_features(config, family)
@@ -139,7 +146,10 @@ def read_config(checkpoint: ConfigSource) -> ModelConfig:
         return _translate(checkpoint, config, family)
     except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
         raise ConfigInvalid(
-            f"A value in {checkpoint.config_source} is missing or of the wrong kind; download it again.",
+            say(
+                "A value in {config_source} is missing or of the wrong kind; download it again.",
+                config_source=checkpoint.config_source,
+            ),
             details=repr(error),
         ) from error
 
@@ -151,8 +161,11 @@ def _refuse_quantized(raw: dict[str, Any]) -> None:
             quantization.get("quant_method", "an unknown method") if isinstance(quantization, dict) else "?"
         )
         raise UnsupportedModel(
-            f"This model is quantized (quantization_config, {method}), which Tenon cannot read; "
-            "choose the unquantized version."
+            say(
+                "This model is quantized (quantization_config, {method}), which Tenon cannot read; "
+                "choose the unquantized version.",
+                method=method,
+            )
         )
 
 
@@ -162,7 +175,10 @@ def _transformers_config(checkpoint: ConfigSource, family: Family) -> Any:
         return getattr(config, family.text_config) if family.text_config else config
     except Exception as error:  # transformers raises its own kinds for a bad value, without a common base
         raise ConfigInvalid(
-            f"{_begin(checkpoint.config_source)} holds a value that transformers refuses; download it again.",
+            say(
+                "{config_source} holds a value that transformers refuses; download it again.",
+                config_source=_begin(checkpoint.config_source),
+            ),
             details=repr(error),
         ) from error
 
@@ -175,20 +191,33 @@ def _begin(words: str) -> str:
 def _refuse_features(config: Any, family: Family) -> None:
     activation = _activation_name(config)
     if activation not in ACTIVATIONS:
-        raise UnsupportedModel(f"Tenon has no activation {activation}; it has {', '.join(ACTIVATIONS)}.")
+        raise UnsupportedModel(
+            say(
+                "Tenon has no activation {activation}; it has {names}.",
+                activation=activation,
+                names=", ".join(ACTIVATIONS),
+            )
+        )
     if getattr(config, "use_bidirectional_attention", False):
-        raise UnsupportedModel("Tenon runs causal models, and this one sets use_bidirectional_attention.")
+        raise UnsupportedModel(
+            say("Tenon runs causal models, and this one sets use_bidirectional_attention.")
+        )
     if not family.soft_caps and getattr(config, "attn_logit_softcapping", None) is not None:
-        raise UnsupportedModel(f"Tenon has no attn_logit_softcapping in {family.name}; choose another model.")
+        raise UnsupportedModel(
+            say("Tenon has no attn_logit_softcapping in {name}; choose another model.", name=family.name)
+        )
     if not family.soft_caps and getattr(config, "final_logit_softcapping", None) is not None:
         raise UnsupportedModel(
-            f"Tenon has no final_logit_softcapping in {family.name}; choose another model."
+            say("Tenon has no final_logit_softcapping in {name}; choose another model.", name=family.name)
         )
     if family.windows == "layer_types":
         unknown = set(config.layer_types) - {"full_attention", "sliding_attention"}
         if unknown:
             raise UnsupportedModel(
-                f"Tenon has no layers of the type {sorted(unknown)[0]}; choose another model."
+                say(
+                    "Tenon has no layers of the type {unknown}; choose another model.",
+                    unknown=sorted(unknown)[0],
+                )
             )
 
 

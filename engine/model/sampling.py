@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import InvalidOption
+from engine.sentences import figure, say
 
 _MASK_64 = (1 << 64) - 1
 
@@ -152,4 +153,11 @@ class Sampler:
 
 def _require(holds: bool, name: str, value: float, allowed: str) -> None:
     if not holds:
-        raise InvalidOption(f"The {name} is {value:g}, but it must be {allowed}.")
+        raise InvalidOption(
+            say(
+                "The {name} is {value}, but it must be {allowed}.",
+                name=name,
+                value=figure(value, "g"),
+                allowed=allowed,
+            )
+        )

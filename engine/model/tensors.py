@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from engine.errors import TensorMismatch
 from engine.model.config import ModelConfig
+from engine.sentences import say
 from engine.weights.checkpoint import Checkpoint
 
 #: Buffers and copies that some checkpoints carry and nobody needs.
@@ -158,7 +159,12 @@ def compare_tensors(
     ]
     if problems:
         raise TensorMismatch(
-            f"{problem}, tensors are {'; '.join(problems)}; {remedy}.",
+            say(
+                "{problem}, tensors are {names}; {remedy}.",
+                problem=problem,
+                names="; ".join(problems),
+                remedy=remedy,
+            ),
             details="\n".join([*missing, *unexpected, *wrong]),
         )
 

@@ -12,6 +12,7 @@ from engine.model.weight_format import WeightFormat
 from engine.modes import MODES
 from engine.planning.footprint import device_footprint, device_format
 from engine.planning.placement_plan import PlacementPlan
+from engine.sentences import say
 
 # One layer computes while the next one comes.
 _RING = 2
@@ -82,7 +83,9 @@ def check_layers(wanted: int | None) -> None:
         InvalidOption: it is negative.
     """
     if wanted is not None and wanted < 0:
-        raise InvalidOption(f"The number of layers on the GPU is {wanted}, but it must be at least 0.")
+        raise InvalidOption(
+            say("The number of layers on the GPU is {wanted}, but it must be at least 0.", wanted=wanted)
+        )
 
 
 def layers_that_fit(config: ModelConfig, weights: WeightFormat, context: int, budget_bytes: int) -> int:

@@ -24,6 +24,7 @@ from engine.planning.thresholds import (
     SMALL_MODEL_BYTES,
     SMALLEST_CONTEXT,
 )
+from engine.sentences import figure, say
 from engine.sizes import readable
 
 _RESIDENT = PlacementPlan()
@@ -73,7 +74,11 @@ def fit_model(
     """
     if options.context is not None and not 16 <= options.context <= config.context_length:
         raise InvalidOption(
-            f"The context is {options.context:,} tokens, but this model takes 16 to {config.context_length:,}."
+            say(
+                "The context is {context} tokens, but this model takes 16 to {context_length}.",
+                context=figure(options.context, ","),
+                context_length=figure(config.context_length, ","),
+            )
         )
     baseline = process_bytes()
     available = available_memory_bytes() - HOST_RESERVE_BYTES
@@ -120,9 +125,16 @@ def _refusal(
     streamed = ""
     if least < resident:
         streamed = f", or {readable(least)} when its layers are read from the disk for each token"
-    return (
-        f"The model needs {readable(resident)} for {weights.name} weights and {context:,} tokens of context"
-        f"{streamed}, but {given}: {remedy}, or choose a smaller model, smaller weights or a smaller context."
+    return say(
+        "The model needs {resident} for {name} weights and {context} tokens of "
+        "context{streamed}, but {given}: {remedy}, or choose a smaller model, smaller "
+        "weights or a smaller context.",
+        resident=readable(resident),
+        name=weights.name,
+        context=figure(context, ","),
+        streamed=streamed,
+        given=given,
+        remedy=remedy,
     )
 
 
@@ -160,7 +172,11 @@ def _choose_weights(
         return weight_format(wanted)
     if wanted != "auto":
         raise InvalidOption(
-            f"There is no weight format {wanted!r}: choose auto, {' or '.join(FORMAT_NAMES)}."
+            say(
+                "There is no weight format {wanted}: choose auto, {names}.",
+                wanted=repr(wanted),
+                names=" or ".join(FORMAT_NAMES),
+            )
         )
     exact = weight_format("fp32")
     size = weight_bytes(config, exact)

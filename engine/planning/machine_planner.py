@@ -15,6 +15,7 @@ from engine.planning.model_facts import DraftFacts, TargetFacts
 from engine.planning.placing import Room, read_room
 from engine.planning.profile import Profile
 from engine.planning.thresholds import SMALL_MODEL_BYTES
+from engine.sentences import figure, say
 
 _AUTO = "auto"
 
@@ -45,7 +46,11 @@ def plan_machine(
     config = target.config
     if wishes.context is not None and not 16 <= wishes.context <= config.context_length:
         raise InvalidOption(
-            f"The context is {wishes.context:,} tokens, but this model takes 16 to {config.context_length:,}."
+            say(
+                "The context is {context} tokens, but this model takes 16 to {context_length}.",
+                context=figure(wishes.context, ","),
+                context_length=figure(config.context_length, ","),
+            )
         )
     check_layers(wishes.gpu_layers)
     room = read_room(report, wishes.ram_budget_bytes, wishes.vram_budget_bytes)
@@ -76,7 +81,11 @@ def _formats(target: TargetFacts, wanted: str, room: Room) -> tuple[str, ...]:
         return (wanted,)
     if wanted != _AUTO:
         raise InvalidOption(
-            f"There is no weight format {wanted!r}: choose auto, {' or '.join(FORMAT_NAMES)}."
+            say(
+                "There is no weight format {wanted}: choose auto, {names}.",
+                wanted=repr(wanted),
+                names=" or ".join(FORMAT_NAMES),
+            )
         )
     exact_bytes = weight_bytes(target.config, weight_format("fp32"))
     if exact_bytes <= min(SMALL_MODEL_BYTES, room.host_bytes // 2):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.planning.mode_plan import ModePlan
 from engine.planning.placing import Placing
+from engine.sentences import figure, say
 from engine.sizes import readable
 
 NO_GPU = "There is no GPU that Tenon can use here."
@@ -25,27 +26,38 @@ def no_room(least_bytes: int, free_bytes: int, beside: str = "") -> str:
         free_bytes: What there is.
         beside: What else takes memory, as in " beside its draft".
     """
-    return (
-        f"It needs {readable(least_bytes)} of memory{beside} even when its layers are read from the disk, and "
-        f"{readable(free_bytes)} are free."
+    return say(
+        "It needs {least_bytes} of memory{beside} even when its layers are read from the "
+        "disk, and {free_bytes} are free.",
+        least_bytes=readable(least_bytes),
+        beside=beside,
+        free_bytes=readable(free_bytes),
     )
 
 
 def not_one_layer(free_bytes: int) -> str:
     """Why nothing of a model can be on a GPU."""
-    return f"Not even one layer fits into what is free of the GPU's memory, {readable(free_bytes)}."
+    return say(
+        "Not even one layer fits into what is free of the GPU's memory, {free_bytes}.",
+        free_bytes=readable(free_bytes),
+    )
 
 
 def no_room_beside_gpu(free_bytes: int) -> str:
     """Why a model cannot be shared between a GPU and the host."""
-    return f"What does not fit on the GPU must be in memory, and {readable(free_bytes)} are free there."
+    return say(
+        "What does not fit on the GPU must be in memory, and {free_bytes} are free there.",
+        free_bytes=readable(free_bytes),
+    )
 
 
 def no_disk(needed_bytes: int, free_bytes: int) -> str:
     """Why a model's files have no place."""
-    return (
-        f"Its files need {readable(needed_bytes)} of disk, and {readable(free_bytes)} are free: make room, "
-        "or choose a smaller model."
+    return say(
+        "Its files need {needed_bytes} of disk, and {free_bytes} are free: make room, or "
+        "choose a smaller model.",
+        needed_bytes=readable(needed_bytes),
+        free_bytes=readable(free_bytes),
     )
 
 
@@ -70,12 +82,25 @@ def summary(name: str, placing: Placing, layers: int, draft_on_gpu: bool) -> str
 def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
     """Why ``auto`` takes a mode."""
     if chosen is None:
-        return plain.refusal or "No mode that this version has can run this model here."
+        return plain.refusal or say("No mode that this version has can run this model here.")
     rate = chosen.tokens_per_second or 0.0
     speed = f"{rate:.0f} tok/s" if rate >= 100 else f"{rate:.2g} tok/s"
     if chosen.mode == "plain":
-        return f"Auto: plain, predicted at {speed}; no other mode is predicted to be faster here."
+        return say(
+            "Auto: plain, predicted at {speed}; no other mode is predicted to be faster here.", speed=speed
+        )
     if plain.tokens_per_second is None:
-        return f"Auto: {chosen.mode}, predicted at {speed} ({chosen.summary})."
+        return say(
+            "Auto: {mode}, predicted at {speed} ({summary}).",
+            mode=chosen.mode,
+            speed=speed,
+            summary=chosen.summary,
+        )
     times = rate / plain.tokens_per_second
-    return f"Auto: {chosen.mode}, predicted at {speed}, {times:.2g} times plain's ({chosen.summary})."
+    return say(
+        "Auto: {mode}, predicted at {speed}, {times} times plain's ({summary}).",
+        mode=chosen.mode,
+        speed=speed,
+        times=figure(times, ".2g"),
+        summary=chosen.summary,
+    )

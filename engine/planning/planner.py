@@ -10,6 +10,7 @@ from engine.messages import LoadOptions, Plan
 from engine.modes import MODES
 from engine.planning.mode_plan import MachinePlan, ModePlan
 from engine.planning.outlook import Outlook
+from engine.sentences import say
 
 AUTO = "auto"
 
@@ -46,11 +47,21 @@ def check_mode(options: LoadOptions) -> None:
     if options.mode == AUTO:
         return
     if options.mode not in MODES:
-        raise InvalidOption(f"There is no mode {options.mode!r}: choose {AUTO}, {' or '.join(MODES)}.")
+        raise InvalidOption(
+            say(
+                "There is no mode {mode}: choose {auto}, {names}.",
+                mode=repr(options.mode),
+                auto=AUTO,
+                names=" or ".join(MODES),
+            )
+        )
     if MODES[options.mode].needs_draft and choose_draft(options) is None:
         raise InvalidOption(
-            f"The mode {options.mode} needs a draft: name a small model of the same vocabulary as the draft, "
-            "or choose another mode."
+            say(
+                "The mode {mode} needs a draft: name a small model of the same vocabulary as the "
+                "draft, or choose another mode.",
+                mode=options.mode,
+            )
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.errors import DraftMismatch
+from engine.sentences import say
 from engine.text.tokenizer import Tokenizer
 
 
@@ -20,8 +21,13 @@ def check_pair(target: Tokenizer, draft: Tokenizer) -> None:
         ours, theirs = wanted.get(token_id), found.get(token_id)
         if ours != theirs and (not ours or not theirs or _spelled(ours) != _spelled(theirs)):
             raise DraftMismatch(
-                f"The draft was made for another vocabulary: token {token_id} is {_shown(ours)} in the model and "
-                f"{_shown(theirs)} in the draft; choose a draft of the same family."
+                say(
+                    "The draft was made for another vocabulary: token {token_id} is {ours} in the model "
+                    "and {theirs} in the draft; choose a draft of the same family.",
+                    token_id=token_id,
+                    ours=_shown(ours),
+                    theirs=_shown(theirs),
+                )
             )
 
 

@@ -16,6 +16,7 @@ from torch import Tensor
 from engine.errors import ConfigInvalid, ModelNotFound, WeightsCorrupt, WeightsMissing
 from engine.gguf.files import find_gguf, gguf_name
 from engine.gguf.model import read_gguf
+from engine.sentences import say
 from engine.weights.safetensors_file import SafetensorsFile
 
 #: Bytes read between two looks at the cancel flag: 16 MB take 160 ms from a disk of 100 MB/s.
@@ -87,7 +88,9 @@ class Checkpoint:
 
     def __init__(self, path: Path) -> None:
         if not path.exists():
-            raise ModelNotFound(f"There is no model at {path}; check the path or install the model.")
+            raise ModelNotFound(
+                say("There is no model at {path}; check the path or install the model.", path=path)
+            )
         gguf = find_gguf(path)
         self._files: Sequence[WeightsFile]
         if gguf is not None:
@@ -184,14 +187,19 @@ def read_config_file(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
     if not path.is_file():
         raise ConfigInvalid(
-            f"There is no config.json in {folder}; choose the folder that holds the model's files."
+            say(
+                "There is no config.json in {folder}; choose the folder that holds the model's files.",
+                folder=folder,
+            )
         )
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ConfigInvalid(f"{path} cannot be read; download it again.", details=str(error)) from error
+        raise ConfigInvalid(
+            say("{path} cannot be read; download it again.", path=path), details=str(error)
+        ) from error
     if not isinstance(config, dict):
-        raise ConfigInvalid(f"{path} does not hold a config; download it again.")
+        raise ConfigInvalid(say("{path} does not hold a config; download it again.", path=path))
     return config
 
 
@@ -234,8 +242,13 @@ def weight_files(folder: Path) -> list[Path]:
     else:
         found = "holds no weights"
     raise WeightsMissing(
-        f"The folder {folder} {found}, and Tenon needs {SINGLE} (or shards and their index); "
-        "download the model in safetensors format or as a GGUF file."
+        say(
+            "The folder {folder} {found}, and Tenon needs {single} (or shards and their index); "
+            "download the model in safetensors format or as a GGUF file.",
+            folder=folder,
+            found=found,
+            single=SINGLE,
+        )
     )
 
 
@@ -244,15 +257,24 @@ def _shards(folder: Path) -> list[Path]:
         weight_map = json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"]
         names = sorted({str(name) for name in weight_map.values()})
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
-        raise WeightsCorrupt(f"{INDEX} cannot be read; download it again.", details=str(error)) from error
+        raise WeightsCorrupt(
+            say("{index} cannot be read; download it again.", index=INDEX), details=str(error)
+        ) from error
     if any(Path(name).name != name for name in names):
         raise WeightsCorrupt(
-            f"{INDEX} names files outside its folder; download the model from its own source."
+            say(
+                "{index} names files outside its folder; download the model from its own source.", index=INDEX
+            )
         )
     missing = [name for name in names if not (folder / name).is_file()]
     if missing:
         raise WeightsMissing(
-            f"{missing[0]} is not there ({len(missing)} of {len(names)} weights files are missing); "
-            "download the model again."
+            say(
+                "{missing} is not there ({absent} of {count} weights files are missing); download "
+                "the model again.",
+                missing=missing[0],
+                absent=len(missing),
+                count=len(names),
+            )
         )
     return [folder / name for name in names]

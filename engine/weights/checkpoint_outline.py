@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import ModelNotFound
+from engine.sentences import say
 from engine.weights.checkpoint import INDEX, architecture_of, read_config_file
 
 
@@ -33,7 +34,12 @@ class CheckpointOutline:
 
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
-            raise ModelNotFound(f"There is no model folder at {folder}; check the path or install the model.")
+            raise ModelNotFound(
+                say(
+                    "There is no model folder at {folder}; check the path or install the model.",
+                    folder=folder,
+                )
+            )
         self.folder = folder
         self.config = read_config_file(folder)
         self.config_source = "config.json"

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from engine.errors import OutOfDisk
+from engine.sentences import say
 from engine.sizes import readable
 
 #: Left free for the system and for what the person does next.
@@ -31,9 +32,16 @@ def check_room(
         return
     queued = f", {readable(queued_bytes)} are queued before it" if queued_bytes else ""
     raise OutOfDisk(
-        f"The download needs {readable(needed_bytes)}{queued} and {readable(reserve_bytes)} should stay free, but the "
-        f"disk of {folder} has {readable(free)}: free some room, or move Tenon's data to another disk with "
-        "TENON_DATA_DIR."
+        say(
+            "The download needs {needed_bytes}{queued} and {reserve_bytes} should stay free, but "
+            "the disk of {folder} has {free}: free some room, or move Tenon's data to another "
+            "disk with TENON_DATA_DIR.",
+            needed_bytes=readable(needed_bytes),
+            queued=queued,
+            reserve_bytes=readable(reserve_bytes),
+            folder=folder,
+            free=readable(free),
+        )
     )
 
 
