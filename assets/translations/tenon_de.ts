@@ -4791,6 +4791,16 @@
    <translation>{used} von {limit} Tokens des Modellkontexts sind belegt</translation>
   </message>
   <message>
+   <location filename="app/ui/settings/number_box.py" />
+   <source>{value} is the least that can be set here.</source>
+   <translation>{value} ist der kleinste Wert, der hier geht.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/number_box.py" />
+   <source>{value} is the most that can be set here.</source>
+   <translation>{value} ist der größte Wert, der hier geht.</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>{value} tokens</source>
    <translation>{value} Tokens</translation>

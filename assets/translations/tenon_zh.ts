@@ -4772,6 +4772,16 @@
    <translation>模型上下文已用 {used} / {limit} 个 token</translation>
   </message>
   <message>
+   <location filename="app/ui/settings/number_box.py" />
+   <source>{value} is the least that can be set here.</source>
+   <translation>此处最小可设为 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/number_box.py" />
+   <source>{value} is the most that can be set here.</source>
+   <translation>此处最大可设为 {value}。</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>{value} tokens</source>
    <translation>{value} 个 token</translation>
