@@ -23,6 +23,8 @@ class Remedy(Enum):
 
     TRY_AGAIN = mark("Try again")
     SMALLER_CONTEXT = mark("Reload with a smaller context")
+    MEMORY_BUDGET = mark("Raise the memory budget")
+    CONTEXT = mark("Correct the context length")
     OTHER_MODEL = mark("Choose another model")
     MODELS = mark("Open models")
     MACHINE = mark("Open This machine")
@@ -87,6 +89,10 @@ TROUBLES: dict[str, Trouble] = {
 }
 
 
+# By the option of the engine that stands in the way, where a value is known that would do.
+_CORRECTIONS = {"ram_budget_bytes": Remedy.MEMORY_BUDGET, "context": Remedy.CONTEXT}
+
+
 def title_of(report: ErrorReport) -> str:
     """What happened, in a few words; marked."""
     return TROUBLES.get(report.kind, TROUBLES["TenonError"]).title
@@ -94,11 +100,12 @@ def title_of(report: ErrorReport) -> str:
 
 def remedy_of(report: ErrorReport) -> Remedy:
     """The one thing to do about an error."""
-    remedy = TROUBLES.get(report.kind, TROUBLES["TenonError"]).remedy
-    if (
-        smaller_context(report.context) > 0
-    ):  # where memory was short, also for an engine that the system ended
+    if report.allowed is not None:
+        return _CORRECTIONS[report.allowed.option]
+    # Where memory was short, also for an engine that the system ended.
+    if smaller_context(report.context) > 0:
         return Remedy.SMALLER_CONTEXT
+    remedy = TROUBLES.get(report.kind, TROUBLES["TenonError"]).remedy
     return Remedy.OTHER_MODEL if remedy is Remedy.SMALLER_CONTEXT else remedy
 
 

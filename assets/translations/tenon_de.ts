@@ -818,6 +818,11 @@
    <translation>Auswahl kopieren</translation>
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Correct the context length</source>
+   <translation>Kontextlänge berichtigen</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Daily backup</source>
    <translation>Tägliche Sicherung</translation>
@@ -2565,6 +2570,11 @@
    <translation>RAM, GB</translation>
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Raise the memory budget</source>
+   <translation>Speicherbudget erhöhen</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/installed_list.py" />
    <source>Reading its files</source>
    <translation>Dateien werden gelesen</translation>
@@ -3291,6 +3301,11 @@
    <location filename="app/ui/machine/page.py" />
    <source>The machine is being looked at</source>
    <translation>Der Computer wird angesehen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>The memory budget is {size} GB from now on.</source>
+   <translation>Das Speicherbudget beträgt ab jetzt {size} GB.</translation>
   </message>
   <message>
    <location filename="app/ui/turn_requests.py" />

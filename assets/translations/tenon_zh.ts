@@ -810,6 +810,11 @@
    <translation>复制所选内容</translation>
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Correct the context length</source>
+   <translation>更正上下文长度</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Daily backup</source>
    <translation>每日备份</translation>
@@ -2553,6 +2558,11 @@
    <translation>内存，GB</translation>
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Raise the memory budget</source>
+   <translation>提高内存预算</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/installed_list.py" />
    <source>Reading its files</source>
    <translation>正在读取文件</translation>
@@ -3278,6 +3288,11 @@
    <location filename="app/ui/machine/page.py" />
    <source>The machine is being looked at</source>
    <translation>正在查看本机</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>The memory budget is {size} GB from now on.</source>
+   <translation>内存预算现为 {size} GB。</translation>
   </message>
   <message>
    <location filename="app/ui/turn_requests.py" />

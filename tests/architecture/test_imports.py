@@ -38,7 +38,7 @@ RANKS = {
     "engine.text": -1,
     "engine.gguf": -2,
     "engine.messages": -3,
-    "engine.errors": -3,
+    "engine.errors": -4,
 }
 # Makes the bundled models with everything below it; nothing imports it.
 TOP = "engine.training"

@@ -17,6 +17,7 @@ from app.chat.troubles import (
     title_of,
 )
 from engine import errors
+from engine.errors import Allowed
 from engine.messages import ErrorReport
 
 KINDS = {
@@ -47,6 +48,14 @@ def test_a_smaller_context_is_offered_where_one_is_left(context: int, remedy: Re
 def test_an_engine_that_was_ended_for_want_of_memory_is_given_a_smaller_context() -> None:
     assert remedy_of(ErrorReport("EngineStopped", "It stopped.")) is Remedy.TRY_AGAIN
     assert remedy_of(ErrorReport("EngineStopped", "It stopped.", context=4096)) is Remedy.SMALLER_CONTEXT
+
+
+@pytest.mark.parametrize(
+    ("option", "remedy"), [("ram_budget_bytes", Remedy.MEMORY_BUDGET), ("context", Remedy.CONTEXT)]
+)
+def test_what_would_do_comes_before_anything_else(option: str, remedy: Remedy) -> None:
+    report = ErrorReport("OutOfMemory", "Too small.", context=8192, allowed=Allowed(option, 1))
+    assert remedy_of(report) is remedy
 
 
 def test_half_of_a_context_or_none() -> None:
