@@ -186,8 +186,8 @@ def _choose_weights(
 
 
 def _gigabytes(size_bytes: int) -> str:
-    """In the unit of the setting."""
-    return f"{size_bytes / 1e9:.3g} GB"
+    """In the unit of the setting, where that is no tiny part of it."""
+    return f"{size_bytes / 1e9:.3g} GB" if size_bytes >= _BUDGET_STEP_BYTES else _readable(size_bytes)
 
 
 def _readable(size_bytes: int) -> str:
