@@ -411,7 +411,7 @@
    <translation>Dateien anhängen...</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/attaching.py" />
    <source>Attach text files</source>
    <translation>Textdateien anhängen</translation>
   </message>
@@ -3141,7 +3141,7 @@
    <translation>Tenon öffnet Modellordner, GGUF-Dateien und exportierte Chats, nicht {name}.</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/link_question.py" />
    <source>Tenon opens web and mail links only, not this one: {address}</source>
    <translation>Tenon öffnet nur Web- und Mail-Links, nicht diesen: {address}</translation>
   </message>

@@ -402,7 +402,7 @@
    <translation>附加文件...</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/attaching.py" />
    <source>Attach text files</source>
    <translation>附加文本文件</translation>
   </message>
@@ -3127,7 +3127,7 @@
    <translation>Tenon 可打开模型文件夹、GGUF 文件和导出的对话，不能打开 {name}。</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/link_question.py" />
    <source>Tenon opens web and mail links only, not this one: {address}</source>
    <translation>Tenon 只打开网页和邮件链接，不能打开：{address}</translation>
   </message>
