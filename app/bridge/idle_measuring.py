@@ -46,7 +46,7 @@ class IdleMeasuring(QObject):
         self._machine = machine
         self._clock = clock
         self._used = clock()
-        self._runs = self._gave_way = False
+        self._looked = self._runs = self._gave_way = False
         client.event_received.connect(self.note_use)
         replies.asked.connect(self.give_way)
         machine.changed.connect(self._machine_changed)
@@ -70,8 +70,11 @@ class IdleMeasuring(QObject):
             self.note_use()
         elif self._clock() - self._used < _QUIET_S:
             return
-        elif machine.report is None:
+        elif machine.report is None and not self._looked:
+            self._looked = True
             machine.look()
+        elif machine.report is None:  # it was told why; once is enough
+            self.timer.stop()
         else:
             self._gave_way = False
             machine.measure_speeds()

@@ -1,4 +1,4 @@
-"""The list of modes of a chat's settings; it can say nothing, and then the settings of the window hold."""
+"""The list of modes, with the reasons of those that cannot run here."""
 
 from __future__ import annotations
 

@@ -74,6 +74,18 @@ def test_a_machine_that_nobody_asked_about_is_looked_at_first(desk: Desk) -> Non
     assert quiet.machine.measuring.running
 
 
+def test_a_machine_that_cannot_be_told_is_asked_about_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet = Quiet(desk)
+    looks: list[bool] = []
+    monkeypatch.setattr(quiet.machine, "look", lambda: looks.append(True))
+    for _ in range(3):
+        quiet.pass_time()
+    assert looks == [True]
+    assert not quiet.idle.timer.isActive()
+
+
 def test_nothing_is_measured_while_a_reply_runs(desk: Desk) -> None:
     quiet = Quiet(desk)
     quiet.look()
