@@ -32,11 +32,17 @@ class Attaching(QObject):
     def attach(self, paths: list[Path]) -> None:
         """Put files beside the message that is typed; what is no text is told, and left out."""
         row = self._composer.attachments
+        refusals: list[str] = []
         for path in paths:
             try:
-                row.set_attachments((*row.attachments, self._workspace.attach(path)))
+                file = self._workspace.attach(path)
+                if file not in row.attachments:
+                    row.set_attachments((*row.attachments, file))
             except TenonError as error:
-                self.said.emit(error.message, True)
+                if error.message not in refusals:
+                    refusals.append(error.message)
+        if refusals:
+            self.said.emit("\n".join(refusals), True)
         self._composer.setFocus(Qt.FocusReason.OtherFocusReason)
 
     @Slot()

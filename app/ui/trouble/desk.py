@@ -90,7 +90,7 @@ class TroubleDesk(QObject):
 
     @Slot(object)
     def _engine_changed(self, state: EngineState) -> None:
-        if state.phase is EnginePhase.READY and self._of_engine:
+        if state.phase in (EnginePhase.READY, EnginePhase.IDLE) and self._of_engine:
             self._over(self._of_engine)
             self._of_engine = ""
 

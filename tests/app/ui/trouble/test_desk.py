@@ -305,6 +305,19 @@ def test_trouble_that_is_over_is_not_told_of_any_longer(
     assert not window.toast.isVisible()
 
 
+def test_an_engine_that_is_up_again_without_its_model_has_not_stopped(
+    window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+) -> None:
+    workspace.set_engine(
+        EngineState(EnginePhase.STOPPED, "guide", "Tenon guide", sentence=SHORT.message, trouble=SHORT)
+    )
+    qtbot.waitUntil(lambda: window.toast.isVisible() and window.toast.text == SHORT.message)
+    workspace.set_engine(EngineState(EnginePhase.LOADING, "guide", "Tenon guide"))
+    assert window.toast.isVisible()
+    workspace.set_engine(EngineState(EnginePhase.IDLE, "guide", "Tenon guide"))
+    assert not window.toast.isVisible()
+
+
 def test_other_words_stay_when_trouble_is_over(window: MainWindow, workspace: FakeWorkspace) -> None:
     workspace.trouble.emit(ErrorReport("StorageError", "The disk is full."))
     window.toast.say("The chat is deleted.", "Undo")
