@@ -52,7 +52,8 @@ from engine.planning.outlook import Outlook, look_ahead
 from engine.planning.planner import check_mode, settle
 from engine.planning.prediction import found_pairs, predictions
 from engine.planning.report_messages import machine_report
-from engine.reply import ReplyRun, check_request
+from engine.reply import ReplyRun
+from engine.request import check_request
 
 _PROGRESS_EVERY_S = 0.05
 _Request = Load | Generate | CheckDrafts | ReportMachine | MakePlan | PredictModels | FindPairs

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from engine.errors import Allowed, InvalidOption
 from engine.model.config import ModelConfig
+from engine.planning.thresholds import DEFAULT_CONTEXT
 
-# A larger context than this has to be asked for: its cache is memory that most conversations never use.
-DEFAULT_CONTEXT = 8192
 _LEAST = 16
 
 

@@ -15,10 +15,9 @@ from engine.planning.mode_plan import ORDER, MachinePlan, Wishes
 from engine.planning.model_facts import DraftFacts, TargetFacts
 from engine.planning.placing import Room, read_room
 from engine.planning.profile import Profile
+from engine.planning.thresholds import SMALL_MODEL_BYTES
 
 _AUTO = "auto"
-# Up to this size float32, which is exact, costs little time and memory.
-_SMALL_MODEL_BYTES = 1 << 30
 
 
 def plan_machine(
@@ -78,7 +77,7 @@ def _formats(target: TargetFacts, wanted: str, room: Room) -> tuple[str, ...]:
             f"There is no weight format {wanted!r}: choose auto, {' or '.join(FORMAT_NAMES)}."
         )
     exact_bytes = weight_bytes(target.config, weight_format("fp32"))
-    if exact_bytes <= min(_SMALL_MODEL_BYTES, room.host_bytes // 2):
+    if exact_bytes <= min(SMALL_MODEL_BYTES, room.host_bytes // 2):
         return ("fp32",)
     device = 0 if room.gpu is None or room.gpu.unified else room.gpu_bytes
     formats = ("fp32", "bf16", "int8")

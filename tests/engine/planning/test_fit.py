@@ -59,7 +59,7 @@ def test_too_little_memory_is_refused_with_the_numbers(
     config: ModelConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fit, "available_memory_bytes", lambda: (256 << 20) + 100_000)
-    with pytest.raises(OutOfMemory, match=r"needs .* MB .* free are 0.1 MB: close other programs"):
+    with pytest.raises(OutOfMemory, match=r"needs .* MB .* free are 100 kB: close other programs"):
         fit_model(config, LoadOptions())
 
 
@@ -118,7 +118,7 @@ def test_auto_takes_the_fastest_that_fits_and_four_bits_only_when_nothing_else_d
         return fit_model(config, LoadOptions(ram_budget_bytes=budget, context=16)).weights.name
 
     assert chosen() == "fp32"
-    monkeypatch.setattr(fit, "_SMALL_MODEL_BYTES", 0)
+    monkeypatch.setattr(fit, "SMALL_MODEL_BYTES", 0)
     seconds = {"fp32": 4.0, "bf16": 9.0, "int8": 3.0, "int4": 1.0}
     monkeypatch.setattr(fit, "format_seconds", lambda folder: seconds)
     assert chosen() == "int8"
@@ -133,7 +133,7 @@ def test_auto_takes_the_fastest_that_fits_and_four_bits_only_when_nothing_else_d
 def test_four_bits_are_for_files_that_lose_nothing_in_them(
     stored: str | None, expected: str, config: ModelConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fit, "_SMALL_MODEL_BYTES", 0)
+    monkeypatch.setattr(fit, "SMALL_MODEL_BYTES", 0)
     seconds = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "int4": 0.5}
     monkeypatch.setattr(fit, "format_seconds", lambda folder: seconds)
     quantized = replace(config, quantization=stored)
@@ -153,7 +153,7 @@ def test_a_large_draft_takes_the_fastest_format(config: ModelConfig, monkeypatch
     assert small.name == ("fp32" if library.available() is None else "bf16")
     monkeypatch.setattr(library, "available", lambda: None)
     assert fit.fit_draft(config, LoadOptions()).weights.name == "fp32"
-    monkeypatch.setattr(fit, "_SMALL_DRAFT_BYTES", 0)
+    monkeypatch.setattr(fit, "SMALL_DRAFT_BYTES", 0)
     seconds = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "int4": 0.5}
     monkeypatch.setattr(fit, "format_seconds", lambda folder: seconds)
     settled = fit.fit_draft(config, LoadOptions(context=64))
