@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from engine.errors import InvalidOption
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import FORMAT_NAMES, weight_format
+from engine.planning.context_range import check_context
 from engine.planning.device_fit import check_layers
 from engine.planning.format_planner import FormatPlanner
 from engine.planning.hardware_report import HardwareReport
@@ -43,10 +44,7 @@ def plan_machine(
     """
     wishes = wishes or Wishes()
     config = target.config
-    if wishes.context is not None and not 16 <= wishes.context <= config.context_length:
-        raise InvalidOption(
-            f"The context is {wishes.context:,} tokens, but this model takes 16 to {config.context_length:,}."
-        )
+    check_context(config, wishes.context)
     check_layers(wishes.gpu_layers)
     room = read_room(report, wishes.ram_budget_bytes, wishes.vram_budget_bytes)
 
