@@ -7,6 +7,7 @@ system's page cache: they are shared between processes, given back under pressur
 from __future__ import annotations
 
 import logging
+import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -90,12 +91,12 @@ def open_packed(
         except PackedFileUnusable as problem:
             _log.info("%s is not used: %s", path, problem)
     failures: list[str] = []
-    needed = weight_bytes(config, weight_format)
+    needed = weight_bytes(config, weight_format) + _SPARE_BYTES
     for path in places:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             free = shutil.disk_usage(path.parent).free
-            if free < needed + _SPARE_BYTES:
+            if free < needed:
                 raise OSError(f"{free / 1e9:.3g} GB are free and {needed / 1e9:.3g} GB are needed")
             sections = packed_sections(checkpoint, config, weight_format, progress, check)
             write_packed_file(path, source, name, sections, keep_cached)
@@ -108,10 +109,10 @@ def open_packed(
     raise OutOfDisk(
         say(
             "The {name} weights could not be written next to the model nor to {cache_folder}: "
-            "free {needed} GB on one of these disks.",
+            "make {needed} GB free on one of these disks.",
             name=weight_format.name,
             cache_folder=cache_folder,
-            needed=figure(needed / 1000000000.0, ".2g"),
+            needed=figure(math.ceil(needed / 10000000.0) / 100, ".2f"),
         ),
         details="\n".join(failures),
     )

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.errors import InvalidOption, OutOfMemory
+from engine.errors import Allowed, InvalidOption, OutOfMemory
 from engine.hub.installed import cache_folder
 from engine.kernels import library
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.footprint import cache_bytes, weight_bytes
 from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
+from engine.planning.context_range import check_context, default_context
 from engine.planning.footprint import host_footprint
 from engine.planning.hardware import available_memory_bytes, process_bytes
 from engine.planning.kernel_table import format_seconds
@@ -24,9 +26,13 @@ from engine.planning.thresholds import (
     SMALL_MODEL_BYTES,
     SMALLEST_CONTEXT,
 )
-from engine.sentences import figure, say
+from engine.sentences import say
 from engine.sizes import readable
 
+# Budgets are set in steps of this.
+_BUDGET_STEP_BYTES = 100_000_000
+# What the process may take more when it is asked again.
+_GROWTH_BYTES = 16 << 20
 _RESIDENT = PlacementPlan()
 # Quantized checkpoints that int4 keeps, to a third of a percent of perplexity: Q4_0's grid is int4's own. 4 bits on
 # another grid (Q4_K, IQ4) lose 1.4 to 1.9 percent in it on the bundled guide, in int8 a tenth.
@@ -72,20 +78,13 @@ def fit_model(
         InvalidOption: an unknown precision, or a context the model does not have.
         OutOfMemory: not even streaming fits, with the least that would do.
     """
-    if options.context is not None and not 16 <= options.context <= config.context_length:
-        raise InvalidOption(
-            say(
-                "The context is {context} tokens, but this model takes 16 to {context_length}.",
-                context=figure(options.context, ","),
-                context_length=figure(config.context_length, ","),
-            )
-        )
+    check_context(config, options.context)
     baseline = process_bytes()
     available = available_memory_bytes() - HOST_RESERVE_BYTES
     budget = available
     if options.ram_budget_bytes is not None:
         budget = min(available, options.ram_budget_bytes - baseline)
-    wanted = options.context or min(DEFAULT_CONTEXT, config.context_length)
+    wanted = options.context or default_context(config)
     smallest = wanted if options.context else min(SMALLEST_CONTEXT, wanted)
 
     def needed(context: int, weights: WeightFormat) -> int:
@@ -108,33 +107,44 @@ def fit_model(
     if plan is None:
         resident = needed(context, weights)
         least = min(resident, least_bytes(config, weights, context, taken_bytes))
-        sentence = _refusal(weights, context, resident, least, budget, available, baseline)
-        raise OutOfMemory(sentence, short_bytes=max(0, least - budget))
+        needs = _needs(weights, context, resident, least)
+        if options.ram_budget_bytes is not None and budget < available and least <= available:
+            raise _budget_refused(options.ram_budget_bytes, baseline, needs, least)
+        raise OutOfMemory(
+            say(
+                "The model needs {needs}, but free are {budget}: close other programs, or choose a "
+                "smaller model, smaller weights or a smaller context.",
+                needs=needs,
+                budget=readable(max(budget, 0)),
+            ),
+            short_bytes=max(0, least - budget),
+        )
     return Fit(weights, context, whole, cache_bytes(config, context, weights), plan)
 
 
-def _refusal(
-    weights: WeightFormat, context: int, resident: int, least: int, budget: int, available: int, baseline: int
-) -> str:
-    """What to say when not even streaming fits."""
-    if budget < available:
-        given = f"the memory budget of {readable(budget + baseline)} leaves {readable(max(budget, 0))}"
-        remedy = f"give it a budget of {readable(least + baseline)} or more"
-    else:
-        given, remedy = f"free are {readable(max(budget, 0))}", "close other programs"
+def _needs(weights: WeightFormat, context: int, resident: int, least: int) -> str:
+    """What the model would take, resident and at the least."""
     streamed = ""
     if least < resident:
         streamed = f", or {readable(least)} when its layers are read from the disk for each token"
-    return say(
-        "The model needs {resident} for {name} weights and {context} tokens of "
-        "context{streamed}, but {given}: {remedy}, or choose a smaller model, smaller "
-        "weights or a smaller context.",
-        resident=readable(resident),
-        name=weights.name,
-        context=figure(context, ","),
-        streamed=streamed,
-        given=given,
-        remedy=remedy,
+    return f"{readable(resident)} for {weights.name} weights and {context:,} tokens of context{streamed}"
+
+
+def _budget_refused(budget_bytes: int, own_bytes: int, needs: str, least_bytes: int) -> OutOfMemory:
+    """A budget that is smaller than the process and the least of the model, with the budget that would do."""
+    steps = math.ceil((own_bytes + least_bytes + _GROWTH_BYTES) / _BUDGET_STEP_BYTES)
+    enough = steps * _BUDGET_STEP_BYTES
+    return OutOfMemory(
+        say(
+            "The memory budget of {budget_bytes} is too small: Tenon itself takes {own_bytes}, "
+            "and the model {needs}. Set the budget to {enough} or more, or choose a smaller "
+            "model.",
+            budget_bytes=_gigabytes(budget_bytes),
+            own_bytes=readable(own_bytes),
+            needs=needs,
+            enough=_gigabytes(enough),
+        ),
+        allowed=Allowed("ram_budget_bytes", enough),
     )
 
 
@@ -190,3 +200,8 @@ def _choose_weights(
         return weight_format("int4")
     seconds = format_seconds(cache_folder())
     return min(roomy, key=lambda weights: seconds[weights.name])
+
+
+def _gigabytes(size_bytes: int) -> str:
+    """In the unit of the setting, where that is no tiny part of it."""
+    return f"{size_bytes / 1e9:.3g} GB" if size_bytes >= _BUDGET_STEP_BYTES else readable(size_bytes)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from engine.errors import InvalidOption
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import FORMAT_NAMES, weight_format
+from engine.planning.context_range import check_context
 from engine.planning.device_fit import check_layers
 from engine.planning.format_planner import FormatPlanner
 from engine.planning.hardware_report import HardwareReport
@@ -15,7 +16,7 @@ from engine.planning.model_facts import DraftFacts, TargetFacts
 from engine.planning.placing import Room, read_room
 from engine.planning.profile import Profile
 from engine.planning.thresholds import SMALL_MODEL_BYTES
-from engine.sentences import figure, say
+from engine.sentences import say
 
 _AUTO = "auto"
 
@@ -44,14 +45,7 @@ def plan_machine(
     """
     wishes = wishes or Wishes()
     config = target.config
-    if wishes.context is not None and not 16 <= wishes.context <= config.context_length:
-        raise InvalidOption(
-            say(
-                "The context is {context} tokens, but this model takes 16 to {context_length}.",
-                context=figure(wishes.context, ","),
-                context_length=figure(config.context_length, ","),
-            )
-        )
+    check_context(config, wishes.context)
     check_layers(wishes.gpu_layers)
     room = read_room(report, wishes.ram_budget_bytes, wishes.vram_budget_bytes)
 

@@ -39,7 +39,7 @@ RANKS = {
     "engine.text": -1,
     "engine.gguf": -2,
     "engine.messages": -3,
-    "engine.errors": -3,
+    "engine.errors": -4,
     "engine.sizes": -3,
 }
 # Makes the bundled models with everything below it; nothing imports it.

@@ -40,7 +40,7 @@ def test_chosen_files_are_sent_along_and_shown_in_the_bubble(
     notes: Path,
 ) -> None:
     monkeypatch.setattr(
-        "app.ui.chat_page.QFileDialog.getOpenFileNames", lambda *arguments: ([str(notes)], "")
+        "app.ui.attaching.QFileDialog.getOpenFileNames", lambda *arguments: ([str(notes)], "")
     )
     composer = window.page.composer
     height = composer.sizeHint().height()
