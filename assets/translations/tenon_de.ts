@@ -103,6 +103,11 @@
    <translation>Eine Datei des Modells ist beschädigt</translation>
   </message>
   <message>
+   <location filename="engine/hub/answers.py" />
+   <source>A file of {repo} is not on the hub any more: get it again at its present revision.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>A file with all that was changed, for another computer or to keep.</source>
    <translation>Eine Datei mit allem, was geändert wurde, für einen anderen Computer oder zum Aufheben.</translation>
@@ -123,9 +128,24 @@
    <translation>Ein Spiegelserver des Hubs zum Suchen und Herunterladen; leer steht für den Hub selbst.</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>A model cannot be called {name}: give another one with --name.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/offer.py" />
+   <source>A model cannot be called {name}: use letters, digits, spaces and . _ + - alone.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>A model that nothing was asked of for so long leaves the memory; the next message loads it again.</source>
    <translation>Ein Modell, das so lange nichts gefragt wurde, verlässt den Speicher; die nächste Nachricht lädt es wieder.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>A quantization is asked for, and safetensors have none: leave one of them out.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/done_notice.py" />
@@ -181,6 +201,31 @@
    <location filename="app/ui/models/get_dialog.py" />
    <source>A token is kept already; paste another one to replace it</source>
    <translation>Ein Token ist schon hinterlegt; ein anderer ersetzt ihn</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>A value in the GGUF file's metadata is missing or of the wrong kind; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>A value in the draft's config.json is missing or of the wrong kind; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_layout.py" />
+   <source>A value in the draft's config.json is of the wrong kind; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>A value in {config_source} is missing or of the wrong kind; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/unpacking.py" />
+   <source>A wheel wants to write to {name}, which is outside of its folder: it is not used.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/trouble/about_dialog.py" />
@@ -306,6 +351,11 @@
    <translation>Immer</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Another import is under way: wait for it, and try again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/preset_row.py" />
    <source>Another name for the preset</source>
    <translation>Neuer Name der Vorlage</translation>
@@ -314,6 +364,16 @@
    <location filename="app/storage/failures.py" />
    <source>Another program is using the chats in {folder}: close it and send again.</source>
    <translation>Ein anderes Programm benutzt die Chats in {folder}: dort schließen und neu senden.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>Another window or command of Tenon is fetching GPU support: wait for it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/download/download.py" />
+   <source>Another window or command of Tenon is fetching {name} already: wait for it, or pause it.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/message_commands.py" />
@@ -424,6 +484,21 @@
    <location filename="app/chat/choices.py" />
    <source>Auto</source>
    <translation>Auto</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Auto: plain, predicted at {speed}; no other mode is predicted to be faster here.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Auto: {mode}, predicted at {speed} ({summary}).</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Auto: {mode}, predicted at {speed}, {times} times plain's ({summary}).</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -1117,6 +1192,11 @@
    <translation>Wird geholt...</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Files of several folders cannot be used in place: add --copy.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/find_bar.py" />
    <source>Find in this chat</source>
    <translation>In diesem Chat suchen</translation>
@@ -1272,9 +1352,29 @@
    <translation>GPU-Unterstützung</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/status.py" />
+   <source>GPU support ({title}) is installed and works with {seen}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because {problem}: check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installed_addon.py" />
+   <source>GPU support ({title}) was fetched for another version of Tenon, so it is switched off: fetch it again with `tenon gpu install`.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>GPU support cannot be used</source>
    <translation>GPU-Unterstützung ist nicht nutzbar</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installed_addon.py" />
+   <source>GPU support in {folder} cannot be removed while it is in use: close every window of Tenon first.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/choices.py" />
@@ -1300,6 +1400,11 @@
    <location filename="app/ui/models/get_dialog.py" />
    <source>Get {title}</source>
    <translation>{title} holen</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Give one folder, or files alone.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/giving_up_dialog.py" />
@@ -1558,6 +1663,11 @@
    <translation>Er ließ sich nicht ansehen. Alles andere geht trotzdem.</translation>
   </message>
   <message>
+   <location filename="engine/hub/search.py" />
+   <source>It holds neither GGUF nor safetensors files.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/gpu_section.py" />
    <source>It is PyTorch for this graphics card, in a folder of its own, and can be removed again.</source>
    <translation>Das ist PyTorch für diese Grafikkarte, in einem eigenen Ordner, und lässt sich wieder entfernen.</translation>
@@ -1583,9 +1693,24 @@
    <translation>Sie ist kein UTF-8-Text.</translation>
   </message>
   <message>
+   <location filename="engine/hub/search.py" />
+   <source>It is quantized with {method}; take the original or a GGUF version.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>It needs {least_bytes} of memory{beside} even when its layers are read from the disk, and {free_bytes} are free.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/models/removal_dialog.py" />
    <source>Its draft {name} too, {size}</source>
    <translation>Auch sein Entwurf {name}, {size}</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Its files need {needed_bytes} of disk, and {free_bytes} are free: make room, or choose a smaller model.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/removal_dialog.py" />
@@ -2038,6 +2163,16 @@
    <translation>Weitere Modelle</translation>
   </message>
   <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>More than one installed model is {name}: name {either}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>More than one installed model is {reference}: name {names}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/recommendation.py" />
    <source>Most capable</source>
    <translation>Am fähigsten</translation>
@@ -2183,9 +2318,19 @@
    <translation>Keine Grafikkarte</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>No graphics card was found that GPU support could be fetched for.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>No limit</source>
    <translation>Keine Grenze</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>No mode that this version has can run this model here.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />
@@ -2221,6 +2366,11 @@
    <location filename="app/ui/models/model_table.py" />
    <source>None yet</source>
    <translation>Noch nichts</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Not even one layer fits into what is free of the GPU's memory, {free_bytes}.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/installed_list.py" />
@@ -2263,6 +2413,11 @@
    <translation>Nichts aus dieser Sitzung wird gespeichert, also lässt sich nichts importieren: erst Platz schaffen.</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Nothing to import: give a folder, a GGUF file, or the files of one model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/model_button.py" />
    <source>Nothing was asked for a while, so its memory is free; the next message loads it again.</source>
    <translation>Eine Weile kam keine Frage, daher ist der Speicher frei; die nächste Nachricht lädt es wieder.</translation>
@@ -2293,6 +2448,11 @@
    <translation>Aus</translation>
   </message>
   <message>
+   <location filename="engine/hub/connection.py" />
+   <source>Offline mode is on, so {url} is not asked.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/sidebar/age_groups.py" />
    <source>Older</source>
    <translation>Älter</translation>
@@ -2316,6 +2476,11 @@
    <location filename="app/chat/exchange/reading.py" />
    <source>Only files exported by Tenon and ChatGPT's conversations.json can be imported.</source>
    <translation>Importiert werden nur Dateien, die Tenon exportiert hat, und conversations.json von ChatGPT.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/loader.py" />
+   <source>Only {count} of {rows} rows of {name} were filled; report this as a bug.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/model_menus.py" />
@@ -3101,9 +3266,19 @@
    <translation>Temperatur</translation>
   </message>
   <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon cannot run GGUF files of the architecture {name}; it runs {names}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>Tenon cannot run this model</source>
    <translation>Tenon kann dieses Modell nicht ausführen</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon cannot run {architecture}; it runs {names}.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/storage/failures.py" />
@@ -3121,9 +3296,94 @@
    <translation>Tenon wurde letztes Mal nicht ordentlich beendet</translation>
   </message>
   <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is {name}); choose a newer file of this model, or its safetensors version.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/search.py" />
+   <source>Tenon does not run {architecture}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/storage/conversation_store.py" />
    <source>Tenon ended before this reply was complete.</source>
    <translation>Tenon wurde beendet, bevor diese Antwort fertig war.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon has no RoPE of the type {kind} in GGUF files; choose another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/rope.py" />
+   <source>Tenon has no RoPE of the type {kind}; the types are {names}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no activation {activation}; it has {names}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>Tenon has no activation {hidden_act}; choose another draft.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no attn_logit_softcapping in {name}; choose another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, and Dovetail's gated fusion.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>Tenon has no draft with LongRoPE; choose another draft.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no final_logit_softcapping in {name}; choose another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon has no heads whose keys and values differ in size; choose another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no layers of the type {unknown}; choose another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/rope.py" />
+   <source>Tenon has no multimodal RoPE (mrope_section); choose the text-only model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/rope.py" />
+   <source>Tenon has no partial_rotary_factor ({fraction}) in this architecture.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>Tenon has no tokenizer of the kind {kind} in GGUF files; choose another model, or its safetensors version.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon has no {key} ({found}) in GGUF files of {architecture}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon has rope.scaling.attn_factor with LongRoPE alone; choose another model.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3136,6 +3396,11 @@
    <translation>Tenon hat einen Fehler gemacht und läuft weiter: neu starten, wenn etwas falsch aussieht, und die Details melden.</translation>
   </message>
   <message>
+   <location filename="engine/engine.py" />
+   <source>Tenon made a mistake and stopped this reply: try again, and report it if it comes back.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/opener.py" />
    <source>Tenon opens model folders, GGUF files and exported chats, not {name}.</source>
    <translation>Tenon öffnet Modellordner, GGUF-Dateien und exportierte Chats, nicht {name}.</translation>
@@ -3144,6 +3409,26 @@
    <location filename="app/ui/link_question.py" />
    <source>Tenon opens web and mail links only, not this one: {address}</source>
    <translation>Tenon öffnet nur Web- und Mail-Links, nicht diesen: {address}</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon runs causal models, and this one sets use_bidirectional_attention.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon runs models whose layers are alike, and {key} differs between this one's.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>Tenon runs no draft with blocks of the type {model_type}; choose one with Llama's.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>Tenon uses Apple's GPU as it is: there is nothing to fetch.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/bridge/update_check.py" />
@@ -3166,6 +3451,26 @@
    <translation>Text</translation>
   </message>
   <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>The GGUF file has no tokenizer: download another file of this model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>The GGUF file names no architecture; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>The GGUF file {name} is damaged or cut short ({problem}); download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/engine.py" />
+   <source>The GPU ran out of memory: give it less of the model with a smaller GPU memory budget, or close other programs that use it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The GPU's memory ran out</source>
    <translation>Der Speicher der GPU ist voll</translation>
@@ -3174,6 +3479,21 @@
    <location filename="app/chat/troubles.py" />
    <source>The access token cannot be kept</source>
    <translation>Der Zugangstoken lässt sich nicht aufbewahren</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>The bundled {reference} model is not in {folder}: make it with `python -m engine.training.guide`, or choose another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/catalogue.py" />
+   <source>The catalogue has no {name}: give a repository like owner/name, or look with `tenon models search`.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The certificates cannot be read: check SSL_CERT_FILE and SSL_CERT_DIR.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/chat_folders.py" />
@@ -3216,9 +3536,34 @@
    <translation>Der Computer ist heiß: Antworten sind vielleicht langsamer, bis er abgekühlt ist.</translation>
   </message>
   <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The connection to the {name} broke off: check the network, and try again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/planning/context_range.py" />
+   <source>The context is {context} tokens, but this model takes {least} to {context_length}: choose a length between these, or none for the model's own.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/trouble/desk.py" />
    <source>The details of this installation are copied.</source>
    <translation>Die Details dieser Installation sind kopiert.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>The disk is full: free some room for {name} on the disk of {models}, or import it without --copy.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>The disk is full: free some room on the disk of {folder}, and try again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/download/transfer.py" />
+   <source>The disk is full: free some room on the disk of {parent}, and resume the download.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/storage/failures.py" />
@@ -3226,14 +3571,84 @@
    <translation>Die Disk mit {folder} ist voll: Platz schaffen, sonst werden neue Nachrichten nicht gespeichert.</translation>
   </message>
   <message>
+   <location filename="engine/hub/download/download_queue.py" />
+   <source>The download failed ({name}: {error}): try again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The download is not what it should be</source>
    <translation>Der Download ist nicht, was er sein sollte</translation>
   </message>
   <message>
+   <location filename="engine/hub/download/room.py" />
+   <source>The download needs {needed_bytes}{queued} and {reserve_bytes} should stay free, but the disk of {folder} has {free}: free some room, or move Tenon's data to another disk with TENON_DATA_DIR.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/download/stop.py" />
+   <source>The download was stopped.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The draft does not fit the model</source>
    <translation>Der Entwurf passt nicht zum Modell</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft is for a model with a vocabulary of {vocabulary_size}, and this model's has {wanted}; choose a draft that was made for this model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft is for a model with hidden size {target_hidden_size}, and this model's is {hidden_size}; choose a draft that was made for this model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/guarded.py" />
+   <source>The draft ran out of memory, so the reply goes on without it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft reads the layers {names} of a model, and this one has {layers}; choose a draft that was made for this model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/guarded.py" />
+   <source>The draft stopped working, so the reply goes on without it ({reason}).</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/dynamic_tree.py" />
+   <source>The draft tree's {name} must be between 1 and {most}, not {value}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/text/pairing.py" />
+   <source>The draft was made for another vocabulary: token {token_id} is {ours} in the model and {theirs} in the draft; choose a draft of the same family.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/loaded_draft.py" />
+   <source>The draft {reference} is a head that needs the model's hidden states, so it cannot guess while the model is read: choose a small model of the same vocabulary as the draft for {name}, or the mode dovetail.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>The draft's config.json describes no transformer layer; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft's d2t and t2d disagree about which of the model's tokens it drafts; download the draft again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft's hidden size is {hidden_size} and the model's {wanted}, so it needs an embedding and a head of its own; choose another draft.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/bridge/engine_client.py" />
@@ -3254,6 +3669,11 @@
    <location filename="app/bridge/engine_client.py" />
    <source>The engine stopped unexpectedly ({how}). Your chats are safe; it starts again with your next message.</source>
    <translation>Die Engine ist unerwartet stehen geblieben ({how}). Die Chats sind sicher; mit der nächsten Nachricht startet sie wieder.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/fallback.py" />
+   <source>The fallback threshold must be above 0 and at most 1, not {initial}.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/exchange/fields.py" />
@@ -3281,9 +3701,39 @@
    <translation>Die Datei wurde nicht importiert</translation>
   </message>
   <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The folder {folder} holds a draft head and not a whole model: choose the model that it was made for, and name this folder as its draft.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_layout.py" />
+   <source>The folder {folder} holds a whole model and no draft head: choose a folder with an EAGLE, Dovetail or speculators head.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>The folder {folder} {found}, and Tenon needs {single} (or shards and their index); download the model in safetensors format or as a GGUF file.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/files.py" />
+   <source>The folder {path} holds {found} GGUF models ({names}{more}): give the file and not the folder.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/chat_folders.py" />
    <source>The folder “{name}” is deleted, its chats are kept.</source>
    <translation>Der Ordner „{name}“ ist gelöscht, seine Chats bleiben.</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The guide's topics in {folder} cannot be read: install Tenon again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub answered {status} for {repo}: try again later, or check HF_ENDPOINT and the proxy.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3296,6 +3746,11 @@
    <translation>Der Hub gab nicht, was verlangt war</translation>
   </message>
   <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub does not accept the access token, or {repo} does not exist: check the name at {page}, or keep a new token with `tenon models token`.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The hub does not have it</source>
    <translation>Der Hub hat es nicht</translation>
@@ -3306,9 +3761,29 @@
    <translation>Der Hub verweigert den Zugang</translation>
   </message>
   <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub has no {repo}, or hides it from you: check the name, or keep an access token with `tenon models token` if it is private.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The hub is busy</source>
    <translation>Der Hub ist überlastet</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub refuses access to {repo}: check at {page} whether your account may read it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>The hub's address {endpoint} is none: HF_ENDPOINT must look like https://huggingface.co.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/request.py" />
+   <source>The limit of tokens is {max_tokens}, but it must be at least 1.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/machine/page.py" />
@@ -3316,9 +3791,24 @@
    <translation>Der Computer wird angesehen</translation>
   </message>
   <message>
+   <location filename="engine/engine.py" />
+   <source>The machine ran out of memory: close other programs, or choose a smaller model or context.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/trouble/desk.py" />
    <source>The memory budget is {size} GB from now on.</source>
    <translation>Das Speicherbudget beträgt ab jetzt {size} GB.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/fit.py" />
+   <source>The memory budget of {budget_bytes} is too small: Tenon itself takes {own_bytes}, and the model {needs}. Set the budget to {enough} or more, or choose a smaller model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/request.py" />
+   <source>The message holds bytes that are not UTF-8 text: convert it to UTF-8 first.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/turn_requests.py" />
@@ -3326,9 +3816,19 @@
    <translation>Die Nachricht ist gelöscht.</translation>
   </message>
   <message>
+   <location filename="engine/request.py" />
+   <source>The message is empty: write a question first.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The message is longer than the context</source>
    <translation>Die Nachricht ist länger als der Kontext</translation>
+  </message>
+  <message>
+   <location filename="engine/text/context_window.py" />
+   <source>The message is {prompt_tokens} tokens long, but the model's context holds {context}: shorten it, or load the model with a larger context.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/bridge/turns.py" />
@@ -3339,6 +3839,11 @@
    <location filename="app/ui/models/card.py" />
    <source>The mode that is predicted to be fastest</source>
    <translation>Der Modus mit der besten Vorhersage</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>The mode {mode} needs a draft: name a small model of the same vocabulary as the draft, or choose another mode.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3361,6 +3866,11 @@
    <translation>Das Modell passt nicht zu seiner Beschreibung</translation>
   </message>
   <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model folder {folder} has no tokenizer: copy tokenizer.json there, or download the model again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/settings/consequences.py" />
    <source>The model is being loaded.</source>
    <translation>Das Modell wird geladen.</translation>
@@ -3381,9 +3891,34 @@
    <translation>Das Modell ist nicht da</translation>
   </message>
   <message>
+   <location filename="engine/planning/fit.py" />
+   <source>The model needs {needs}, but free are {budget}: close other programs, or choose a smaller model, smaller weights or a smaller context.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model's chat template refuses this conversation: start a new chat, or use another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>The model's name is empty: give a folder, an installed model's name, or guide.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The model's tokenizer cannot be read</source>
    <translation>Der Tokenizer des Modells ist nicht lesbar</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/device_fit.py" />
+   <source>The number of layers on the GPU is {wanted}, but it must be at least 0.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The number of threads is {threads}, but it must be between 1 and 1024.</source>
+   <translation type="unfinished" />
   </message>
   <message numerus="yes">
    <location filename="app/chat/reply.py" />
@@ -3394,9 +3929,69 @@
    </translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index answered {status} for {repo}: check its address and the proxy.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_choice.py" />
+   <source>The package index contradicts itself about {name}: try another one, or later.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index does not say how large {url} is: give another one.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index gave another part of a file than was asked for: try again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_choice.py" />
+   <source>The package index gives no SHA-256 for {file_name}, so it could not be checked: give another index.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index gives no parts of files: give another one.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>The package index has no torch {version} with {names} for this system and Python ({python}): Tenon goes on without the GPU.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index has no {repo} any more: look again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_choice.py" />
+   <source>The package index has no {wanted} for this system and Python {python_version}: try another one, or later.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/model.py" />
+   <source>The parts of {path} hold the same tensor twice; download them again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/plan_panel.py" />
    <source>The plan is being made. While a reply runs it waits for its end.</source>
    <translation>Der Plan wird gemacht. Während einer Antwort wartet er auf deren Ende.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must look like http://host:port.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The proxy refuses the way to the {name}: check HTTPS_PROXY.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/reply.py" />
@@ -3427,6 +4022,11 @@
    <location filename="app/ui/announcements.py" />
    <source>The reply was stopped.</source>
    <translation>Die Antwort wurde angehalten.</translation>
+  </message>
+  <message>
+   <location filename="engine/engine.py" />
+   <source>The request was stopped.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -3474,6 +4074,86 @@
    <translation>Das System konnte ihn nicht öffnen. Der Ordner ist {folder}</translation>
   </message>
   <message>
+   <location filename="engine/placement/copies.py" />
+   <source>The system does not let Tenon pin {size_bytes} MB more of the host's memory for copies to the GPU: raise the limit (ulimit -l), or choose the mode offload.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>The tensor {name} is stored as {dtype}, and Tenon reads {names}; choose an unquantized version of this model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/tensors.py" />
+   <source>The tensor {name} is stored as {kind}, which Tenon cannot read; choose another quantization of this model, such as Q4_K_M or Q8_0.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>The tensor {name} of {file} is of the GGUF type {kind}, which Tenon does not know; choose another quantization of this model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>The tokenizer in the GGUF file is damaged: download the file again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The tokenizer in {folder} cannot be read: download the model's tokenizer files again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>The torch that Tenon runs on was built for {gpu}: there is nothing to fetch.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/download/transfer.py" />
+   <source>The {name} asks for a pause of {pause_s} minutes: resume the download then.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The {name} cannot be reached: check the network, the proxy and {setting}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The {name} did not answer in time: check the network, and try again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The {name} is {value}, but it must be {allowed}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The {name} sends every request on to another address without end: check {setting} and the proxy.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/packed_loader.py" />
+   <source>The {name} weights could not be written next to the model nor to {cache_folder}: make {needed} GB free on one of these disks.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The {name} {what}: try again in a few minutes.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The {name}'s address cannot be used ({error}): check {setting}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The {name}'s certificate is not trusted by this system: add your company's certificate to the system's store, or name its file in SSL_CERT_FILE.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Theme</source>
    <translation>Farbschema</translation>
@@ -3484,14 +4164,69 @@
    <translation>Ein Token ist da.</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>There is an installed model {name} already: remove it first, or give --name.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>There is no GPU support for {name} on this system.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/bridge/settings_desk.py" />
    <source>There is no GPU that Tenon can use here.</source>
    <translation>Hier gibt es keine GPU, die Tenon nutzen kann.</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>There is no config.json beside the weights in {location}: add it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>There is no config.json in {folder}; choose the folder that holds the model's files.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/download/download_queue.py" />
+   <source>There is no download of {name}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/head_checkpoint.py" />
+   <source>There is no draft folder at {folder}; check the path.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>There is no installed model {name}: `tenon models list` names them.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/exchange/reading.py" />
    <source>There is no message in it.</source>
    <translation>Darin ist keine Nachricht.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>There is no mode {mode}: choose {auto}, {names}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>There is no model at {path}; check the path or install the model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint_outline.py" />
+   <source>There is no model folder at {folder}; check the path or install the model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>There is no model {reference}: give the folder of a checkpoint, a GGUF file, an installed model's name, or guide.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3504,6 +4239,11 @@
    <translation>Für die heutige Sicherung der Chats ist kein Platz ({size} MiB, {free} MiB sind frei): auf der Disk mit {folder} Platz schaffen.</translation>
   </message>
   <message>
+   <location filename="engine/request.py" />
+   <source>There is no rule of verification {verify}: choose {names}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>There is no telemetry. Your chats, settings and models stay on this computer, and nothing about you or it is sent to anybody. The network is used when you search the hub or download a model, and to check for updates if you turn that on.</source>
    <translation>Es gibt keine Telemetrie. Chats, Einstellungen und Modelle bleiben auf diesem Computer, und nichts darüber wird an irgendwen gesendet. Das Netz wird benutzt, um den Hub zu durchsuchen und Modelle herunterzuladen, und für die Suche nach Updates, wenn sie eingeschaltet ist.</translation>
@@ -3514,6 +4254,11 @@
    <translation>Es ist kein Token da.</translation>
   </message>
   <message>
+   <location filename="engine/planning/fit.py" />
+   <source>There is no weight format {wanted}: choose auto, {names}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>There is not enough memory</source>
    <translation>Der Speicher reicht nicht</translation>
@@ -3522,6 +4267,11 @@
    <location filename="app/chat/troubles.py" />
    <source>There is not enough room on the disk</source>
    <translation>Der Platz auf der Disk reicht nicht</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>There is nothing at {path}: check the path.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3537,6 +4287,11 @@
    <location filename="app/ui/transcript/thought.py" />
    <source>Thinking</source>
    <translation>Denkt nach</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/bundled_torch.py" />
+   <source>This Tenon does not say which torch it runs on, so no GPU support can be chosen: install Tenon again.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3559,6 +4314,11 @@
    <translation>Das SQLite dieses Computers hat keinen Volltextindex (FTS5), daher werden Buchstaben verglichen, und es dauert länger.</translation>
   </message>
   <message>
+   <location filename="engine/drafting/head_layout.py" />
+   <source>This draft has the extra layernorms of speculators' eagle format, which Tenon cannot run; choose an EAGLE-3 draft.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/exchange.py" />
    <source>This file holds no settings of Tenon: choose one that was made by Export settings.</source>
    <translation>Diese Datei enthält keine Einstellungen von Tenon: eine wählen, die mit „Einstellungen exportieren“ gemacht ist.</translation>
@@ -3567,6 +4327,11 @@
    <location filename="app/ui/trouble/about_dialog.py" />
    <source>This installation</source>
    <translation>Diese Installation</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/access_token.py" />
+   <source>This is no access token: copy it whole from the hub's settings; it starts with hf_.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/machine/page.py" />
@@ -3579,9 +4344,19 @@
    <translation>Dieser Computer wird gemessen: die Antwort beginnt, wenn das fertig oder angehalten ist.</translation>
   </message>
   <message>
+   <location filename="engine/model/config.py" />
+   <source>This model is quantized (quantization_config, {method}), which Tenon cannot read; choose the unquantized version.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/trouble/desk.py" />
    <source>This model's context has {tokens} tokens from now on.</source>
    <translation>Der Kontext dieses Modells hat von jetzt an {tokens} Tokens.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/access_token.py" />
+   <source>This system has no keyring that Tenon can keep the token in: put it into the environment variable HF_TOKEN instead.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -3682,6 +4457,11 @@
    <location filename="app/ui/models/download_list.py" />
    <source>Try {name} again</source>
    <translation>{name} neu versuchen</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Two of the files have the same name: leave one of them out.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/composer/composer.py" />
@@ -3829,6 +4609,11 @@
    <translation>Willkommen bei Tenon</translation>
   </message>
   <message>
+   <location filename="engine/hub/connection.py" />
+   <source>What answers at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in page of the network.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/comparison/dialog.py" />
    <source>What both modes are to answer</source>
    <translation>Was beide Modi beantworten sollen</translation>
@@ -3842,6 +4627,11 @@
    <location filename="app/ui/command_palette.py" />
    <source>What do you want to do?</source>
    <translation>Was ist zu tun?</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>What does not fit on the GPU must be in memory, and {free_bytes} are free there.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/trouble/details_dialog.py" />
@@ -4470,9 +5260,24 @@
    <translation>Gewichte</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>{address} is no address of a package index: it must begin with https://.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/choice_popup.py" />
    <source>{choice}, in use</source>
    <translation>{choice}, in Gebrauch</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>{config_source} holds a value that transformers refuses; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/packed_layout.py" />
+   <source>{count} of the model's matrices do not fit {name} and stay in {dense} ({first}: {why}).</source>
+   <translation type="unfinished" />
   </message>
   <message numerus="yes">
    <location filename="app/ui/machine/words.py" />
@@ -4486,6 +5291,51 @@
    <location filename="app/ui/models/wording.py" />
    <source>{done} of {total}</source>
    <translation>{done} von {total}</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/remote_wheel.py" />
+   <source>{file_name} on the package index is no wheel: give another index.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{filename} cannot be read or copied: {reason}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/tensors.py" />
+   <source>{file} ended while {name} was read; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>{folder} cannot be removed: close what uses the model, or check who owns it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installed_addon.py" />
+   <source>{folder} cannot be removed: end the command that is fetching GPU support, or check who owns it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>{folder} cannot be written: {reason}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{folder} holds more than one GGUF model: give the file that you want.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{folder} holds no weights that Tenon reads: give a folder with model.safetensors (or shards and their index), or a GGUF file.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>{folder} is a file: give the model folder, the one that holds config.json, or a GGUF file.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/settings/desk_actions.py" />
@@ -4513,14 +5363,44 @@
    <translation>noch {hours} h</translation>
   </message>
   <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{index} cannot be read; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{index} names files outside its folder; download the model from its own source.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>{kind}, {size} free</source>
    <translation>{kind}, {size} frei</translation>
   </message>
   <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>{location} is not there any more: plug its disk in, or import the model again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/figures.py" />
    <source>{minutes} min left</source>
    <translation>noch {minutes} min</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/files.py" />
+   <source>{missing} is not there ({absent} of {count} parts are missing); download the model again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{missing} is not there ({absent} of {count} weights files are missing); download the model again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{missing} is not there: all {count} parts are needed.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />
@@ -4563,14 +5443,54 @@
    <translation>{name} ist nicht lesbar ({reason}): die Rechte prüfen.</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/unpacking.py" />
+   <source>{name} cannot be unpacked: fetch it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/head_checkpoint.py" />
+   <source>{name} does not hold a table of tensors; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>{name} has driver {driver}, and GPU support needs {drivers} or newer: update NVIDIA's driver, and look again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>{name} has driver {driver}, and {title} needs {least_driver} or newer: update NVIDIA's driver, and look again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>{name} has no driver of NVIDIA's: install it, and look again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/verification.py" />
+   <source>{name} has no record of what it should be: import it with `tenon models import` first.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/attachment.py" />
    <source>{name} has {size} MiB, but an attachment holds {most} MiB at most: attach the part that matters.</source>
    <translation>{name} hat {size} MiB, ein Anhang fasst aber höchstens {most} MiB: den wichtigen Teil anhängen.</translation>
   </message>
   <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{name} is a GGUF file of version {version}, and Tenon reads versions 2 and 3 in little-endian order; download a newer file of this model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/models/keeping.py" />
    <source>{name} is added.</source>
    <translation>{name} ist hinzugefügt.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/head_checkpoint.py" />
+   <source>{name} is damaged or holds more than weights; download it again.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/keeping.py" />
@@ -4588,9 +5508,19 @@
    <translation>{name} ist kein UTF-8-Text: als UTF-8 speichern und neu anhängen.</translation>
   </message>
   <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{name} is not a GGUF file; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/storage/text_file.py" />
    <source>{name} is not a file: attach files one by one.</source>
    <translation>{name} ist keine Datei: Dateien einzeln anhängen.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>{name} is not a safetensors file ({why}); download it again.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/attachment.py" />
@@ -4601,6 +5531,11 @@
    <location filename="app/ui/models/model_news.py" />
    <source>{name} is not here yet. {message}</source>
    <translation>{name} ist noch nicht hier. {message}</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>{name} is older than what today's torch was built for: Tenon runs on the processor here.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/model_news.py" />
@@ -4618,6 +5553,46 @@
    <translation>{name} wird noch gelesen: abwarten oder anhalten.</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{name} is truncated or no safetensors file: download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>{name} is truncated: {size_bytes} bytes are there, its header alone needs {needed}; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>{name} is truncated: {size_bytes} bytes are there, {needed} are needed; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/download/transfer.py" />
+   <source>{name} of {repo} arrived damaged twice: try again later, or from another network or mirror.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/download/transfer.py" />
+   <source>{name} of {repo} has another length than the {place} says: try again, or check the proxy or the mirror between.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>{name} of {repo} is no JSON: choose another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>{name} of {repo} is no config: choose another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>{name} ships with Tenon and is no installed model: it can be neither removed nor verified.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/bridge/archive.py" />
    <source>{name} was not imported. {reason}</source>
    <translation>{name} wurde nicht importiert. {reason}</translation>
@@ -4628,9 +5603,19 @@
    <translation>{name}: alle Dateien sind, wie sie waren.</translation>
   </message>
   <message>
+   <location filename="engine/sizes.py" />
+   <source>{number} bytes</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/find_bar.py" />
    <source>{number} of {total}</source>
    <translation>{number} von {total}</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/download/transfer.py" />
+   <source>{part} cannot be written: {reason}.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />
@@ -4638,9 +5623,29 @@
    <translation>{part} von {whole}</translation>
   </message>
   <message>
+   <location filename="engine/hub/record.py" />
+   <source>{path} cannot be read: download or import the model again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{path} cannot be read: {reason}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{path} cannot be read; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/storage/text_file.py" />
    <source>{path} cannot be written ({reason}): choose another folder, or free some space.</source>
    <translation>{path} lässt sich nicht schreiben ({reason}): einen anderen Ordner wählen oder Platz schaffen.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{path} does not hold a config; download it again.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/inspector/acceptance_plot.py" />
@@ -4666,6 +5671,51 @@
    <location filename="app/ui/welcome/page.py" />
    <source>{problem} The small guide works without the net.</source>
    <translation>{problem} Der kleine Guide geht auch ohne Netz.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/tensors.py" />
+   <source>{problem}, tensors are {names}; {remedy}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>{reference} was imported from {location}, which is not there any more: plug its disk in, or import it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>{repo} has no such revision any more: get it again at its present one.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>{repo} has no {quantization}: {offered}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>{repo} holds no GGUF files: look for its GGUF version with `tenon models search`, or take --format safetensors.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>{repo} is gated, and your access token's account has not been let in: accept its terms at {page}, wait until its owner agrees, and try again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>{repo} is gated: accept its terms at {page}, then keep an access token of your account with `tenon models token`.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>{repo} is no repository of the hub: write it like owner/name.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/outline.py" />
+   <source>{repo} says nothing of the model's shape before it is downloaded: get it first.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />
@@ -4809,6 +5859,11 @@
    <translation>{unit}, geschätzt</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>{url} is no page of a package index: check its address.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/composer/context_meter.py" />
    <source>{used} of {limit} tokens</source>
    <translation>{used} von {limit} Tokens</translation>
@@ -4847,6 +5902,16 @@
    <location filename="app/chat/choices.py" />
    <source>{what} Draft: {draft}</source>
    <translation>{what} Entwurf: {draft}</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>{what}, and the model's layers that were there need {needed} GB of memory, of which {free} GB are free: set the GPU memory budget to 0 and ask again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>{what}, so the model's layers move to the CPU and the reply goes on there in {name} weights.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/chat_folders.py" />

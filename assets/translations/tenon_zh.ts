@@ -95,6 +95,11 @@
    <translation>模型的一个文件已损坏</translation>
   </message>
   <message>
+   <location filename="engine/hub/answers.py" />
+   <source>A file of {repo} is not on the hub any more: get it again at its present revision.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>A file with all that was changed, for another computer or to keep.</source>
    <translation>包含所有更改的文件，可用于另一台电脑或留存。</translation>
@@ -115,9 +120,24 @@
    <translation>用于搜索和下载的 Hub 镜像；留空则使用 Hub 本身。</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>A model cannot be called {name}: give another one with --name.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/offer.py" />
+   <source>A model cannot be called {name}: use letters, digits, spaces and . _ + - alone.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>A model that nothing was asked of for so long leaves the memory; the next message loads it again.</source>
    <translation>模型闲置这么久后会离开内存；下一条消息会重新加载它。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>A quantization is asked for, and safetensors have none: leave one of them out.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/done_notice.py" />
@@ -173,6 +193,31 @@
    <location filename="app/ui/models/get_dialog.py" />
    <source>A token is kept already; paste another one to replace it</source>
    <translation>已保存一个令牌；粘贴新的即可替换</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>A value in the GGUF file's metadata is missing or of the wrong kind; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>A value in the draft's config.json is missing or of the wrong kind; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_layout.py" />
+   <source>A value in the draft's config.json is of the wrong kind; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>A value in {config_source} is missing or of the wrong kind; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/unpacking.py" />
+   <source>A wheel wants to write to {name}, which is outside of its folder: it is not used.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/trouble/about_dialog.py" />
@@ -297,6 +342,11 @@
    <translation>始终</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Another import is under way: wait for it, and try again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/preset_row.py" />
    <source>Another name for the preset</source>
    <translation>预设的新名称</translation>
@@ -305,6 +355,16 @@
    <location filename="app/storage/failures.py" />
    <source>Another program is using the chats in {folder}: close it and send again.</source>
    <translation>另一个程序正在使用 {folder} 中的对话：请关闭它再发送。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>Another window or command of Tenon is fetching GPU support: wait for it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/download/download.py" />
+   <source>Another window or command of Tenon is fetching {name} already: wait for it, or pause it.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/message_commands.py" />
@@ -415,6 +475,21 @@
    <location filename="app/chat/choices.py" />
    <source>Auto</source>
    <translation>自动</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Auto: plain, predicted at {speed}; no other mode is predicted to be faster here.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Auto: {mode}, predicted at {speed} ({summary}).</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Auto: {mode}, predicted at {speed}, {times} times plain's ({summary}).</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -1106,6 +1181,11 @@
    <translation>正在获取...</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Files of several folders cannot be used in place: add --copy.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/find_bar.py" />
    <source>Find in this chat</source>
    <translation>在此对话中查找</translation>
@@ -1261,9 +1341,29 @@
    <translation>GPU 支持</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/status.py" />
+   <source>GPU support ({title}) is installed and works with {seen}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because {problem}: check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installed_addon.py" />
+   <source>GPU support ({title}) was fetched for another version of Tenon, so it is switched off: fetch it again with `tenon gpu install`.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>GPU support cannot be used</source>
    <translation>无法使用 GPU 支持</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installed_addon.py" />
+   <source>GPU support in {folder} cannot be removed while it is in use: close every window of Tenon first.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/choices.py" />
@@ -1289,6 +1389,11 @@
    <location filename="app/ui/models/get_dialog.py" />
    <source>Get {title}</source>
    <translation>获取 {title}</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Give one folder, or files alone.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/giving_up_dialog.py" />
@@ -1545,6 +1650,11 @@
    <translation>无法查看。其他一切照常可用。</translation>
   </message>
   <message>
+   <location filename="engine/hub/search.py" />
+   <source>It holds neither GGUF nor safetensors files.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/gpu_section.py" />
    <source>It is PyTorch for this graphics card, in a folder of its own, and can be removed again.</source>
    <translation>这是用于此显卡的 PyTorch，放在单独的文件夹中，可以再移除。</translation>
@@ -1570,9 +1680,24 @@
    <translation>它不是 UTF-8 文本。</translation>
   </message>
   <message>
+   <location filename="engine/hub/search.py" />
+   <source>It is quantized with {method}; take the original or a GGUF version.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>It needs {least_bytes} of memory{beside} even when its layers are read from the disk, and {free_bytes} are free.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/models/removal_dialog.py" />
    <source>Its draft {name} too, {size}</source>
    <translation>连同它的草稿 {name}，{size}</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Its files need {needed_bytes} of disk, and {free_bytes} are free: make room, or choose a smaller model.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/removal_dialog.py" />
@@ -2025,6 +2150,16 @@
    <translation>更多模型</translation>
   </message>
   <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>More than one installed model is {name}: name {either}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>More than one installed model is {reference}: name {names}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/recommendation.py" />
    <source>Most capable</source>
    <translation>能力最强</translation>
@@ -2170,9 +2305,19 @@
    <translation>没有显卡</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>No graphics card was found that GPU support could be fetched for.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>No limit</source>
    <translation>不限</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>No mode that this version has can run this model here.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />
@@ -2208,6 +2353,11 @@
    <location filename="app/ui/models/model_table.py" />
    <source>None yet</source>
    <translation>暂无</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Not even one layer fits into what is free of the GPU's memory, {free_bytes}.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/installed_list.py" />
@@ -2250,6 +2400,11 @@
    <translation>本次会话不会保存，因此无法导入：请先腾出空间。</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Nothing to import: give a folder, a GGUF file, or the files of one model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/model_button.py" />
    <source>Nothing was asked for a while, so its memory is free; the next message loads it again.</source>
    <translation>闲置了一段时间，内存已释放；下一条消息会重新加载。</translation>
@@ -2280,6 +2435,11 @@
    <translation>关</translation>
   </message>
   <message>
+   <location filename="engine/hub/connection.py" />
+   <source>Offline mode is on, so {url} is not asked.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/sidebar/age_groups.py" />
    <source>Older</source>
    <translation>更早</translation>
@@ -2303,6 +2463,11 @@
    <location filename="app/chat/exchange/reading.py" />
    <source>Only files exported by Tenon and ChatGPT's conversations.json can be imported.</source>
    <translation>只能导入 Tenon 导出的文件和 ChatGPT 的 conversations.json。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/loader.py" />
+   <source>Only {count} of {rows} rows of {name} were filled; report this as a bug.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/model_menus.py" />
@@ -3087,9 +3252,19 @@
    <translation>温度</translation>
   </message>
   <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon cannot run GGUF files of the architecture {name}; it runs {names}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>Tenon cannot run this model</source>
    <translation>Tenon 无法运行此模型</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon cannot run {architecture}; it runs {names}.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/storage/failures.py" />
@@ -3107,9 +3282,94 @@
    <translation>Tenon 上次未正常退出</translation>
   </message>
   <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is {name}); choose a newer file of this model, or its safetensors version.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/search.py" />
+   <source>Tenon does not run {architecture}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/storage/conversation_store.py" />
    <source>Tenon ended before this reply was complete.</source>
    <translation>Tenon 在此回复完成前退出了。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon has no RoPE of the type {kind} in GGUF files; choose another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/rope.py" />
+   <source>Tenon has no RoPE of the type {kind}; the types are {names}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no activation {activation}; it has {names}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>Tenon has no activation {hidden_act}; choose another draft.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no attn_logit_softcapping in {name}; choose another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, and Dovetail's gated fusion.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>Tenon has no draft with LongRoPE; choose another draft.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no final_logit_softcapping in {name}; choose another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon has no heads whose keys and values differ in size; choose another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no layers of the type {unknown}; choose another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/rope.py" />
+   <source>Tenon has no multimodal RoPE (mrope_section); choose the text-only model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/rope.py" />
+   <source>Tenon has no partial_rotary_factor ({fraction}) in this architecture.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>Tenon has no tokenizer of the kind {kind} in GGUF files; choose another model, or its safetensors version.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon has no {key} ({found}) in GGUF files of {architecture}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon has rope.scaling.attn_factor with LongRoPE alone; choose another model.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3122,6 +3382,11 @@
    <translation>Tenon 出错了，但会继续运行：若有异常请重新启动，并报告详情。</translation>
   </message>
   <message>
+   <location filename="engine/engine.py" />
+   <source>Tenon made a mistake and stopped this reply: try again, and report it if it comes back.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/opener.py" />
    <source>Tenon opens model folders, GGUF files and exported chats, not {name}.</source>
    <translation>Tenon 可打开模型文件夹、GGUF 文件和导出的对话，不能打开 {name}。</translation>
@@ -3130,6 +3395,26 @@
    <location filename="app/ui/link_question.py" />
    <source>Tenon opens web and mail links only, not this one: {address}</source>
    <translation>Tenon 只打开网页和邮件链接，不能打开：{address}</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon runs causal models, and this one sets use_bidirectional_attention.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon runs models whose layers are alike, and {key} differs between this one's.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>Tenon runs no draft with blocks of the type {model_type}; choose one with Llama's.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>Tenon uses Apple's GPU as it is: there is nothing to fetch.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/bridge/update_check.py" />
@@ -3152,6 +3437,26 @@
    <translation>文本</translation>
   </message>
   <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>The GGUF file has no tokenizer: download another file of this model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>The GGUF file names no architecture; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>The GGUF file {name} is damaged or cut short ({problem}); download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/engine.py" />
+   <source>The GPU ran out of memory: give it less of the model with a smaller GPU memory budget, or close other programs that use it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The GPU's memory ran out</source>
    <translation>GPU 显存不足</translation>
@@ -3160,6 +3465,21 @@
    <location filename="app/chat/troubles.py" />
    <source>The access token cannot be kept</source>
    <translation>无法保存访问令牌</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>The bundled {reference} model is not in {folder}: make it with `python -m engine.training.guide`, or choose another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/catalogue.py" />
+   <source>The catalogue has no {name}: give a repository like owner/name, or look with `tenon models search`.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The certificates cannot be read: check SSL_CERT_FILE and SSL_CERT_DIR.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/chat_folders.py" />
@@ -3202,9 +3522,34 @@
    <translation>电脑过热：冷却之前回复可能较慢。</translation>
   </message>
   <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The connection to the {name} broke off: check the network, and try again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/planning/context_range.py" />
+   <source>The context is {context} tokens, but this model takes {least} to {context_length}: choose a length between these, or none for the model's own.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/trouble/desk.py" />
    <source>The details of this installation are copied.</source>
    <translation>本安装的详情已复制。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>The disk is full: free some room for {name} on the disk of {models}, or import it without --copy.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>The disk is full: free some room on the disk of {folder}, and try again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/download/transfer.py" />
+   <source>The disk is full: free some room on the disk of {parent}, and resume the download.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/storage/failures.py" />
@@ -3212,14 +3557,84 @@
    <translation>{folder} 所在的磁盘已满：请腾出空间，否则新消息不会保存。</translation>
   </message>
   <message>
+   <location filename="engine/hub/download/download_queue.py" />
+   <source>The download failed ({name}: {error}): try again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The download is not what it should be</source>
    <translation>下载的内容不符</translation>
   </message>
   <message>
+   <location filename="engine/hub/download/room.py" />
+   <source>The download needs {needed_bytes}{queued} and {reserve_bytes} should stay free, but the disk of {folder} has {free}: free some room, or move Tenon's data to another disk with TENON_DATA_DIR.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/download/stop.py" />
+   <source>The download was stopped.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The draft does not fit the model</source>
    <translation>草稿与模型不匹配</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft is for a model with a vocabulary of {vocabulary_size}, and this model's has {wanted}; choose a draft that was made for this model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft is for a model with hidden size {target_hidden_size}, and this model's is {hidden_size}; choose a draft that was made for this model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/guarded.py" />
+   <source>The draft ran out of memory, so the reply goes on without it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft reads the layers {names} of a model, and this one has {layers}; choose a draft that was made for this model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/guarded.py" />
+   <source>The draft stopped working, so the reply goes on without it ({reason}).</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/dynamic_tree.py" />
+   <source>The draft tree's {name} must be between 1 and {most}, not {value}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/text/pairing.py" />
+   <source>The draft was made for another vocabulary: token {token_id} is {ours} in the model and {theirs} in the draft; choose a draft of the same family.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/loaded_draft.py" />
+   <source>The draft {reference} is a head that needs the model's hidden states, so it cannot guess while the model is read: choose a small model of the same vocabulary as the draft for {name}, or the mode dovetail.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>The draft's config.json describes no transformer layer; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft's d2t and t2d disagree about which of the model's tokens it drafts; download the draft again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft's hidden size is {hidden_size} and the model's {wanted}, so it needs an embedding and a head of its own; choose another draft.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/bridge/engine_client.py" />
@@ -3240,6 +3655,11 @@
    <location filename="app/bridge/engine_client.py" />
    <source>The engine stopped unexpectedly ({how}). Your chats are safe; it starts again with your next message.</source>
    <translation>引擎意外停止（{how}）。对话是安全的；下一条消息会重新启动它。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/fallback.py" />
+   <source>The fallback threshold must be above 0 and at most 1, not {initial}.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/exchange/fields.py" />
@@ -3267,9 +3687,39 @@
    <translation>文件未导入</translation>
   </message>
   <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The folder {folder} holds a draft head and not a whole model: choose the model that it was made for, and name this folder as its draft.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/drafting/head_layout.py" />
+   <source>The folder {folder} holds a whole model and no draft head: choose a folder with an EAGLE, Dovetail or speculators head.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>The folder {folder} {found}, and Tenon needs {single} (or shards and their index); download the model in safetensors format or as a GGUF file.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/files.py" />
+   <source>The folder {path} holds {found} GGUF models ({names}{more}): give the file and not the folder.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/chat_folders.py" />
    <source>The folder “{name}” is deleted, its chats are kept.</source>
    <translation>文件夹“{name}”已删除，其中的对话保留。</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The guide's topics in {folder} cannot be read: install Tenon again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub answered {status} for {repo}: try again later, or check HF_ENDPOINT and the proxy.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3282,6 +3732,11 @@
    <translation>Hub 未提供所请求的内容</translation>
   </message>
   <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub does not accept the access token, or {repo} does not exist: check the name at {page}, or keep a new token with `tenon models token`.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The hub does not have it</source>
    <translation>Hub 上没有</translation>
@@ -3292,9 +3747,29 @@
    <translation>Hub 拒绝访问</translation>
   </message>
   <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub has no {repo}, or hides it from you: check the name, or keep an access token with `tenon models token` if it is private.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The hub is busy</source>
    <translation>Hub 繁忙</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub refuses access to {repo}: check at {page} whether your account may read it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>The hub's address {endpoint} is none: HF_ENDPOINT must look like https://huggingface.co.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/request.py" />
+   <source>The limit of tokens is {max_tokens}, but it must be at least 1.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/machine/page.py" />
@@ -3302,9 +3777,24 @@
    <translation>正在查看本机</translation>
   </message>
   <message>
+   <location filename="engine/engine.py" />
+   <source>The machine ran out of memory: close other programs, or choose a smaller model or context.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/trouble/desk.py" />
    <source>The memory budget is {size} GB from now on.</source>
    <translation>内存预算现为 {size} GB。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/fit.py" />
+   <source>The memory budget of {budget_bytes} is too small: Tenon itself takes {own_bytes}, and the model {needs}. Set the budget to {enough} or more, or choose a smaller model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/request.py" />
+   <source>The message holds bytes that are not UTF-8 text: convert it to UTF-8 first.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/turn_requests.py" />
@@ -3312,9 +3802,19 @@
    <translation>消息已删除。</translation>
   </message>
   <message>
+   <location filename="engine/request.py" />
+   <source>The message is empty: write a question first.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The message is longer than the context</source>
    <translation>消息超出上下文</translation>
+  </message>
+  <message>
+   <location filename="engine/text/context_window.py" />
+   <source>The message is {prompt_tokens} tokens long, but the model's context holds {context}: shorten it, or load the model with a larger context.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/bridge/turns.py" />
@@ -3325,6 +3825,11 @@
    <location filename="app/ui/models/card.py" />
    <source>The mode that is predicted to be fastest</source>
    <translation>预测最快的模式</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>The mode {mode} needs a draft: name a small model of the same vocabulary as the draft, or choose another mode.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3347,6 +3852,11 @@
    <translation>模型与其描述不符</translation>
   </message>
   <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model folder {folder} has no tokenizer: copy tokenizer.json there, or download the model again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/settings/consequences.py" />
    <source>The model is being loaded.</source>
    <translation>正在加载模型。</translation>
@@ -3367,9 +3877,34 @@
    <translation>模型不存在</translation>
   </message>
   <message>
+   <location filename="engine/planning/fit.py" />
+   <source>The model needs {needs}, but free are {budget}: close other programs, or choose a smaller model, smaller weights or a smaller context.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model's chat template refuses this conversation: start a new chat, or use another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>The model's name is empty: give a folder, an installed model's name, or guide.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The model's tokenizer cannot be read</source>
    <translation>无法读取模型的分词器</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/device_fit.py" />
+   <source>The number of layers on the GPU is {wanted}, but it must be at least 0.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The number of threads is {threads}, but it must be between 1 and 1024.</source>
+   <translation type="unfinished" />
   </message>
   <message numerus="yes">
    <location filename="app/chat/reply.py" />
@@ -3379,9 +3914,69 @@
    </translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index answered {status} for {repo}: check its address and the proxy.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_choice.py" />
+   <source>The package index contradicts itself about {name}: try another one, or later.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index does not say how large {url} is: give another one.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index gave another part of a file than was asked for: try again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_choice.py" />
+   <source>The package index gives no SHA-256 for {file_name}, so it could not be checked: give another index.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index gives no parts of files: give another one.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>The package index has no torch {version} with {names} for this system and Python ({python}): Tenon goes on without the GPU.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index has no {repo} any more: look again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_choice.py" />
+   <source>The package index has no {wanted} for this system and Python {python_version}: try another one, or later.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/model.py" />
+   <source>The parts of {path} hold the same tensor twice; download them again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/plan_panel.py" />
    <source>The plan is being made. While a reply runs it waits for its end.</source>
    <translation>正在制定方案。若有回复在进行，会等它结束。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must look like http://host:port.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The proxy refuses the way to the {name}: check HTTPS_PROXY.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/reply.py" />
@@ -3412,6 +4007,11 @@
    <location filename="app/ui/announcements.py" />
    <source>The reply was stopped.</source>
    <translation>回复已停止。</translation>
+  </message>
+  <message>
+   <location filename="engine/engine.py" />
+   <source>The request was stopped.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -3459,6 +4059,86 @@
    <translation>系统无法打开。文件夹为 {folder}</translation>
   </message>
   <message>
+   <location filename="engine/placement/copies.py" />
+   <source>The system does not let Tenon pin {size_bytes} MB more of the host's memory for copies to the GPU: raise the limit (ulimit -l), or choose the mode offload.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>The tensor {name} is stored as {dtype}, and Tenon reads {names}; choose an unquantized version of this model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/tensors.py" />
+   <source>The tensor {name} is stored as {kind}, which Tenon cannot read; choose another quantization of this model, such as Q4_K_M or Q8_0.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>The tensor {name} of {file} is of the GGUF type {kind}, which Tenon does not know; choose another quantization of this model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>The tokenizer in the GGUF file is damaged: download the file again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The tokenizer in {folder} cannot be read: download the model's tokenizer files again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>The torch that Tenon runs on was built for {gpu}: there is nothing to fetch.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/download/transfer.py" />
+   <source>The {name} asks for a pause of {pause_s} minutes: resume the download then.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The {name} cannot be reached: check the network, the proxy and {setting}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The {name} did not answer in time: check the network, and try again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The {name} is {value}, but it must be {allowed}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The {name} sends every request on to another address without end: check {setting} and the proxy.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/packed_loader.py" />
+   <source>The {name} weights could not be written next to the model nor to {cache_folder}: make {needed} GB free on one of these disks.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The {name} {what}: try again in a few minutes.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The {name}'s address cannot be used ({error}): check {setting}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The {name}'s certificate is not trusted by this system: add your company's certificate to the system's store, or name its file in SSL_CERT_FILE.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Theme</source>
    <translation>主题</translation>
@@ -3469,14 +4149,69 @@
    <translation>已有令牌。</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>There is an installed model {name} already: remove it first, or give --name.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>There is no GPU support for {name} on this system.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/bridge/settings_desk.py" />
    <source>There is no GPU that Tenon can use here.</source>
    <translation>本机没有 Tenon 可用的 GPU。</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>There is no config.json beside the weights in {location}: add it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>There is no config.json in {folder}; choose the folder that holds the model's files.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/download/download_queue.py" />
+   <source>There is no download of {name}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/head_checkpoint.py" />
+   <source>There is no draft folder at {folder}; check the path.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>There is no installed model {name}: `tenon models list` names them.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/exchange/reading.py" />
    <source>There is no message in it.</source>
    <translation>其中没有消息。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>There is no mode {mode}: choose {auto}, {names}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>There is no model at {path}; check the path or install the model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint_outline.py" />
+   <source>There is no model folder at {folder}; check the path or install the model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>There is no model {reference}: give the folder of a checkpoint, a GGUF file, an installed model's name, or guide.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3489,6 +4224,11 @@
    <translation>没有空间进行今天的对话备份（{size} MiB，可用 {free} MiB）：请在 {folder} 所在的磁盘上腾出空间。</translation>
   </message>
   <message>
+   <location filename="engine/request.py" />
+   <source>There is no rule of verification {verify}: choose {names}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>There is no telemetry. Your chats, settings and models stay on this computer, and nothing about you or it is sent to anybody. The network is used when you search the hub or download a model, and to check for updates if you turn that on.</source>
    <translation>没有遥测。对话、设置和模型都留在本机，不会向任何人发送任何相关信息。只有搜索 Hub、下载模型，以及开启检查更新时才使用网络。</translation>
@@ -3499,6 +4239,11 @@
    <translation>没有令牌。</translation>
   </message>
   <message>
+   <location filename="engine/planning/fit.py" />
+   <source>There is no weight format {wanted}: choose auto, {names}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>There is not enough memory</source>
    <translation>内存不足</translation>
@@ -3507,6 +4252,11 @@
    <location filename="app/chat/troubles.py" />
    <source>There is not enough room on the disk</source>
    <translation>磁盘空间不足</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>There is nothing at {path}: check the path.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3522,6 +4272,11 @@
    <location filename="app/ui/transcript/thought.py" />
    <source>Thinking</source>
    <translation>思考中</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/bundled_torch.py" />
+   <source>This Tenon does not say which torch it runs on, so no GPU support can be chosen: install Tenon again.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3544,6 +4299,11 @@
    <translation>本机的 SQLite 没有全文索引 (FTS5)，因此逐字比较，耗时较长。</translation>
   </message>
   <message>
+   <location filename="engine/drafting/head_layout.py" />
+   <source>This draft has the extra layernorms of speculators' eagle format, which Tenon cannot run; choose an EAGLE-3 draft.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/settings/exchange.py" />
    <source>This file holds no settings of Tenon: choose one that was made by Export settings.</source>
    <translation>此文件不含 Tenon 的设置：请选择由“导出设置”生成的文件。</translation>
@@ -3552,6 +4312,11 @@
    <location filename="app/ui/trouble/about_dialog.py" />
    <source>This installation</source>
    <translation>本安装</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/access_token.py" />
+   <source>This is no access token: copy it whole from the hub's settings; it starts with hf_.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/machine/page.py" />
@@ -3564,9 +4329,19 @@
    <translation>正在测量本机：测量完成或停止后开始回复。</translation>
   </message>
   <message>
+   <location filename="engine/model/config.py" />
+   <source>This model is quantized (quantization_config, {method}), which Tenon cannot read; choose the unquantized version.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/trouble/desk.py" />
    <source>This model's context has {tokens} tokens from now on.</source>
    <translation>此模型的上下文从现在起为 {tokens} 个 token。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/access_token.py" />
+   <source>This system has no keyring that Tenon can keep the token in: put it into the environment variable HF_TOKEN instead.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -3667,6 +4442,11 @@
    <location filename="app/ui/models/download_list.py" />
    <source>Try {name} again</source>
    <translation>重试 {name}</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Two of the files have the same name: leave one of them out.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/composer/composer.py" />
@@ -3814,6 +4594,11 @@
    <translation>欢迎使用 Tenon</translation>
   </message>
   <message>
+   <location filename="engine/hub/connection.py" />
+   <source>What answers at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in page of the network.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/comparison/dialog.py" />
    <source>What both modes are to answer</source>
    <translation>两种模式要回答的内容</translation>
@@ -3827,6 +4612,11 @@
    <location filename="app/ui/command_palette.py" />
    <source>What do you want to do?</source>
    <translation>要做什么？</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>What does not fit on the GPU must be in memory, and {free_bytes} are free there.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/trouble/details_dialog.py" />
@@ -4453,9 +5243,24 @@
    <translation>权重</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>{address} is no address of a package index: it must begin with https://.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/choice_popup.py" />
    <source>{choice}, in use</source>
    <translation>{choice}，使用中</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>{config_source} holds a value that transformers refuses; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/model/packed_layout.py" />
+   <source>{count} of the model's matrices do not fit {name} and stay in {dense} ({first}: {why}).</source>
+   <translation type="unfinished" />
   </message>
   <message numerus="yes">
    <location filename="app/ui/machine/words.py" />
@@ -4468,6 +5273,51 @@
    <location filename="app/ui/models/wording.py" />
    <source>{done} of {total}</source>
    <translation>{done} / {total}</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/remote_wheel.py" />
+   <source>{file_name} on the package index is no wheel: give another index.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{filename} cannot be read or copied: {reason}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/tensors.py" />
+   <source>{file} ended while {name} was read; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>{folder} cannot be removed: close what uses the model, or check who owns it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installed_addon.py" />
+   <source>{folder} cannot be removed: end the command that is fetching GPU support, or check who owns it.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>{folder} cannot be written: {reason}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{folder} holds more than one GGUF model: give the file that you want.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{folder} holds no weights that Tenon reads: give a folder with model.safetensors (or shards and their index), or a GGUF file.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>{folder} is a file: give the model folder, the one that holds config.json, or a GGUF file.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/settings/desk_actions.py" />
@@ -4495,14 +5345,44 @@
    <translation>还剩 {hours} 小时</translation>
   </message>
   <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{index} cannot be read; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{index} names files outside its folder; download the model from its own source.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>{kind}, {size} free</source>
    <translation>{kind}，可用 {size}</translation>
   </message>
   <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>{location} is not there any more: plug its disk in, or import the model again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/figures.py" />
    <source>{minutes} min left</source>
    <translation>还剩 {minutes} 分钟</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/files.py" />
+   <source>{missing} is not there ({absent} of {count} parts are missing); download the model again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{missing} is not there ({absent} of {count} weights files are missing); download the model again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{missing} is not there: all {count} parts are needed.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />
@@ -4545,14 +5425,54 @@
    <translation>无法读取 {name}（{reason}）：请检查权限。</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/unpacking.py" />
+   <source>{name} cannot be unpacked: fetch it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/head_checkpoint.py" />
+   <source>{name} does not hold a table of tensors; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>{name} has driver {driver}, and GPU support needs {drivers} or newer: update NVIDIA's driver, and look again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>{name} has driver {driver}, and {title} needs {least_driver} or newer: update NVIDIA's driver, and look again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>{name} has no driver of NVIDIA's: install it, and look again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/verification.py" />
+   <source>{name} has no record of what it should be: import it with `tenon models import` first.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/chat/attachment.py" />
    <source>{name} has {size} MiB, but an attachment holds {most} MiB at most: attach the part that matters.</source>
    <translation>{name} 有 {size} MiB，而附件最多 {most} MiB：请附加重要的部分。</translation>
   </message>
   <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{name} is a GGUF file of version {version}, and Tenon reads versions 2 and 3 in little-endian order; download a newer file of this model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/models/keeping.py" />
    <source>{name} is added.</source>
    <translation>已添加 {name}。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/head_checkpoint.py" />
+   <source>{name} is damaged or holds more than weights; download it again.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/keeping.py" />
@@ -4570,9 +5490,19 @@
    <translation>{name} 不是 UTF-8 文本：请存为 UTF-8 后再附加。</translation>
   </message>
   <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{name} is not a GGUF file; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/storage/text_file.py" />
    <source>{name} is not a file: attach files one by one.</source>
    <translation>{name} 不是文件：请逐个附加文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>{name} is not a safetensors file ({why}); download it again.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/chat/attachment.py" />
@@ -4583,6 +5513,11 @@
    <location filename="app/ui/models/model_news.py" />
    <source>{name} is not here yet. {message}</source>
    <translation>{name} 尚未到位。{message}</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>{name} is older than what today's torch was built for: Tenon runs on the processor here.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/model_news.py" />
@@ -4600,6 +5535,46 @@
    <translation>仍在读取 {name}：请等待，或停止它。</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{name} is truncated or no safetensors file: download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>{name} is truncated: {size_bytes} bytes are there, its header alone needs {needed}; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>{name} is truncated: {size_bytes} bytes are there, {needed} are needed; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/download/transfer.py" />
+   <source>{name} of {repo} arrived damaged twice: try again later, or from another network or mirror.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/download/transfer.py" />
+   <source>{name} of {repo} has another length than the {place} says: try again, or check the proxy or the mirror between.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>{name} of {repo} is no JSON: choose another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>{name} of {repo} is no config: choose another model.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>{name} ships with Tenon and is no installed model: it can be neither removed nor verified.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/bridge/archive.py" />
    <source>{name} was not imported. {reason}</source>
    <translation>{name} 未导入。{reason}</translation>
@@ -4610,9 +5585,19 @@
    <translation>{name}：所有文件均未改变。</translation>
   </message>
   <message>
+   <location filename="engine/sizes.py" />
+   <source>{number} bytes</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/find_bar.py" />
    <source>{number} of {total}</source>
    <translation>{number} / {total}</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/download/transfer.py" />
+   <source>{part} cannot be written: {reason}.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />
@@ -4620,9 +5605,29 @@
    <translation>{part} / {whole}</translation>
   </message>
   <message>
+   <location filename="engine/hub/record.py" />
+   <source>{path} cannot be read: download or import the model again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{path} cannot be read: {reason}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{path} cannot be read; download it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/storage/text_file.py" />
    <source>{path} cannot be written ({reason}): choose another folder, or free some space.</source>
    <translation>无法写入 {path}（{reason}）：请选择其他文件夹，或腾出空间。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{path} does not hold a config; download it again.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/inspector/acceptance_plot.py" />
@@ -4648,6 +5653,51 @@
    <location filename="app/ui/welcome/page.py" />
    <source>{problem} The small guide works without the net.</source>
    <translation>{problem} 小向导无需网络也可使用。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/tensors.py" />
+   <source>{problem}, tensors are {names}; {remedy}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>{reference} was imported from {location}, which is not there any more: plug its disk in, or import it again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>{repo} has no such revision any more: get it again at its present one.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>{repo} has no {quantization}: {offered}.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>{repo} holds no GGUF files: look for its GGUF version with `tenon models search`, or take --format safetensors.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>{repo} is gated, and your access token's account has not been let in: accept its terms at {page}, wait until its owner agrees, and try again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>{repo} is gated: accept its terms at {page}, then keep an access token of your account with `tenon models token`.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>{repo} is no repository of the hub: write it like owner/name.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/hub/outline.py" />
+   <source>{repo} says nothing of the model's shape before it is downloaded: get it first.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />
@@ -4789,6 +5839,11 @@
    <translation>{unit}，估计</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>{url} is no page of a package index: check its address.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
    <location filename="app/ui/composer/context_meter.py" />
    <source>{used} of {limit} tokens</source>
    <translation>{used} / {limit} 个 token</translation>
@@ -4827,6 +5882,16 @@
    <location filename="app/chat/choices.py" />
    <source>{what} Draft: {draft}</source>
    <translation>{what} 草稿：{draft}</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>{what}, and the model's layers that were there need {needed} GB of memory, of which {free} GB are free: set the GPU memory budget to 0 and ask again.</source>
+   <translation type="unfinished" />
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>{what}, so the model's layers move to the CPU and the reply goes on there in {name} weights.</source>
+   <translation type="unfinished" />
   </message>
   <message>
    <location filename="app/ui/chat_folders.py" />
