@@ -40,7 +40,7 @@ from engine.planning.memory_places import Gpu, MachineMemory, memory_places
 from engine.planning.placement_plan import PlacementPlan
 from engine.planning.planner import choose_draft
 from engine.planning.thresholds import GPU_RESERVE_BYTES
-from engine.sentences import figure, say
+from engine.sentences import figure, mark, say
 from engine.text.gate import Gate
 from engine.text.token_texts import TokenTexts
 from engine.text.tokenizer import Tokenizer, read_end_ids
@@ -52,9 +52,31 @@ from engine.weights.draft_kind import draft_kind
 _LARGE_BYTES = 128 << 20
 _TRIALS = 7
 _CPU = torch.device("cpu")
-_GPU_UNUSED = (
+_GPU_UNUSED = mark(
     "What the GPU does not take of the model is more than memory takes, so the CPU computes all of it."
 )
+
+# By whether the GPU's memory was full.
+_NO_WAY_HOME = {
+    True: mark(
+        "The GPU ran out of memory, and the model's layers that were there need {needed} GB of memory, of which {free} "
+        "GB are free: set the GPU memory budget to 0 and ask again."
+    ),
+    False: mark(
+        "The GPU stopped working ({reason}), and the model's layers that were there need {needed} GB of memory, of "
+        "which {free} GB are free: set the GPU memory budget to 0 and ask again."
+    ),
+}
+_MOVED_HOME = {
+    True: mark(
+        "The GPU ran out of memory, so the model's layers move to the CPU and the reply goes on there in {name} "
+        "weights."
+    ),
+    False: mark(
+        "The GPU stopped working ({reason}), so the model's layers move to the CPU and the reply goes on there in "
+        "{name} weights."
+    ),
+}
 
 
 class LoadedModel:
@@ -134,7 +156,7 @@ class LoadedModel:
         device_plan = on_gpu(fit.weights, fit.context)
         if fit.plan.kind == "stream":
             unused = device_plan.size_bytes > 0 and _gpu_part(options) is not None
-            device_plan = DevicePlan(fit.plan, notes=(_GPU_UNUSED,) if unused else device_plan.notes)
+            device_plan = DevicePlan(fit.plan, notes=(say(_GPU_UNUSED),) if unused else device_plan.notes)
         self.link = Link(gpu if gpu is not None and (draft_there or device_plan.size_bytes) else _CPU)
         self.placement_plan = device_plan.placement
         placed = place_target(
@@ -215,10 +237,8 @@ class LoadedModel:
         """The target with all of its layers on the host, after the GPU failed with some of them."""
         at_home, self._at_home = self._at_home, None
         assert at_home is not None, "layers are on the GPU"
-        if isinstance(error, torch.OutOfMemoryError):
-            what = "The GPU ran out of memory"
-        else:
-            what = f"The GPU stopped working ({str(error).strip().splitlines()[0][:120]})"
+        full = isinstance(error, torch.OutOfMemoryError)
+        reason = str(error).strip().partition("\n")[0][:120]
         self.release()
         self._whole = False
         config, plan = self.target.config, self.placement_plan
@@ -228,21 +248,13 @@ class LoadedModel:
         if needed > free:
             raise OutOfMemory(
                 say(
-                    "{what}, and the model's layers that were there need {needed} GB of memory, of which "
-                    "{free} GB are free: set the GPU memory budget to 0 and ask again.",
-                    what=what,
-                    needed=figure(needed / 1000000000.0, ".3g"),
-                    free=figure(free / 1000000000.0, ".3g"),
+                    _NO_WAY_HOME[full],
+                    reason=reason,
+                    needed=figure(needed / 1e9, ".3g"),
+                    free=figure(free / 1e9, ".3g"),
                 )
             )
-        self.tell(
-            say(
-                "{what}, so the model's layers move to the CPU and the reply goes on there in {name} "
-                "weights.",
-                what=what,
-                name=self._weights.name,
-            )
-        )
+        self.tell(say(_MOVED_HOME[full], reason=reason, name=self._weights.name))
         self.placement, self.placement_plan = at_home(), PlacementPlan()
         self._whole = True
         self.target_devices = "cpu"
@@ -265,8 +277,16 @@ def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:
     in_use = library.available()
     if weights.packing is None or in_use not in (None, "portable"):
         return ()
-    why = library.reason() if in_use is None else "this processor has neither AVX2 nor ARM's dot products."
-    return (f"Replies in {weights.name} weights will be slow: {why}",)
+    if in_use is None:
+        return (
+            say("Replies in {name} weights will be slow: {why}", name=weights.name, why=library.reason()),
+        )
+    return (
+        say(
+            "Replies in {name} weights will be slow: this processor has neither AVX2 nor ARM's dot products.",
+            name=weights.name,
+        ),
+    )
 
 
 def _vram_budget(options: LoadOptions, gpu: torch.device | None) -> int:

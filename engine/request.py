@@ -9,12 +9,12 @@ from typing import Any
 from engine.errors import EmptyPrompt, InvalidOption
 from engine.messages import ContextTrimmed, Event, Generate, Notice, SamplingOptions
 from engine.model.sampling import Sampler
-from engine.sentences import say
+from engine.sentences import mark, say
 from engine.text.context_window import check_length, fit_conversation
 from engine.text.tokenizer import Tokenizer
 from engine.verifying.rules import RULES
 
-_NO_TEMPLATE = "This model brings no chat template, so the conversation is given to it as plain text."
+_NO_TEMPLATE = mark("This model brings no chat template, so the conversation is given to it as plain text.")
 
 
 def check_request(request: Generate) -> None:
@@ -77,7 +77,7 @@ def fit_prompt(
         check_length(len(prompt), context)
         return prompt
     if not tokenizer.has_chat_template:
-        emit(Notice(request.request_id, _NO_TEMPLATE))
+        emit(Notice(request.request_id, say(_NO_TEMPLATE)))
     begun = opening(request)
     turns = request.messages[:-1] if begun else request.messages
     fitted = fit_conversation(turns, partial(tokenizer.render, opening=begun), context, request.max_tokens)

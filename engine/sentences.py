@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from functools import cache
+from collections.abc import Iterable
+from functools import cache, reduce
 from pathlib import Path
 
 LANGUAGE = "TENON_LANGUAGE"
@@ -41,6 +42,16 @@ def mark(text: str) -> str:
 def figure(value: float, form: str) -> str:
     """A number as Python formats it, with the marks of the language."""
     return format(value, form).translate(_MARKS.get(_language(), {}))
+
+
+def either(names: Iterable[str]) -> str:
+    """The names, at least one, as a choice between them."""
+    return reduce(lambda names, last: say("{names} or {last}", names=names, last=last), names)
+
+
+def together(names: Iterable[str]) -> str:
+    """The names, at least one, as all of them."""
+    return reduce(lambda names, last: say("{names} and {last}", names=names, last=last), names)
 
 
 def _language() -> str:

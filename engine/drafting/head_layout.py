@@ -21,13 +21,16 @@ from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.model.config import ModelConfig
 from engine.model.tensors import HARMLESS_SUFFIXES, Slot, compare_tensors, layer_slots
 from engine.model.weight_format import WeightFormat
-from engine.sentences import say
+from engine.sentences import mark, say
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 Kind = Literal["concat", "gated", "wide"]
 
 #: What vLLM's format keeps for training alone.
 _TRAINING_ONLY = ("verifier_norm.weight", "verifier_lm_head.weight")
+_MISMATCH = mark(
+    "The draft's weights do not match its config.json, tensors are {problems}; download the draft again."
+)
 
 
 @dataclass(frozen=True)
@@ -119,8 +122,7 @@ def read_layout(checkpoint: HeadCheckpoint) -> HeadLayout:
         names,
         expected,
         lambda name: name.endswith(HARMLESS_SUFFIXES) or name in _TRAINING_ONLY,
-        "The draft's weights do not match its config.json",
-        "download the draft again",
+        _MISMATCH,
     )
     return layout
 

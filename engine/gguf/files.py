@@ -30,16 +30,15 @@ def find_gguf(path: Path) -> Path | None:
         {first_part(file) for file in path.glob(f"*{SUFFIX}") if not file.name.startswith("mmproj")}
     )
     if len(found) > 1:
-        names = ", ".join(file.name for file in found[:_NAMES_SHOWN])
-        more = ", …" if len(found) > _NAMES_SHOWN else ""
+        names = [file.name for file in found[:_NAMES_SHOWN]]
+        if len(found) > _NAMES_SHOWN:
+            names.append("…")
         raise ModelNotFound(
             say(
-                "The folder {path} holds {found} GGUF models ({names}{more}): give the file and not "
-                "the folder.",
+                "The folder {path} holds {found} GGUF models ({names}): give the file and not the folder.",
                 path=path,
                 found=len(found),
-                names=names,
-                more=more,
+                names=", ".join(names),
             )
         )
     return found[0] if found else None

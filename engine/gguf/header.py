@@ -135,7 +135,7 @@ class _Reader:
         for _ in range(pair_count):
             key = self._string()
             if key in metadata:
-                raise _Damaged(f"{key} is there twice")
+                raise _Damaged(say("{key} is there twice", key=key))
             metadata[key] = self._value(self._scalar("I"))
         self._need(tensor_count, 33)
         table = [self._tensor() for _ in range(tensor_count)]
@@ -144,12 +144,12 @@ class _Reader:
             name: self._place(name, kind, shape, start + offset) for name, kind, shape, offset in table
         }
         if len(tensors) < len(table):
-            raise _Damaged("two tensors have the same name")
+            raise _Damaged(say("two tensors have the same name"))
         return GgufHeader(self._path, len(self._data), metadata, tensors)
 
     def _need(self, count: int, each_bytes: int) -> None:
         if count * each_bytes > len(self._data) - self._at:
-            raise _Damaged("it announces more than it holds")
+            raise _Damaged(say("it announces more than it holds"))
 
     def _scalar(self, letter: str) -> Any:
         (value,) = struct.unpack_from(f"<{letter}", self._data, self._at)
@@ -168,13 +168,13 @@ class _Reader:
         if kind in _SCALARS:
             return self._scalar(_SCALARS[kind])
         if kind != _ARRAY:
-            raise _Damaged(f"{kind} is no type of metadata")
+            raise _Damaged(say("{kind} is no type of metadata", kind=kind))
         element, count = self._scalar("I"), self._scalar("Q")
         if element == _STRING:
             self._need(count, 8)
             return [self._string() for _ in range(count)]
         if element not in _SCALARS:
-            raise _Damaged(f"{element} is no type of an array")
+            raise _Damaged(say("{kind} is no type of an array", kind=element))
         dtype = np.dtype(f"<{_SCALARS[element]}")
         self._need(count, dtype.itemsize)
         values = np.frombuffer(self._data, dtype, count, self._at).tolist() if count else []
@@ -185,7 +185,7 @@ class _Reader:
         name = self._string()
         dimensions = self._scalar("I")
         if not 1 <= dimensions <= _MOST_DIMENSIONS:
-            raise _Damaged(f"{name} has {dimensions} dimensions")
+            raise _Damaged(say("{name} has {dimensions} dimensions", name=name, dimensions=dimensions))
         shape = tuple(self._scalar("Q") for _ in range(dimensions))[::-1]
         kind, offset = self._scalar("I"), self._scalar("Q")
         try:
@@ -204,14 +204,18 @@ class _Reader:
     def _data_start(self, metadata: dict[str, Any]) -> int:
         alignment = metadata.get("general.alignment", _DEFAULT_ALIGNMENT)
         if not isinstance(alignment, int) or alignment <= 0:
-            raise _Damaged(f"its alignment is {alignment!r}")
+            raise _Damaged(say("its alignment is {alignment}", alignment=repr(alignment)))
         return -(-self._at // alignment) * alignment
 
     def _place(self, name: str, kind: GGMLQuantizationType, shape: tuple[int, ...], start: int) -> TensorInfo:
         block, block_bytes = GGML_QUANT_SIZES[kind]
         if 0 in shape or shape[-1] % block:
-            raise _Damaged(f"{name} cannot be {kind.name} of the shape {shape}")
+            raise _Damaged(
+                say("{name} cannot be {kind} of the shape {shape}", name=name, kind=kind.name, shape=shape)
+            )
         stop = start + math.prod(shape) // block * block_bytes
         if stop > len(self._data):
-            raise _Damaged(f"{name} ends at byte {stop} of {len(self._data)}")
+            raise _Damaged(
+                say("{name} ends at byte {stop} of {size}", name=name, stop=stop, size=len(self._data))
+            )
         return TensorInfo(name, kind, shape, start, stop)

@@ -16,13 +16,21 @@ from transformers import PreTrainedTokenizerFast
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.gguf.pre_tokenizers import SPLITTINGS
-from engine.sentences import say
+from engine.sentences import mark, say
 
 _SPACE = "\u2581"
 _WHOLE = frozenset({TokenType.CONTROL, TokenType.USER_DEFINED, TokenType.UNKNOWN})
 _SPECIAL = frozenset({TokenType.CONTROL, TokenType.UNKNOWN})
 # Phi-3's own tokenizer drops white space behind its special tokens, but for these.
 _KEEPING_SPACE = frozenset({"<unk>", "<s>", "<|endoftext|>"})
+_UNKNOWN_SPLITTING = mark(
+    "Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is {name}); choose a "
+    "newer file of this model, or its safetensors version."
+)
+_NO_SPLITTING = mark(
+    "Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is missing); choose a "
+    "newer file of this model, or its safetensors version."
+)
 
 
 def read_tokenizer(metadata: Mapping[str, Any]) -> PreTrainedTokenizerFast:
@@ -124,14 +132,7 @@ class _Vocabulary:
         name = self._value("pre", "")
         splitting = SPLITTINGS.get(name)
         if splitting is None:
-            raise UnsupportedModel(
-                say(
-                    "Tenon does not know how the tokenizer in the GGUF file splits a text "
-                    "(tokenizer.ggml.pre is {name}); choose a newer file of this model, or its "
-                    "safetensors version.",
-                    name=name or "missing",
-                )
-            )
+            raise UnsupportedModel(say(_UNKNOWN_SPLITTING if name else _NO_SPLITTING, name=name))
         merges = [tuple(merge.split(" ", 1)) for merge in self._value("merges")]
         backend = Tokenizer(models.BPE(self._ids, merges, ignore_merges=splitting.whole_words))
         splits = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in splitting.patterns]

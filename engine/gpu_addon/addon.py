@@ -13,8 +13,21 @@ from typing import Any
 from engine.gpu_addon.bundled_torch import BundledTorch
 from engine.hub.installed import assets_folder
 from engine.planning.probes.graphics_cards import GraphicsCard, Vendor
-from engine.sentences import say
+from engine.sentences import mark, say
 
+_CAUTIONS = {
+    "jetson": mark(
+        "NVIDIA keeps the wheels for Jetson in an index for each JetPack release, so give the address of the one for "
+        "yours with --index."
+    ),
+    "rocm-7.2": mark(
+        "ROCm supports newer Radeon and Instinct cards alone, so look yours up in AMD's list before you fetch it."
+    ),
+    "intel-xpu": mark(
+        "It supports Arc cards and the graphics of Core Ultra processors alone, and is of no use with older Intel "
+        "graphics."
+    ),
+}
 _VENDORS: tuple[Vendor, ...] = ("nvidia", "jetson", "amd", "intel", "apple")
 
 
@@ -31,7 +44,7 @@ class Addon:
         least_driver: NVIDIA's oldest driver that it runs on, the first part of its version.
         least_capability: The oldest compute capability that it was built for.
         most_capability: The newest.
-        caution: What to know before it is fetched, a sentence.
+        caution: What to know before it is fetched, a sentence to be said.
     """
 
     name: str
@@ -73,7 +86,10 @@ class Choice:
 def known_addons() -> tuple[Addon, ...]:
     """All of them, in the order in which they are preferred."""
     entries = _data()["addons"]
-    return tuple(Addon(**{**entry, "systems": tuple(entry["systems"])}) for entry in entries)
+    return tuple(
+        Addon(**{**entry, "systems": tuple(entry["systems"])}, caution=_CAUTIONS.get(entry["name"]))
+        for entry in entries
+    )
 
 
 def index_address(addon: Addon) -> str | None:
@@ -109,10 +125,21 @@ def choose(cards: Sequence[GraphicsCard], torch: BundledTorch, system: str | Non
     for card in cards:
         fitting = tuple(addon for addon in addons if addon.fits(card))
         if fitting:
-            driver = f" with driver {card.driver}" if card.driver else ""
-            caution = f" {fitting[0].caution}" if fitting[0].caution else ""
-            return Choice(fitting, f"GPU support for {card.name}{driver} is {fitting[0].title}.{caution}")
+            return Choice(fitting, _offer(card, fitting[0]))
     return Choice((), _refusal(cards[0], addons))
+
+
+def _offer(card: GraphicsCard, addon: Addon) -> str:
+    if card.driver:
+        offer = say(
+            "GPU support for {name} with driver {driver} is {title}.",
+            name=card.name,
+            driver=card.driver,
+            title=addon.title,
+        )
+    else:
+        offer = say("GPU support for {name} is {title}.", name=card.name, title=addon.title)
+    return f"{offer} {say(addon.caution)}" if addon.caution else offer
 
 
 def _refusal(card: GraphicsCard, addons: Sequence[Addon]) -> str:

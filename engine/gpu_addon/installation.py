@@ -32,7 +32,7 @@ from engine.hub.connection import HubFile
 from engine.hub.download.room import RESERVE_BYTES, check_room
 from engine.hub.download.stop import StopSignal
 from engine.hub.download.transfer import PART, Patience, Transfer
-from engine.sentences import say
+from engine.sentences import either, say
 
 AddonStep = Literal["receiving", "waiting", "unpacking", "checking"]
 
@@ -96,7 +96,13 @@ def make_plan(addons: Sequence[Addon], torch: BundledTorch, address: str | None 
     for addon in addons:
         where = address or index_address(addon)
         if where is None:
-            raise AddonUnusable(f"{addon.title} needs the address of a package index: {addon.caution}")
+            raise AddonUnusable(
+                say(
+                    "{title} needs the address of a package index: {caution}",
+                    title=addon.title,
+                    caution=addon.caution and say(addon.caution),
+                )
+            )
         index = WheelIndex(where)
         try:
             wheels = choose_wheels(index, torch)
@@ -104,13 +110,12 @@ def make_plan(addons: Sequence[Addon], torch: BundledTorch, address: str | None 
             index.close()
         if wheels:
             return AddonPlan(addon, where, torch.version, wheels)
-    names = " or ".join(addon.title for addon in addons)
     raise AddonUnusable(
         say(
             "The package index has no torch {version} with {names} for this system and Python "
             "({python}): Tenon goes on without the GPU.",
             version=torch.version,
-            names=names,
+            names=either(addon.title for addon in addons),
             python=python_tag(),
         )
     )
@@ -217,7 +222,7 @@ class Installation:
         try:
             Transfer(
                 index,
-                "the package index",
+                say("the package index"),
                 wheel.url,
                 file,
                 self._folder,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from engine.errors import AddonUnusable, OutOfDisk
@@ -64,13 +64,20 @@ class Outcome:
 
     Attributes:
         key: Of everything that it depends on; with another key it is worth nothing.
-        problem: Why the add-on is switched off, None where it works.
+        failure: Why the add-on is switched off, a sentence to be said; None where it works.
         gpus: Names of the GPUs that it sees.
+        figures: What that sentence names.
     """
 
     key: str
-    problem: str | None
+    failure: str | None
     gpus: tuple[str, ...] = ()
+    figures: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def problem(self) -> str | None:
+        """Why the add-on is switched off, for the person; None where it works."""
+        return self.failure and say(self.failure, **self.figures)
 
 
 def gpu_folder() -> Path:
@@ -100,7 +107,7 @@ def read_outcome(addon: InstalledAddon) -> Outcome | None:
     """What the last check has found, None where there was none."""
     try:
         values = json.loads((addon.folder / _OUTCOME).read_text(encoding="utf-8"))
-        return Outcome(values["key"], values["problem"], tuple(values["gpus"]))
+        return Outcome(values["key"], values["failure"], tuple(values["gpus"]), values["figures"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

@@ -13,9 +13,31 @@ from packaging.utils import canonicalize_name
 
 from engine.errors import DownloadFailed, HubError, InvalidOption, NotOnHub
 from engine.hub.answers import BUSY, Place, busy, setup_error, unreachable
-from engine.sentences import say
+from engine.sentences import mark, say
 
-INDEX = Place("package index", "its address")
+INDEX = Place(
+    asks_to_wait=mark("The package index asks for a pause: try again in a few minutes."),
+    asks_for_minutes=mark(
+        "The package index asks for a pause of {minutes} minutes: resume the download then."
+    ),
+    in_trouble=mark("The package index has trouble ({status}): try again in a few minutes."),
+    in_circles=mark(
+        "The package index sends every request on to another address without end: check its address and the proxy."
+    ),
+    untrusted=mark(
+        "The package index's certificate is not trusted by this system: add your company's certificate to the "
+        "system's store, or name its file in SSL_CERT_FILE."
+    ),
+    behind_proxy=mark("The proxy refuses the way to the package index: check HTTPS_PROXY."),
+    silent=mark("The package index did not answer in time: check the network, and try again."),
+    misspelled=mark("The package index's address cannot be used ({error}): check its address."),
+    out_of_reach=mark("The package index cannot be reached: check the network, the proxy and its address."),
+    broken_off=mark("The connection to the package index broke off: check the network, and try again."),
+    wrong_length=mark(
+        "{name} of {repo} has another length than the package index says: try again, or check the proxy or the mirror "
+        "between."
+    ),
+)
 _PAGE_BYTES = 64 << 20
 
 

@@ -205,7 +205,7 @@ class Hub:
             with self._files.stream("GET", url, headers=headers) as response:
                 yield response
         except OfflineModeIsEnabled as error:
-            raise _OFFLINE from error
+            raise _offline() from error
 
     @property
     def place(self) -> Place:
@@ -231,7 +231,7 @@ class Hub:
         try:
             return question()
         except OfflineModeIsEnabled as error:
-            raise _OFFLINE from error
+            raise _offline() from error
         except HFValidationError as error:
             raise InvalidOption(
                 say("{repo} is no repository of the hub: write it like owner/name.", repo=repr(repo))
@@ -251,7 +251,10 @@ class Hub:
             ) from error
 
 
-_OFFLINE = HubUnreachable("HF_HUB_OFFLINE is set, so the hub is not asked: unset it to search and download.")
+def _offline() -> HubUnreachable:
+    return HubUnreachable(
+        say("HF_HUB_OFFLINE is set, so the hub is not asked: unset it to search and download.")
+    )
 
 
 class _Metadata(httpx2.Client):

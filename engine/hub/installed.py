@@ -10,7 +10,7 @@ import platformdirs
 from engine.errors import CheckpointError, ModelNotFound
 from engine.gguf.files import SUFFIX, gguf_name
 from engine.hub.record import RECORD, ModelRecord, read_record
-from engine.sentences import say
+from engine.sentences import either, say
 
 GUIDE = "guide"
 
@@ -112,7 +112,7 @@ def _installed(reference: str) -> Path | None:
         records = models_folder().glob(f"[!.]*/{RECORD}")
         folders = [path.parent for path in records if _is_called(path.parent, reference)]
     if len(folders) > 1:
-        names = " or ".join(sorted(folder.name for folder in folders))
+        names = either(sorted(folder.name for folder in folders))
         raise ModelNotFound(
             say(
                 "More than one installed model is {reference}: name {names}.",

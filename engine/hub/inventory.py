@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import CheckpointError, InvalidOption, ModelNotFound, OutOfDisk
 from engine.hub.installed import is_bundled, model_location, models_folder
 from engine.hub.record import ModelRecord, read_record
-from engine.sentences import say
+from engine.sentences import either, say
 
 # What Tenon writes beside a checkpoint, and nobody else.
 _PACKED = "*tenon-*.packed"
@@ -87,7 +86,7 @@ def installed_model(name: str) -> InstalledModel:
             say(
                 "More than one installed model is {name}: name {either}.",
                 name=name,
-                either=_either(model.name for model in found),
+                either=either(sorted(model.name for model in found)),
             )
         )
     if not found:
@@ -184,7 +183,3 @@ def _packed_beside(location: Path) -> list[Path]:
     if location.is_file():
         return sorted(path for path in location.parent.glob(_PACKED) if path.name.startswith(location.stem))
     return sorted(location.glob(_PACKED)) if location.is_dir() else []
-
-
-def _either(names: Iterable[str]) -> str:
-    return " or ".join(sorted(names))

@@ -26,7 +26,7 @@ from engine.planning.thresholds import (
     SMALL_MODEL_BYTES,
     SMALLEST_CONTEXT,
 )
-from engine.sentences import say
+from engine.sentences import either, figure, say
 from engine.sizes import readable
 
 # Budgets are set in steps of this.
@@ -124,10 +124,21 @@ def fit_model(
 
 def _needs(weights: WeightFormat, context: int, resident: int, least: int) -> str:
     """What the model would take, resident and at the least."""
-    streamed = ""
     if least < resident:
-        streamed = f", or {readable(least)} when its layers are read from the disk for each token"
-    return f"{readable(resident)} for {weights.name} weights and {context:,} tokens of context{streamed}"
+        return say(
+            "{resident} for {name} weights and {context} tokens of context, or {least} when its layers are read from "
+            "the disk for each token",
+            resident=readable(resident),
+            name=weights.name,
+            context=figure(context, ","),
+            least=readable(least),
+        )
+    return say(
+        "{resident} for {name} weights and {context} tokens of context",
+        resident=readable(resident),
+        name=weights.name,
+        context=figure(context, ","),
+    )
 
 
 def _budget_refused(budget_bytes: int, own_bytes: int, needs: str, least_bytes: int) -> OutOfMemory:
@@ -185,7 +196,7 @@ def _choose_weights(
             say(
                 "There is no weight format {wanted}: choose auto, {names}.",
                 wanted=repr(wanted),
-                names=" or ".join(FORMAT_NAMES),
+                names=either(FORMAT_NAMES),
             )
         )
     exact = weight_format("fp32")
@@ -204,4 +215,6 @@ def _choose_weights(
 
 def _gigabytes(size_bytes: int) -> str:
     """In the unit of the setting, where that is no tiny part of it."""
-    return f"{size_bytes / 1e9:.3g} GB" if size_bytes >= _BUDGET_STEP_BYTES else readable(size_bytes)
+    return (
+        f"{figure(size_bytes / 1e9, '.3g')} GB" if size_bytes >= _BUDGET_STEP_BYTES else readable(size_bytes)
+    )

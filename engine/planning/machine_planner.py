@@ -16,7 +16,7 @@ from engine.planning.model_facts import DraftFacts, TargetFacts
 from engine.planning.placing import Room, read_room
 from engine.planning.profile import Profile
 from engine.planning.thresholds import SMALL_MODEL_BYTES
-from engine.sentences import say
+from engine.sentences import either, say
 
 _AUTO = "auto"
 
@@ -78,7 +78,7 @@ def _formats(target: TargetFacts, wanted: str, room: Room) -> tuple[str, ...]:
             say(
                 "There is no weight format {wanted}: choose auto, {names}.",
                 wanted=repr(wanted),
-                names=" or ".join(FORMAT_NAMES),
+                names=either(FORMAT_NAMES),
             )
         )
     exact_bytes = weight_bytes(target.config, weight_format("fp32"))

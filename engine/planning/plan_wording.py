@@ -4,34 +4,40 @@ from __future__ import annotations
 
 from engine.planning.mode_plan import ModePlan
 from engine.planning.placing import Placing
-from engine.sentences import figure, say
+from engine.sentences import figure, mark, say
 from engine.sizes import readable
 
-NO_GPU = "There is no GPU that Tenon can use here."
-NO_LAYERS_WANTED = "It needs layers on the GPU, and the setting for GPU layers is 0."
-NO_DRAFT = (
+NO_GPU = mark("There is no GPU that Tenon can use here.")
+NO_LAYERS_WANTED = mark("It needs layers on the GPU, and the setting for GPU layers is 0.")
+NO_DRAFT = mark(
     "It needs a draft: name a small model of the same vocabulary, or a head that was made for this model."
 )
-HEAD_CANNOT = "It needs a small model as its draft: a head cannot go on while the model is on its way."
-FITS = "It is for models larger than memory, and this one fits."
-NOTHING_TO_COPY = "Every layer fits on the GPU, so that none would have to be copied there."
-NO_ROOM_IN_POOL = "The GPU shares the host's memory, which has no room for what both would need."
+HEAD_CANNOT = mark("It needs a small model as its draft: a head cannot go on while the model is on its way.")
+FITS = mark("It is for models larger than memory, and this one fits.")
+NOTHING_TO_COPY = mark("Every layer fits on the GPU, so that none would have to be copied there.")
+NO_ROOM_IN_POOL = mark("The GPU shares the host's memory, which has no room for what both would need.")
 
 
-def no_room(least_bytes: int, free_bytes: int, beside: str = "") -> str:
+def no_room(least_bytes: int, free_bytes: int, beside_draft: bool = False) -> str:
     """Why a model cannot run at all.
 
     Args:
         least_bytes: What it needs at least.
         free_bytes: What there is.
-        beside: What else takes memory, as in " beside its draft".
+        beside_draft: Whether its draft takes memory too.
     """
+    least, free = readable(least_bytes), readable(free_bytes)
+    if beside_draft:
+        return say(
+            "It needs {least} of memory beside its draft even when its layers are read from the disk, and {free} are "
+            "free.",
+            least=least,
+            free=free,
+        )
     return say(
-        "It needs {least_bytes} of memory{beside} even when its layers are read from the "
-        "disk, and {free_bytes} are free.",
-        least_bytes=readable(least_bytes),
-        beside=beside,
-        free_bytes=readable(free_bytes),
+        "It needs {least} of memory even when its layers are read from the disk, and {free} are free.",
+        least=least,
+        free=free,
     )
 
 
@@ -65,18 +71,32 @@ def summary(name: str, placing: Placing, layers: int, draft_on_gpu: bool) -> str
     """Where things live, in a few words."""
     plan = placing.plan
     if plan.kind == "stream":
-        where = f"{plan.pinned_layers} of {layers} layers in memory, the others read from the disk"
+        where = say(
+            "{count} of {layers} layers in memory, the others read from the disk",
+            count=plan.pinned_layers,
+            layers=layers,
+        )
     elif plan.kind == "layer-offload":
-        where = f"{plan.device_layers} of {layers} layers on the GPU, the others copied there as needed"
+        where = say(
+            "{count} of {layers} layers on the GPU, the others copied there as needed",
+            count=plan.device_layers,
+            layers=layers,
+        )
     elif plan.device_layers == layers:
-        where = f"all {layers} layers on the GPU"
+        where = say("all {layers} layers on the GPU", layers=layers)
     elif plan.device_layers:
-        where = f"{plan.device_layers} of {layers} layers on the GPU, the others in memory"
+        where = say(
+            "{count} of {layers} layers on the GPU, the others in memory",
+            count=plan.device_layers,
+            layers=layers,
+        )
     else:
-        where = "all in memory"
-    if name in ("dovetail", "llmcad"):
-        return f"draft {'on the GPU' if draft_on_gpu else 'on the CPU'}, {where}"
-    return where
+        where = say("all in memory")
+    if name not in ("dovetail", "llmcad"):
+        return where
+    if draft_on_gpu:
+        return say("draft on the GPU, {where}", where=where)
+    return say("draft on the CPU, {where}", where=where)
 
 
 def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
@@ -84,7 +104,7 @@ def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
     if chosen is None:
         return plain.refusal or say("No mode that this version has can run this model here.")
     rate = chosen.tokens_per_second or 0.0
-    speed = f"{rate:.0f} tok/s" if rate >= 100 else f"{rate:.2g} tok/s"
+    speed = f"{figure(rate, '.0f' if rate >= 100 else '.2g')} tok/s"
     if chosen.mode == "plain":
         return say(
             "Auto: plain, predicted at {speed}; no other mode is predicted to be faster here.", speed=speed

@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 from engine.errors import DraftMismatch
-from engine.sentences import say
+from engine.sentences import mark, say
 from engine.text.tokenizer import Tokenizer
+
+_ANOTHER = mark(
+    "The draft was made for another vocabulary: token {token_id} is {ours} in the model and {theirs} in the draft; "
+    "choose a draft of the same family."
+)
+_NOT_THE_MODELS = mark(
+    "The draft was made for another vocabulary: token {token_id} is missing in the model and {theirs} in the draft; "
+    "choose a draft of the same family."
+)
+_NOT_THE_DRAFTS = mark(
+    "The draft was made for another vocabulary: token {token_id} is {ours} in the model and missing in the draft; "
+    "choose a draft of the same family."
+)
 
 
 def check_pair(target: Tokenizer, draft: Tokenizer) -> None:
@@ -20,20 +33,9 @@ def check_pair(target: Tokenizer, draft: Tokenizer) -> None:
     for token_id in sorted(wanted.keys() | found.keys()):
         ours, theirs = wanted.get(token_id), found.get(token_id)
         if ours != theirs and (not ours or not theirs or _spelled(ours) != _spelled(theirs)):
-            raise DraftMismatch(
-                say(
-                    "The draft was made for another vocabulary: token {token_id} is {ours} in the model "
-                    "and {theirs} in the draft; choose a draft of the same family.",
-                    token_id=token_id,
-                    ours=_shown(ours),
-                    theirs=_shown(theirs),
-                )
-            )
+            sentence = _NOT_THE_MODELS if ours is None else _NOT_THE_DRAFTS if theirs is None else _ANOTHER
+            raise DraftMismatch(say(sentence, token_id=token_id, ours=repr(ours), theirs=repr(theirs)))
 
 
 def _spelled(token: str) -> str:
     return token.replace("\u2581", " ")
-
-
-def _shown(token: str | None) -> str:
-    return "missing" if token is None else repr(token)

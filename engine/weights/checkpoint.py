@@ -16,7 +16,7 @@ from torch import Tensor
 from engine.errors import ConfigInvalid, ModelNotFound, WeightsCorrupt, WeightsMissing
 from engine.gguf.files import find_gguf, gguf_name
 from engine.gguf.model import read_gguf
-from engine.sentences import say
+from engine.sentences import mark, say
 from engine.weights.safetensors_file import SafetensorsFile
 
 #: Bytes read between two looks at the cancel flag: 16 MB take 160 ms from a disk of 100 MB/s.
@@ -24,6 +24,18 @@ SLICE_BYTES = 16 * 2**20
 
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
+_PYTORCH = mark(
+    "The folder {folder} holds PyTorch files, and Tenon needs {single} (or shards and their index); download the model "
+    "in safetensors format or as a GGUF file."
+)
+_NAMELESS = mark(
+    "The folder {folder} holds safetensors but neither {single} nor {index}, and Tenon needs {single} (or shards and "
+    "their index); download the model in safetensors format or as a GGUF file."
+)
+_NO_WEIGHTS = mark(
+    "The folder {folder} holds no weights, and Tenon needs {single} (or shards and their index); download the model in "
+    "safetensors format or as a GGUF file."
+)
 
 
 class WeightsFile(Protocol):
@@ -71,7 +83,7 @@ class Checkpoint:
     Attributes:
         folder: Where the files lie.
         config: config.json as it is, or what a GGUF file says in its place.
-        config_source: What to call the place that the config comes from.
+        from_gguf: Whether the config comes from a GGUF file's metadata, and not from config.json.
         generation_config: generation_config.json, or what a GGUF file has of it; empty where there is none.
         architecture: ``architectures[0]`` of the config.
         quantization: What most of the weights are stored as, such as Q4_K; None for plain numbers.
@@ -92,12 +104,12 @@ class Checkpoint:
                 say("There is no model at {path}; check the path or install the model.", path=path)
             )
         gguf = find_gguf(path)
+        self.from_gguf = gguf is not None
         self._files: Sequence[WeightsFile]
         if gguf is not None:
             model = read_gguf(gguf)
             self.folder = gguf.parent
             self.config = model.config
-            self.config_source = "the GGUF file's metadata"
             self.generation_config = model.generation
             self.quantization = model.quantization
             self._files = model.files
@@ -105,7 +117,6 @@ class Checkpoint:
         else:
             self.folder = path
             self.config = read_config_file(path)
-            self.config_source = "config.json"
             self.generation_config = _read_generation_config(path)
             self.quantization = None
             self._files = [SafetensorsFile(file) for file in weight_files(path)]
@@ -220,7 +231,9 @@ def architecture_of(config: dict[str, Any]) -> str:
     """
     names = config.get("architectures")
     if not isinstance(names, list) or not names or not isinstance(names[0], str):
-        raise ConfigInvalid("config.json names no architecture; download the model's own config.json again.")
+        raise ConfigInvalid(
+            say("config.json names no architecture; download the model's own config.json again.")
+        )
     return names[0]
 
 
@@ -236,20 +249,12 @@ def weight_files(folder: Path) -> list[Path]:
     if (folder / SINGLE).is_file():
         return [folder / SINGLE]
     if any(folder.glob("*.bin")) or any(folder.glob("*.pt")) or any(folder.glob("*.pth")):
-        found = "holds PyTorch files"
+        sentence = _PYTORCH
     elif any(folder.glob("*.safetensors")):
-        found = f"holds safetensors but neither {SINGLE} nor {INDEX}"
+        sentence = _NAMELESS
     else:
-        found = "holds no weights"
-    raise WeightsMissing(
-        say(
-            "The folder {folder} {found}, and Tenon needs {single} (or shards and their index); "
-            "download the model in safetensors format or as a GGUF file.",
-            folder=folder,
-            found=found,
-            single=SINGLE,
-        )
-    )
+        sentence = _NO_WEIGHTS
+    raise WeightsMissing(say(sentence, folder=folder, single=SINGLE, index=INDEX))
 
 
 def _shards(folder: Path) -> list[Path]:

@@ -21,7 +21,7 @@ class CheckpointOutline:
         folder: As given.
         config: config.json as it is.
         architecture: ``architectures[0]`` of it.
-        config_source: Where that stands, for people.
+        from_gguf: False: config.json is what it reads.
         quantization: None: an outline says nothing of it.
         names: The names of all tensors as the index lists them; empty without one.
         size_bytes: Size of all weights files: of those that are there, else what the index says; None where neither
@@ -42,7 +42,7 @@ class CheckpointOutline:
             )
         self.folder = folder
         self.config = read_config_file(folder)
-        self.config_source = "config.json"
+        self.from_gguf = False
         self.quantization: str | None = None
         self.architecture = architecture_of(self.config)
         index = _read_index(folder)

@@ -76,7 +76,7 @@ class SafetensorsFile:
             prefix = file.read(8)
             length = int.from_bytes(prefix, "little")
             if len(prefix) < 8 or length > HEADER_LIMIT_BYTES:
-                raise self._corrupt("its header has no valid length")
+                raise self._corrupt(say("its header has no valid length"))
             if self.size_bytes < 8 + length:
                 raise WeightsCorrupt(
                     say(
@@ -90,9 +90,9 @@ class SafetensorsFile:
             try:
                 header = json.loads(file.read(length))
             except ValueError as error:
-                raise self._corrupt("its header is not JSON") from error
+                raise self._corrupt(say("its header is not JSON")) from error
         if not isinstance(header, dict):
-            raise self._corrupt("its header is not an object")
+            raise self._corrupt(say("its header is not an object"))
         return header, 8 + length
 
     def _entry(self, name: str) -> Entry:
@@ -103,10 +103,10 @@ class SafetensorsFile:
             shape = tuple(int(size) for size in raw["shape"])
             start, stop = (int(offset) for offset in raw["data_offsets"])
         except (AssertionError, KeyError, TypeError, ValueError) as error:
-            raise self._corrupt(f"the entry of {name} cannot be read") from error
+            raise self._corrupt(say("the entry of {name} cannot be read", name=name)) from error
         width = DTYPES[dtype].itemsize if dtype in DTYPES else OTHER_SIZES.get(dtype)
         if not 0 <= start <= stop or (width is not None and stop - start != math.prod(shape) * width):
-            raise self._corrupt(f"the bytes of {name} do not match its shape")
+            raise self._corrupt(say("the bytes of {name} do not match its shape", name=name))
         return Entry(dtype, shape, start, stop)
 
     @property

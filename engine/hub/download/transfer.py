@@ -132,9 +132,8 @@ class Transfer:
             if problem.pause_s > self._patience.longest_pause_s:
                 raise HubBusy(
                     say(
-                        "The {name} asks for a pause of {pause_s} minutes: resume the download then.",
-                        name=self._source.place.name,
-                        pause_s=figure(problem.pause_s / 60, ".0f"),
+                        self._source.place.asks_for_minutes,
+                        minutes=figure(problem.pause_s / 60, ".0f"),
                     )
                 ) from problem
             pause_s = problem.pause_s
@@ -229,15 +228,7 @@ class Transfer:
         return ModelFile(self._file.local_name, self._file.size_bytes, self._digests.sha256())
 
     def _wrong_length(self) -> DownloadFailed:
-        return DownloadFailed(
-            say(
-                "{name} of {repo} has another length than the {place} says: try again, or check the "
-                "proxy or the mirror between.",
-                name=self._file.name,
-                repo=self._repo,
-                place=self._source.place.name,
-            )
-        )
+        return DownloadFailed(say(self._source.place.wrong_length, name=self._file.name, repo=self._repo))
 
     def _disk_error(self, error: OSError) -> Exception:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
