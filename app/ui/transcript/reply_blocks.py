@@ -9,6 +9,8 @@ from time import perf_counter
 from PySide6.QtCore import QRect, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from app.chat.markdown.block import Block, BlockKind
+from app.chat.markdown.splitter import BlockSplitter
 from app.ui.theme.theme import Theme
 from app.ui.transcript.block_widgets import (
     BlockWidget,
@@ -18,7 +20,6 @@ from app.ui.transcript.block_widgets import (
     make_block_widget,
     show_in_place,
 )
-from app.ui.transcript.blocks import Block, BlockKind, BlockSplitter
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.drafted_text import Stretch, stretches_of_blocks
 from app.ui.transcript.formula_block import FormulaBlock

@@ -19,9 +19,9 @@ from PySide6.QtWidgets import QWidget
 
 from app.chat.find import places
 from app.chat.formula import Formula
+from app.chat.markdown.cells import split_cells
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.blocks import split_cells
 from app.ui.transcript.drafted_text import Stretch, rendered_stretches, stretches_of_blocks
 from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown
 from app.ui.transcript.ornaments import paint_ornaments
