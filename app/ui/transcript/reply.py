@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EngineState
-from app.chat.reply import can_continue, trouble_of
+from app.chat.reply import trouble_of
 from app.chat.troubles import Remedy
 from app.ui.placing import place
 from app.ui.theme.theme import Theme
@@ -20,6 +20,7 @@ from app.ui.transcript.error_notice import ErrorNotice
 from app.ui.transcript.message_actions import Action, MessageActions
 from app.ui.transcript.model_change import ModelChange
 from app.ui.transcript.plain_text import plain_text
+from app.ui.transcript.reply_actions import reply_actions
 from app.ui.transcript.reply_blocks import ReplyBlocks
 from app.ui.transcript.reply_status import reply_status
 from app.ui.transcript.strip import StatusStrip
@@ -31,7 +32,6 @@ _FOOTER_GAP_PX = 7
 _FOOTER_PX = 28
 _INSET_PX = 6  # the icon, not the button's edge, stands in line with the text
 _WRITING = (MessageState.WAITING, MessageState.STREAMING)
-_CUT = (MessageState.STOPPED, MessageState.INTERRUPTED)
 
 
 class ReplyView(QWidget):
@@ -243,9 +243,8 @@ class ReplyView(QWidget):
         self._show_drafted()
         self._show_notices()
         # A reply that failed or was cut off with a reason says it in red; a plain stop needs no alarm.
-        trouble = trouble_of(self.message)
-        self._show_error(trouble)
-        self._show_actions(told=trouble is not None)
+        self._show_error(trouble_of(self.message))
+        self.buttons.show_actions(reply_actions(self.message, self._last))
         self.strip.set_status(reply_status(self.message, self._engine, self._prefill))
         self._show_caret()
         self._changed()
@@ -278,19 +277,6 @@ class ReplyView(QWidget):
             label.setWordWrap(True)
             label.show()
             self._notices.append(label)
-
-    def _show_actions(self, told: bool) -> None:
-        """What can be done with the reply now; an error that is told has its own button to try again."""
-        state, shown = self.message.state, set()
-        if not state.unfinished:
-            shown |= {Action.DELETE, Action.COMPARE}
-            if self.text:
-                shown |= {Action.COPY, Action.COPY_PLAIN, Action.REGENERATE}
-            if self._last and can_continue(self.message):
-                shown.add(Action.CONTINUE)
-            if self._last and not self.text and not told and state in _CUT:
-                shown.add(Action.RETRY)
-        self.buttons.show_actions(shown)
 
     def _show_strip(self) -> None:
         if self.strip.set_status(reply_status(self.message, self._engine, self._prefill)):
