@@ -25,8 +25,8 @@ from app.ui.theme.typography import TextStyle
 from app.ui.transcript.column_widths import column_widths
 from app.ui.transcript.drafted_text import Stretch, rendered_stretches, stretches_of_blocks
 from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown
+from app.ui.transcript.markdown_style import NO_HTML_MARKDOWN, leading_px, style_markdown
 from app.ui.transcript.ornaments import paint_ornaments
-from app.ui.transcript.prose import NO_HTML_MARKDOWN, leading_px, style_markdown
 from app.ui.transcript.text_marks import cursors, drafted_format, found_format
 
 _PAD_X_PX = 12
