@@ -40,6 +40,9 @@ class MessageCommands(QObject):
         self._sidebar = sidebar
         self._shelf = shelf
         self._unfinished = False
+        self._stepped: tuple[
+            int, ...
+        ] = ()  # the versions stepped through last: going on and back stays with them
 
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done."""
@@ -65,6 +68,7 @@ class MessageCommands(QObject):
         commands.add("choose-mode", tr("Choose a mode"), self._choose_mode, models, ("Ctrl+J",), "zap")
         self._page.conversation_shown.connect(self.refresh)
         self._page.conversation_shown.connect(self.refresh_chats)
+        self._workspace.message_added.connect(self._forget_stepped)
         self._workspace.message_added.connect(self.refresh)
         self._workspace.message_changed.connect(self.refresh)
         self._workspace.conversation_replaced.connect(self.refresh)
@@ -74,7 +78,7 @@ class MessageCommands(QObject):
         bar.rangeChanged.connect(self.refresh_in_hand)
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        app.focusChanged.connect(self.refresh_in_hand)
+        app.focusChanged.connect(self._forget_stepped)
         self.refresh()
         self.refresh_chats()
 
@@ -92,7 +96,7 @@ class MessageCommands(QObject):
     @Slot()
     def refresh_in_hand(self) -> None:
         """See what can be done with the messages that are in view now; often while it is scrolled."""
-        versions = self._in_hand(_has_versions)
+        versions = self._versions()
         possible = {
             "edit": self._to_edit() is not None and not self._unfinished,
             "copy-reply": self._in_hand(_can_copy) is not None,
@@ -140,22 +144,19 @@ class MessageCommands(QObject):
     def _continue(self) -> None:
         self._press_last(Action.CONTINUE)
 
-    def _press_in_hand(self, action: Action, suits: Callable[[MessageView], bool]) -> None:
-        view = self._in_hand(suits)
+    def _press_copy(self, action: Action) -> None:
+        view = self._in_hand(_can_copy)
         if view is not None:
-            focus = view.window().focusWidget()
             self._shelf.chat_wanted.emit()
-            if action in (Action.PREVIOUS, Action.NEXT) and focus is not None and view.isAncestorOf(focus):
-                view.buttons.focus(action)  # hands the keyboard on to the version that takes its place
             view.buttons.press(action)
 
     @Slot()
     def _copy(self) -> None:
-        self._press_in_hand(Action.COPY, _can_copy)
+        self._press_copy(Action.COPY)
 
     @Slot()
     def _copy_plain(self) -> None:
-        self._press_in_hand(Action.COPY_PLAIN, _can_copy)
+        self._press_copy(Action.COPY_PLAIN)
 
     def _to_edit(self) -> int | None:
         """The id of one's own message in hand; where none is in view that which the reply in view answers."""
@@ -185,13 +186,36 @@ class MessageCommands(QObject):
             QGuiApplication.clipboard().setText(code or "")
             self._page.said.emit(tr("The code is copied."), False)
 
+    def _versions(self) -> MessageView | None:
+        """The message whose versions are stepped through."""
+        stepped = self._in_hand(
+            lambda view: bool(self._stepped) and view.buttons.alternatives == self._stepped
+        )
+        return stepped or self._in_hand(lambda view: bool(view.buttons.alternatives))
+
+    def _step(self, action: Action) -> None:
+        view = self._versions()
+        if view is None:
+            return
+        focus = view.window().focusWidget()
+        self._shelf.chat_wanted.emit()
+        if focus is not None and view.isAncestorOf(focus):
+            view.buttons.focus(action)  # hands the keyboard on to the version that takes its place
+        self._stepped = view.buttons.alternatives
+        view.buttons.press(action)
+
     @Slot()
     def _previous(self) -> None:
-        self._press_in_hand(Action.PREVIOUS, _has_versions)
+        self._step(Action.PREVIOUS)
 
     @Slot()
     def _next(self) -> None:
-        self._press_in_hand(Action.NEXT, _has_versions)
+        self._step(Action.NEXT)
+
+    @Slot()
+    def _forget_stepped(self) -> None:
+        self._stepped = ()
+        self.refresh_in_hand()
 
     @Slot()
     def _attach(self) -> None:
@@ -223,26 +247,22 @@ class MessageCommands(QObject):
         at = chats.index(self._page.current) + step
         return chats[at] if 0 <= at < len(chats) else None
 
-    def _step(self, step: int) -> None:
+    def _step_chat(self, step: int) -> None:
         chat = self._beside(step)
         if chat is not None:
             self._shelf.open(chat)
 
     @Slot()
     def _next_chat(self) -> None:
-        self._step(1)
+        self._step_chat(1)
 
     @Slot()
     def _previous_chat(self) -> None:
-        self._step(-1)
+        self._step_chat(-1)
 
 
 def _is_own(view: MessageView) -> bool:
     return isinstance(view, OwnMessage)
-
-
-def _has_versions(view: MessageView) -> bool:
-    return view.buttons.can_press(Action.PREVIOUS) or view.buttons.can_press(Action.NEXT)
 
 
 def _can_copy(view: MessageView) -> bool:

@@ -190,6 +190,8 @@ def test_versions_are_stepped_through_of_the_lowest_message_in_view(
     window.page.transcript.show_message(workspace.messages(chat)[0].id)
     run(window, "previous-version")  # of one's own message: the reply below has no other version
     assert texts(window)[2] == "Q"
+    run(window, "next-version")  # back, though the reply below has another version here
+    assert texts(window)[2] == "Q, in other words"
 
 
 def test_nothing_is_stepped_through_out_of_view(window: MainWindow, workspace: FakeWorkspace) -> None:
