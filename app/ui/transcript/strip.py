@@ -24,6 +24,9 @@ _CHEVRON_PX = 16
 _ONE_ROW_PX = 560  # narrower than this a live strip takes two rows
 _DIGIT = re.compile(r"\d")
 
+_Piece = Figure | str  # a phrase is words alone
+_Placed = tuple[float, _Piece, float]  # its left edge and width, in px
+
 
 class StatusStrip(QAbstractButton):
     """A line of figures in a box while the reply runs, right-aligned and without a box when it is done.
@@ -38,7 +41,7 @@ class StatusStrip(QAbstractButton):
         self._theme = theme
         self._status = status
         self._reserved: dict[int, float] = {}
-        self._rows: list[list[tuple[float, Figure | str, float]]] = []
+        self._rows: list[list[_Placed]] = []
         self._fitted: tuple[int, Typography] | None = None
         self._type = theme.type
         self._words, self._value, self._widest_digit = self._measured()
@@ -78,9 +81,8 @@ class StatusStrip(QAbstractButton):
     def _lay_out(self, width: int) -> None:
         """Leave out the least important figures until the others fit; the tool tip has all of them."""
         status = self._status
-        pieces: list[tuple[int, Figure | str]] = list(
-            enumerate([status.phrase, *status.figures] if status.phrase else status.figures)
-        )
+        phrase: list[_Piece] = [status.phrase] if status.phrase else []
+        pieces = list(enumerate([*phrase, *status.figures]))
         most_rows = 2 if status.live and width < self._theme.type.px(_ONE_ROW_PX) else 1
         self._rows = self._in_rows(pieces, width)
         while len(self._rows) > most_rows:
@@ -88,12 +90,10 @@ class StatusStrip(QAbstractButton):
             pieces.remove(least)
             self._rows = self._in_rows(pieces, width)
 
-    def _in_rows(
-        self, pieces: list[tuple[int, Figure | str]], width: int
-    ) -> list[list[tuple[float, Figure | str, float]]]:
+    def _in_rows(self, pieces: list[tuple[int, _Piece]], width: int) -> list[list[_Placed]]:
         begin = (_PADDING_X_PX if self._status.live else 0) + (_DOT_PX + 8 if self._status.dot else 0)
         end = width - (_PADDING_X_PX + _CHEVRON_PX if self._status.live else 0)
-        rows: list[list[tuple[float, Figure | str, float]]] = [[]]
+        rows: list[list[_Placed]] = [[]]
         left = float(begin)
         for index, piece in pieces:
             needed = self._piece_width(index, piece)
@@ -158,7 +158,7 @@ class StatusStrip(QAbstractButton):
             painter.setBrush(self._theme.color(self._status.dot))
             painter.drawEllipse(center, _DOT_PX / 2, _DOT_PX / 2)
 
-    def _paint_piece(self, painter: QPainter, piece: Figure | str, box: QRectF) -> None:
+    def _paint_piece(self, painter: QPainter, piece: _Piece, box: QRectF) -> None:
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
         if isinstance(piece, str):
             painter.setFont(self._theme.font(TextStyle.SMALL_MEDIUM))
@@ -196,7 +196,7 @@ class StatusStrip(QAbstractButton):
     def _fonts(self) -> tuple[QFont, QFont]:
         return self._theme.font(TextStyle.SMALL), self._theme.font(TextStyle.SMALL_BOLD)
 
-    def _piece_width(self, index: int, piece: Figure | str) -> float:
+    def _piece_width(self, index: int, piece: _Piece) -> float:
         if isinstance(piece, str):
             return QFontMetricsF(self._theme.font(TextStyle.SMALL_MEDIUM)).horizontalAdvance(piece)
         plain, strong = self._words, self._value
