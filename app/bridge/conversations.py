@@ -17,6 +17,7 @@ from app.bridge.replies import Replies
 from app.bridge.shelf import Shelf
 from app.bridge.titles import Titles
 from app.bridge.turns import Turns
+from app.bridge.unsent_messages import UnsentMessages
 from app.chat.attachment import Attachment
 from app.chat.conversation import Conversation, Message
 from app.chat.conversation_options import ConversationOptions, Preset
@@ -69,6 +70,8 @@ class Conversations(QObject):
         self._shelf = Shelf(self._library, self._journal, self._replies, presets, UNDO_MS, self)
         self._shelf.changed.connect(self.conversations_changed)
         self._shelf.presets_changed.connect(self.presets_changed)
+        self.unsent = UnsentMessages(self._journal, self._database.reader.unsent, self)
+        self.unsent.problem.connect(self.notice)
         kept = self._database.presence is not None
         self.open_chat = OpenChat(self.settings, self._library, self._shelf, self._model, self)
         self.open_chat.said.connect(self.notice)
@@ -198,6 +201,7 @@ class Conversations(QObject):
             with_settings: Put all other settings back to their defaults too. Installed models stay in any case.
         """
         self._shelf.clear()
+        self.unsent.clear()
         self._archive.erase_everything()
         # Words that the person wrote, and names of what is gone.
         personal = ("system_prompt", "folded_groups", "new_chat_preset", "last_chat")
@@ -234,7 +238,9 @@ class Conversations(QObject):
             InvalidOption: There are too many files.
         """
         options = options or self.open_chat.options_to_give()
-        return self._turns.send(conversation_id, text, self.settings.model, attachments, options)
+        sent_in = self._turns.send(conversation_id, text, self.settings.model, attachments, options)
+        self.unsent.write()  # else a crash now would leave it in the composer, too
+        return sent_in
 
     def attach(self, path: Path) -> Attachment:
         """Read a text file to send along with a message.

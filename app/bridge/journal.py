@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
-from app.bridge.background_writer import BackgroundWriter
+from app.bridge.background_writer import BackgroundWriter, Then
+from app.chat.attachment import Attachment
 from app.chat.conversation_options import Preset
 from app.chat.library import Library
 from app.chat.troubles import report_of
@@ -92,6 +93,17 @@ class Journal(QObject):
         """Erase messages that the library has dropped."""
         self._writer.submit(lambda: self._store.erase_messages(message_ids), self._settle)
         self._prepare_search()
+
+    def save_unsent(
+        self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] | None, then: Then
+    ) -> None:
+        """Write what is typed in a conversation; None for the attachments leaves those that are there."""
+
+        def done(error: StorageError | None) -> None:
+            self._settle(error)
+            then(error)
+
+        self._writer.submit(lambda: self._store.save_unsent(conversation_id, text, attachments), done)
 
     def save_preset(self, preset: Preset) -> None:
         """Write a preset."""

@@ -64,6 +64,7 @@ class Workspace(Conversations):
         lexer_maker: Makes what code is coloured with.
         comparison: Two modes on one prompt.
         open_chat: The chat that is shown: its model and its options.
+        unsent: What is typed in each chat and not sent.
         upkeep: What goes on beside the chats.
     """
 
@@ -227,6 +228,7 @@ class Workspace(Conversations):
         self.gpu_addon.close()
         self._stop_timers()
         self.upkeep.close()
+        self.unsent.write()
         self._journal.close()
         self._database.reader.close()
         if self._database.presence is not None:

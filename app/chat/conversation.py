@@ -11,6 +11,7 @@ from typing import Any
 from app.chat.attachment import Attachment
 from app.chat.conversation_options import ConversationOptions
 from app.chat.reply_details import ReplyDetails
+from app.chat.stretches import NO_STRETCHES, Stretches
 from engine.messages import ErrorReport, Role
 
 
@@ -91,7 +92,7 @@ class Message:
         statistics: Figures of a reply, None before the first ones.
         notices: Sentences to read beside it.
         error: One sentence when it failed or was cut off, else empty.
-        drafted: (start, end) of each stretch of the content that came from accepted drafts; not kept on the disk.
+        drafted: The parts of the content that came from accepted drafts; not kept on the disk.
         parent_id: The message that it follows; None for the first. Messages of one parent are alternatives.
         deleted: Hidden until undo or until it is erased; what follows it is shown all the same.
         model: The model that a reply was asked of: ``guide``, a name or a folder; empty where it was not kept.
@@ -99,7 +100,7 @@ class Message:
         attachments: Text files that the model reads before the content.
         kept_characters: Of a reply that is being continued, how much of the content was there before; not kept on
             the disk.
-        trouble: What went wrong, with details; not kept on the disk.
+        trouble: What went wrong, with details; None where the reply is from a file or an older Tenon.
     """
 
     id: int
@@ -111,7 +112,7 @@ class Message:
     statistics: ReplyStatistics | None = None
     notices: tuple[str, ...] = ()
     error: str = ""
-    drafted: tuple[tuple[int, int], ...] = ()
+    drafted: Stretches = NO_STRETCHES
     parent_id: int | None = None
     deleted: bool = False
     model: str = ""

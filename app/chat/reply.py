@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from app.chat.conversation import Message, MessageState, ReplyStatistics
 from app.chat.reply_details import ReplyDetails
+from app.chat.stretches import Stretches
 from app.chat.troubles import CUT_OFF, INTERNAL, NO_REPLY
 from app.words import tr
 from engine.messages import (
@@ -94,9 +95,11 @@ def _finished(reply: Message, event: Finished, context_limit: int) -> Message:
         state=state,
         statistics=statistics,
         details=ReplyDetails.of(result),
-        drafted=(
-            *(stretch for stretch in reply.drafted if stretch[1] <= kept),
-            *((start + kept, end + kept) for start, end in result.drafted_text),
+        drafted=Stretches.of(
+            [
+                *(stretch for stretch in reply.drafted if stretch[1] <= kept),
+                *((start + kept, end + kept) for start, end in result.drafted_text),
+            ]
         ),
     )
 

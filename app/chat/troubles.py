@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from dataclasses import asdict, dataclass, fields
 from enum import Enum
+from typing import Any
 
 from app.words import mark
 from engine.errors import TenonError
-from engine.messages import ErrorReport
+from engine.messages import ErrorReport, MemoryShortage
 
 INTERNAL = "InternalError"
-# A reply of an earlier session, of which only the sentence was kept: part of it was written, or nothing.
+# A reply of which only the sentence is known: part of it was written, or nothing.
 CUT_OFF = "CutOff"
 NO_REPLY = "NoReply"
 BAD_END = "BadEnd"
@@ -110,3 +112,24 @@ def smaller_context(context: int) -> int:
 def report_of(error: TenonError) -> ErrorReport:
     """An error of the window's own process, as those of the engine come."""
     return ErrorReport(type(error).__name__, error.message, error.details, error.exit_code)
+
+
+def report_to_json(report: ErrorReport) -> str:
+    """One JSON object, in ASCII: a path among the details need not be text."""
+    return json.dumps(asdict(report))
+
+
+def report_from_json(text: str) -> ErrorReport | None:
+    """Read `report_to_json`'s text, of this version or another; None when it is not that."""
+    try:
+        values: Any = json.loads(text)
+        known = {name.name: values[name.name] for name in fields(ErrorReport) if name.name in values}
+        memory = known.pop("memory", None)
+        shortage = None if memory is None else MemoryShortage(**memory)
+        report = ErrorReport(**known, memory=shortage)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    words = (report.kind, report.message, report.details)
+    figures = (report.exit_code, report.context, *(asdict(shortage).values() if shortage else ()))
+    sound = all(isinstance(word, str) for word in words) and all(isinstance(one, int) for one in figures)
+    return report if sound else None

@@ -9,11 +9,13 @@ from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 
+from app.chat.attachment import Attachment
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.exchange.record import ConversationRecord
 from app.chat.search import SearchResults, is_unspaced, search_terms
-from app.storage import search_index
+from app.chat.unsent import Unsent
+from app.storage import search_index, unsent_rows
 from app.storage.backup import back_up, erase_copies
 from app.storage.failures import is_corruption, storage_errors
 from app.storage.rows import (
@@ -140,6 +142,18 @@ class ConversationStore:
         with self._transaction():
             self._erase_messages(message_ids)
 
+    def unsent(self, conversation_id: int | None) -> Unsent:
+        """What was typed in a conversation and not sent; None for the chat that has no message yet."""
+        with storage_errors(self._folder):
+            return unsent_rows.read(self._connection, conversation_id)
+
+    def save_unsent(
+        self, conversation_id: int | None, text: str, attachments: Sequence[Attachment] | None
+    ) -> None:
+        """Write it; None for the attachments leaves those that are there."""
+        with self._transaction():
+            unsent_rows.write(self._connection, conversation_id, text, attachments)
+
     def presets(self) -> list[Preset]:
         """All presets, by name."""
         with storage_errors(self._folder):
@@ -210,6 +224,7 @@ class ConversationStore:
         """Erase all conversations, presets, backups and damaged files, and what is left of them in the file."""
         with self._transaction():
             self._connection.execute("DELETE FROM conversations")
+            self._connection.execute("DELETE FROM unsent")
             self._connection.execute("DELETE FROM presets")
             search_index.give_up(self._connection)
         erase_copies(self._folder)

@@ -10,6 +10,7 @@ from app.chat.attachment import Attachment
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.conversation_options import ConversationOptions
 from app.chat.reply_details import ReplyDetails
+from app.chat.troubles import report_from_json, report_to_json
 
 # In the order of the dataclass's fields.
 CONVERSATION_COLUMNS = (
@@ -20,9 +21,9 @@ CONVERSATION_CHANGES = CONVERSATION_COLUMNS[1:]
 
 MESSAGE_COLUMNS = (
     "id", "conversation_id", "role", "content", "created_at", "state", "statistics", "notices", "error",
-    "parent_id", "model", "details", "attachments",
+    "parent_id", "model", "details", "attachments", "trouble",
 )  # fmt: skip
-MESSAGE_CHANGES = ("content", "state", "statistics", "notices", "error", "model", "details")
+MESSAGE_CHANGES = ("content", "state", "statistics", "notices", "error", "model", "details", "trouble")
 
 
 def conversation_row(conversation: Conversation) -> tuple[object, ...]:
@@ -74,6 +75,7 @@ def message_row(message: Message) -> tuple[object, ...]:
         message.model,
         message.details.to_json() if message.details else None,
         json.dumps([asdict(attachment) for attachment in message.attachments], ensure_ascii=False),
+        report_to_json(message.trouble) if message.trouble else None,
     )
 
 
@@ -81,7 +83,7 @@ def message_of(row: tuple[Any, ...]) -> Message:
     """The message that a row of `MESSAGE_COLUMNS` holds, followed by whether it is deleted."""
     (
         message_id, conversation_id, role, content, created_at, state, statistics, notices, error,
-        parent_id, model, details, attachments, deleted,
+        parent_id, model, details, attachments, trouble, deleted,
     ) = row  # fmt: skip
     return Message(
         id=message_id,
@@ -98,6 +100,7 @@ def message_of(row: tuple[Any, ...]) -> Message:
         model=model,
         details=ReplyDetails.from_json(details) if details else None,
         attachments=tuple(Attachment(**values) for values in json.loads(attachments)),
+        trouble=report_from_json(trouble) if trouble else None,
     )
 
 

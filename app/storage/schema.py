@@ -76,6 +76,16 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "ALTER TABLE conversations ADD COLUMN options TEXT NOT NULL DEFAULT '{}'",  # ConversationOptions
         "CREATE TABLE presets (name TEXT PRIMARY KEY, options TEXT NOT NULL)",
     ),
+    (
+        """
+        CREATE TABLE unsent (
+            conversation_id INTEGER REFERENCES conversations(id) ON DELETE CASCADE,  -- NULL: the chat to come
+            part TEXT NOT NULL,        -- text, files
+            content TEXT NOT NULL      -- as typed; JSON list, Attachment
+        )
+        """,
+        "ALTER TABLE messages ADD COLUMN trouble TEXT",  # JSON object, ErrorReport; NULL where only `error` is known
+    ),
 )
 VERSION = len(MIGRATIONS)
 

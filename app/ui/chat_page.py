@@ -23,6 +23,7 @@ from app.ui.transcript.message_actions import Action
 from app.ui.transcript.message_column import COLUMN_PX, NARROW_PX
 from app.ui.transcript.transcript import Transcript
 from app.ui.turn_requests import TurnRequests
+from app.ui.unsent_text import UnsentText
 from app.words import mark, tr
 from engine.errors import TenonError
 
@@ -51,7 +52,6 @@ class ChatPage(QWidget):
         self._theme = theme
         self._workspace = workspace
         self._current: int | None = None
-        self._drafts: dict[int | None, tuple[str, tuple[Attachment, ...]]] = {}
         self._empty = True
         self.setProperty("kind", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -68,6 +68,7 @@ class ChatPage(QWidget):
         self._stack.addWidget(self.transcript)
         self._turns = TurnRequests(workspace, self)
         self.composer = Composer(theme, workspace.mode(), self)
+        self._unsent = UnsentText(workspace, self.composer)
         self._footer = QLabel(tr(_FOOTER), self)
         self._footer.setProperty("kind", "small")
         self._footer.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -93,13 +94,12 @@ class ChatPage(QWidget):
 
     def open(self, conversation_id: int | None) -> None:
         """Show a conversation from its end, or a blank one. What is typed stays with its conversation."""
-        self._drafts[self._current] = (self.composer.text, self.composer.attachments.attachments)
         self._current = self._turns.conversation_id = conversation_id
         self._workspace.open_conversation(conversation_id)
         self.refresh_title()
         messages = [] if conversation_id is None else self._workspace.messages(conversation_id)
         self._show_messages(messages)
-        self._fill_composer(*self._drafts.pop(conversation_id, ("", ())))
+        self._unsent.show(conversation_id)
         self.conversation_shown.emit(conversation_id)
 
     def show_message(self, message_id: int) -> None:
@@ -109,15 +109,8 @@ class ChatPage(QWidget):
 
     def forget(self, conversation_id: int) -> None:
         """A conversation was deleted: leave it if it is the one shown."""
-        self._drafts.pop(conversation_id, None)
         if conversation_id == self._current:
             self.open(None)
-
-    def forget_everything(self) -> None:
-        """Every conversation is gone, and so is what was typed in them."""
-        self.open(None)
-        self._drafts.clear()
-        self._fill_composer("", ())
 
     def refresh_title(self) -> None:
         """Read the title again."""
@@ -176,6 +169,7 @@ class ChatPage(QWidget):
         self.transcript.alternative_chosen.connect(self._turns.choose_alternative)
         self.transcript.edited.connect(self._turns.edit)
         self._turns.said.connect(self.said)
+        self._turns.deleting.connect(self.transcript.place.remember)
         self._turns.message_deleted.connect(self.message_deleted)
         self._turns.compare_requested.connect(self.compare_requested)
         self._turns.left.connect(self.composer.setFocus)
@@ -246,12 +240,13 @@ class ChatPage(QWidget):
         try:
             conversation_id = self._workspace.send(before, text, attachments)
         except TenonError as error:
-            self._fill_composer(text, attachments)
+            self._unsent.put_back(text, attachments)
             self.said.emit(error.message, True)
             return
         if before is None:
             # Messages may have come by signal before the id was known here: read them as they are now.
             self._current = self._turns.conversation_id = conversation_id
+            self._unsent.go_along(conversation_id)
             self._workspace.open_conversation(conversation_id)
             self._show_messages(self._workspace.messages(conversation_id))
             self.refresh_title()
@@ -259,10 +254,6 @@ class ChatPage(QWidget):
 
     def _alternatives(self, message_id: int) -> list[int]:
         return [] if self._current is None else self._workspace.alternatives(self._current, message_id)
-
-    def _fill_composer(self, text: str, attachments: tuple[Attachment, ...]) -> None:
-        self.composer.set_text(text)
-        self.composer.attachments.set_attachments(attachments)
 
     @Slot()
     def _choose_files(self) -> None:

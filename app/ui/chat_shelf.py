@@ -113,8 +113,11 @@ class ChatShelf(QObject):
 
     def _undo_delete_message(self) -> None:
         conversation_id = self._workspace.undo_delete_message()
-        if conversation_id is not None and conversation_id != self._page.current:
+        if conversation_id is None:
+            return
+        if conversation_id != self._page.current:
             self._page.open(conversation_id)
+        self._page.transcript.place.go_back()
 
     @Slot(object)
     def _open_hit(self, hit: SearchHit) -> None:

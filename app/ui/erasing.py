@@ -54,7 +54,7 @@ class Erasing(QObject):
         self._sidebar.search.clear()
         self._toast.dismiss()  # its Undo would find nothing
         self._workspace.erase_everything(with_settings)
-        self._page.forget_everything()
+        self._page.open(None)
         if with_settings:
             apply_appearance(self._theme, self._workspace.settings)
 

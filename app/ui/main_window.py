@@ -180,6 +180,7 @@ class MainWindow(QMainWindow):
             self.sidebar.new_button,
             self.sidebar.search,
             self.sidebar.list,
+            self.sidebar.nav.download,
             *self.sidebar.nav.rows.values(),
             self.sidebar.edge,
             header.sidebar_button,

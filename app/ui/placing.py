@@ -1,6 +1,8 @@
-"""Places for widgets and paint that stand at the other side where people read from the right to the left."""
+"""Places for widgets and paint, and directions of texts, where people read from the right to the left."""
 
 from __future__ import annotations
+
+import unicodedata
 
 from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtWidgets import QStyle, QStyleOptionViewItem, QWidget
@@ -38,3 +40,18 @@ def mirrored(widget: QWidget, box: QRectF) -> QRectF:
 def in_row(option: QStyleOptionViewItem, box: QRect) -> QRect:
     """Where a list paints in a row what stands at ``box`` when lines begin at the left."""
     return QStyle.visualRect(option.direction, option.rect, box)
+
+
+def runs_right_to_left(text: str) -> bool:
+    """Whether a text's first letter with a direction is of a script that runs from the right to the left."""
+    directions = (unicodedata.bidirectional(letter) for letter in text)
+    return next((way for way in directions if way in {"L", "R", "AL"}), "L") != "L"
+
+
+def isolated(text: str, direction: Qt.LayoutDirection) -> str:
+    """A painted text with a direction of its own where the window has the other: "Why?" keeps its mark at the end.
+
+    The two characters that are put around it are Unicode's first strong isolate and its end (UAX 9).
+    """
+    same = runs_right_to_left(text) is (direction is Qt.LayoutDirection.RightToLeft)
+    return text if same else f"\u2068{text}\u2069"

@@ -24,6 +24,7 @@ class TurnRequests(QObject):
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
     message_deleted = Signal(str)  # a sentence that says so
     compare_requested = Signal(int)  # a message's id
+    deleting = Signal()  # a message is about to go
     left = Signal()  # the message that had the keyboard is no longer there
 
     def __init__(self, workspace: Workspace, parent: QObject) -> None:
@@ -76,6 +77,7 @@ class TurnRequests(QObject):
 
     def _delete(self, conversation_id: int, message_id: int) -> None:
         several = len(self._workspace.alternatives(conversation_id, message_id)) > 1
+        self.deleting.emit()
         if self._workspace.delete_message(conversation_id, message_id):
             self.left.emit()
             self.message_deleted.emit(

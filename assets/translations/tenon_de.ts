@@ -49,6 +49,14 @@
    </translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/models/model_news.py" />
+   <source>%n more in the queue</source>
+   <translation>
+    <numerusform>%n weiterer in der Warteschlange</numerusform>
+    <numerusform>%n weitere in der Warteschlange</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/ui/machine/words.py" />
    <source>%n of {all} core(s) usable</source>
    <translation>
@@ -899,6 +907,11 @@
    <location filename="app/ui/models/card.py" />
    <source>Download {title}</source>
    <translation>{title} herunterladen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/download_line.py" />
+   <source>Downloading {name}, {share}</source>
+   <translation>{name} wird geladen, {share}</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />

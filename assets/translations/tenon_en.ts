@@ -44,6 +44,14 @@
    </translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/models/model_news.py" />
+   <source>%n more in the queue</source>
+   <translation>
+    <numerusform>%n more in the queue</numerusform>
+    <numerusform>%n more in the queue</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/ui/machine/words.py" />
    <source>%n of {all} core(s) usable</source>
    <translation>

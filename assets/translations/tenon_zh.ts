@@ -44,6 +44,13 @@
    </translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/models/model_news.py" />
+   <source>%n more in the queue</source>
+   <translation>
+    <numerusform>队列中还有 %n 个</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/ui/machine/words.py" />
    <source>%n of {all} core(s) usable</source>
    <translation>
@@ -890,6 +897,11 @@
    <location filename="app/ui/models/card.py" />
    <source>Download {title}</source>
    <translation>下载 {title}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/sidebar/download_line.py" />
+   <source>Downloading {name}, {share}</source>
+   <translation>正在下载 {name}，{share}</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />

@@ -10,6 +10,7 @@ from app.chat.choices import model_name
 from app.chat.comparison import Trial, Verdict, verdict
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.library import Library
+from app.chat.unsent import Unsent
 from app.settings.settings import Settings
 from engine.errors import TenonError
 from engine.messages import ChatMessage
@@ -47,6 +48,19 @@ class FakeOpenChat(QObject):
             self.blank = options
         else:
             self._shelf._change_conversation(self.shown, options=options)
+
+
+class FakeUnsent:
+    """The interface of `app.bridge.unsent_messages.UnsentMessages` that the window uses."""
+
+    def __init__(self) -> None:
+        self.kept: dict[int | None, Unsent] = {}
+
+    def of(self, conversation_id: int | None) -> Unsent:
+        return self.kept.get(conversation_id, Unsent())
+
+    def keep(self, conversation_id: int | None, unsent: Unsent) -> None:
+        self.kept[conversation_id] = unsent
 
 
 class FakeComparison(QObject):
@@ -109,6 +123,7 @@ class FakeShelf(QObject):
         self._presets: dict[str, Preset] = {}
         self.open_chat = FakeOpenChat(self)
         self.comparison = FakeComparison(self)
+        self.unsent = FakeUnsent()
 
     def archive(self, conversation_id: int, archived: bool = True) -> None:
         self._change_conversation(conversation_id, archived=archived)
@@ -146,6 +161,7 @@ class FakeShelf(QObject):
     def erase_everything(self, with_settings: bool = False) -> None:
         self.calls.append(("erase_everything", with_settings))
         self._library.clear()
+        self.unsent.kept.clear()
         self._presets.clear()
         self._tell_conversations()
         self.everything_erased.emit()

@@ -274,7 +274,7 @@ class FakeWorkspace(FakeShelf):
         self.change(conversation_id, state=MessageState.COMPLETE, statistics=figures or statistics())
 
     def fail(self, conversation_id: int, sentence: str, trouble: ErrorReport | None = None) -> None:
-        """The last reply failed; after a restart only the sentence is known."""
+        """The last reply failed; of one that came from a file only the sentence is known."""
         self.change(conversation_id, state=MessageState.FAILED, error=sentence, trouble=trouble)
 
     def set_engine(self, engine: EngineState) -> None:

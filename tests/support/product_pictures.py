@@ -22,7 +22,6 @@ from app.ui.comparison.dialog import ComparisonDialog
 from app.ui.main_window import MainWindow
 from app.ui.settings.choice_field import ChoiceField
 from app.ui.theme.theme import Theme
-from app.ui.transcript.plain_text import plain_text
 from engine.messages import ErrorReport, MakePlan, PlanMade, SamplingOptions
 from tests.support.command_pictures import formulas
 from tests.support.fake_workspace import FakeWorkspace, statistics
@@ -32,6 +31,7 @@ from tests.support.machine_pictures import measuring, shown
 from tests.support.machine_scene import machine, plan
 from tests.support.model_pictures import page
 from tests.support.screenshots import (
+    ANSWER,
     LLAMA,
     LONG,
     begin,
@@ -189,7 +189,7 @@ def compared(theme: Theme, folder: Path, name: str) -> None:
     window.comparisons.open_on(workspace.reply(asked).id)
     dialog = window.findChild(ComparisonDialog)
     assert dialog is not None
-    text = plain_text(LONG)[:460]
+    text = ANSWER
     ids = tuple(range(96))
     workspace.comparison.show(
         Trial("plain", "plain", text, ids, 16.3, 5.9, None, 1.0, True),

@@ -7,6 +7,8 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+from app.chat.stretches import Stretches
+
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QLocale, QSize
@@ -219,7 +221,7 @@ def drafted(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     workspace = FakeWorkspace(LLAMA)
     workspace.settings.drafted_shown = True
     chat = fill(workspace)
-    workspace.change(chat, drafted=tuple((at, at + 9 + at % 17) for at in range(4, len(ANSWER), 31)))
+    workspace.change(chat, drafted=Stretches.of((at, at + 9 + at % 17) for at in range(4, len(ANSWER), 31)))
     window = open_window(theme, workspace, size)
     window.page.open(chat)
     take(window, folder, name)

@@ -132,3 +132,5 @@ class PromptEdit(QPlainTextEdit):
             self._height = height
             self.setFixedHeight(height)
             self.height_changed.emit()
+        if lines <= _MOST_LINES:  # a text that came before the field had its size was scrolled to its end
+            self.verticalScrollBar().setValue(0)

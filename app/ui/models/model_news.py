@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Slot
 
 from app.ui.commands import Commands, Section
+from app.ui.models.wording import download_words
 from app.ui.places import CHAT, MODELS, Places
 from app.ui.sidebar.places_nav import PlacesNav
 from app.ui.toast import Toast
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ModelNews(QObject):
-    """A figure at the sidebar's foot, and notices."""
+    """The queue at the sidebar's foot, and notices."""
 
     def __init__(self, store: ModelStore, nav: PlacesNav, toast: Toast, places: Places) -> None:
         super().__init__(places)
@@ -27,7 +28,7 @@ class ModelNews(QObject):
         self._nav = nav
         self._toast = toast
         self._places = places
-        store.downloads.changed.connect(self._count)
+        store.downloads.changed.connect(self._show_queue)
         store.downloads.failed.connect(self._tell_failure)
         store.ready.connect(self._tell_ready)
 
@@ -66,9 +67,18 @@ class ModelNews(QObject):
         return page
 
     @Slot()
-    def _count(self) -> None:
-        count = self._store.downloads.under_way
-        self._nav.rows[MODELS].set_hint(str(count) if count else "")
+    def _show_queue(self) -> None:
+        """How many come stands beside the page's name, the first of them above it."""
+        under_way = [entry for entry in self._store.downloads.entries.values() if entry.under_way]
+        self._nav.rows[MODELS].set_hint(str(len(under_way)) if under_way else "")
+        if not under_way:
+            self._nav.download.hide()
+            return
+        receiving = next((entry for entry in under_way if entry.state == "receiving"), under_way[0])
+        words = f"{receiving.name}\n{download_words(receiving)}"
+        if len(under_way) > 1:
+            words += "\n" + tr("%n more in the queue", n=len(under_way) - 1)
+        self._nav.download.show_download(receiving.name, receiving.share, words)
 
     @Slot(str, str)
     def _tell_ready(self, name: str, ref: str) -> None:

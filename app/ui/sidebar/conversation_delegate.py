@@ -15,7 +15,7 @@ from PySide6.QtGui import QFontMetrics, QPainter, QPen
 from PySide6.QtWidgets import QLineEdit, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from app.ui import figures
-from app.ui.placing import in_row
+from app.ui.placing import in_row, isolated
 from app.ui.sidebar.conversation_model import BUSY_ROLE, HIT_ROLE, ID_ROLE, PINNED_ROLE, ROW_ROLE
 from app.ui.sidebar.list_rows import Row
 from app.ui.sidebar.snippet import paint_snippet, snippet_height
@@ -123,7 +123,7 @@ class ConversationDelegate(QStyledItemDelegate):
         painter.setFont(font)
         painter.setPen(self._theme.color("sub"))
         title = QFontMetrics(font).elidedText(row.title, Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(in_row(option, box), _WORDS, title)
+        painter.drawText(in_row(option, box), _WORDS, isolated(title, option.direction))
 
     def _paint_fill(
         self, painter: QPainter, option: QStyleOptionViewItem, index: Index, fill: QRectF, selected: bool
@@ -172,7 +172,7 @@ class ConversationDelegate(QStyledItemDelegate):
         painter.setFont(font)
         painter.setPen(self._theme.color("text"))
         title = QFontMetrics(font).elidedText(str(index.data()), Qt.TextElideMode.ElideRight, box.width())
-        painter.drawText(in_row(option, box), _WORDS, title)
+        painter.drawText(in_row(option, box), _WORDS, isolated(title, option.direction))
 
     def _paint_mark(self, painter: QPainter, center: QPointF, busy: str) -> None:
         accent = self._theme.color("acc")

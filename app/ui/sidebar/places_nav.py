@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app.ui.places import MACHINE, MODELS
 from app.ui.placing import place
+from app.ui.sidebar.download_line import DownloadLine
 from app.ui.sidebar.key_words import key_words
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -79,9 +80,12 @@ class PlacesNav(QWidget):
         self.setProperty("kind", "foot")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.rows: dict[str, NavRow] = {}
+        self.download = DownloadLine(theme, self)
+        self.download.clicked.connect(self._download_clicked)
         column = QVBoxLayout(self)
         column.setContentsMargins(8, 9, 8, 8)
         column.setSpacing(0)
+        column.addWidget(self.download)
         for name, icon, title in (
             (MODELS, "package", tr("Models")),
             (MACHINE, "gauge", tr("This machine")),
@@ -97,6 +101,9 @@ class PlacesNav(QWidget):
         """Mark the place that is shown."""
         for name, row in self.rows.items():
             row.set_chosen(name == place)
+
+    def _download_clicked(self) -> None:
+        self.requested.emit(MODELS)
 
     def _clicked(self) -> None:
         sender = self.sender()

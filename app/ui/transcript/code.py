@@ -54,7 +54,6 @@ class CodeText(SelectableText, QTextEdit):
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # code is, in every language
         self.document().setDocumentMargin(0)
         self.viewport().setAutoFillBackground(False)
         self.setAccessibleName(tr("Code"))
@@ -121,6 +120,7 @@ class CodeBlock(QFrame):
     def __init__(self, theme: Theme, block: Block, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.theme = theme
+        self.setLayoutDirection(Qt.LayoutDirection.LeftToRight)  # code is, in every language
         self.setProperty("kind", "card")
         self._language = block.language
         self._complete = False

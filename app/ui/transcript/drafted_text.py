@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 Stretch = tuple[int, int]
 """Start and end of some text, in characters."""
 
 
 def stretches_of_blocks(
-    content: str, blocks: Sequence[str], stretches: Sequence[Stretch]
+    content: str, blocks: Sequence[str], stretches: Iterable[Stretch]
 ) -> list[list[Stretch]]:
     """Divide stretches of a reply among its blocks.
 
     Args:
         content: The reply's Markdown.
         blocks: The Markdown of its blocks in order.
-        stretches: Parts of the content, ascending.
+        stretches: Parts of the content, ascending; gone through for each block.
 
     Returns:
         For each block its parts, counted from its own start; none for a block that is no literal part of the content.

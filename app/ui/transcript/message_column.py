@@ -93,7 +93,7 @@ class MessageColumn(QScrollArea):
 
     def reading(self) -> int:
         """Which message is at the top of the view, counted from the first one."""
-        top = self._top_view()
+        top = self.top_view()
         return len(self._span.older) + (self._views.all.index(top[0]) if top is not None else 0)
 
     def reveal(self, view: MessageView, place: QRect) -> None:
@@ -106,21 +106,21 @@ class MessageColumn(QScrollArea):
         ):
             bar.setValue(top - self.viewport().height() // 3)
 
-    def show_message(self, message_id: int) -> None:
-        """Scroll to a message."""
+    def show_message(self, message_id: int, distance: int = _TOP_PX) -> None:
+        """Scroll to a message, so that it begins so many px below the top of the view."""
         if not any(view.message.id == message_id for view in self._views.all):
             messages = self._span.messages
             at = next((at for at, message in enumerate(messages) if message.id == message_id), None)
             if at is None:
                 return
             self._span.reset(messages, at, keep_used=True)
-            self._build_below(ENOUGH)
+            self._build_below(ENOUGH - min(distance, 0) / self._view_height())
             self._build_above(1.0)
             self._mark_last()
         view = self._views.of(message_id)
         if view is not None:
             self._follow = False
-            self._arrange(keep=(view, _TOP_PX))
+            self._arrange(keep=(view, distance))
             self._scrolled(self.verticalScrollBar().value())
 
     # --- scrolling --------------------------------------------------------------------------------------------
@@ -160,7 +160,7 @@ class MessageColumn(QScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Lay out again; what was at the top stays there, or the end stays in view."""
         super().resizeEvent(event)
-        self._arrange(keep=self._top_view())
+        self._arrange(keep=self.top_view())
 
     def viewportEvent(self, event: QEvent) -> bool:
         """Keep the floating button above the column."""
@@ -187,7 +187,8 @@ class MessageColumn(QScrollArea):
         self._arranging = False
         self._place_jump()
 
-    def _top_view(self) -> tuple[MessageView, int] | None:
+    def top_view(self) -> tuple[MessageView, int] | None:
+        """The message at the top of the view, and how far below it begins (a negative number: above)."""
         value = self.verticalScrollBar().value()
         for view in self._views.all:
             if view.y() + view.height() > value:
@@ -235,7 +236,7 @@ class MessageColumn(QScrollArea):
 
     @Slot()
     def _build_slice(self) -> None:
-        keep = self._top_view()
+        keep = self.top_view()
         begun = perf_counter()
         above = self._wanting_above(ENOUGH)
         left = self._span.older if above else self._span.newer
@@ -255,7 +256,7 @@ class MessageColumn(QScrollArea):
         """Give up the widgets that are far from what is read, but none that has the keyboard."""
         if self._builder.isActive() or self.selection.active:
             return
-        keep, top = self._top_view(), self.verticalScrollBar().value()
+        keep, top = self.top_view(), self.verticalScrollBar().value()
         room = _KEPT * self._view_height()
         views, focus = self._views.all, QApplication.focusWidget()
         used = [at for at, view in enumerate(views) if focus is not None and view.isAncestorOf(focus)]
@@ -281,7 +282,7 @@ class MessageColumn(QScrollArea):
     @Slot(object)
     def _height_changed(self, view: MessageView) -> None:
         if not self._arranging and view in self._views.all:
-            self._arrange(keep=self._top_view())
+            self._arrange(keep=self.top_view())
 
     def _arrange(self, keep: tuple[MessageView, int] | None = None) -> None:
         """Place every view; then follow the end, or hold ``keep`` (a view and its distance from the top) still."""
@@ -306,7 +307,7 @@ class MessageColumn(QScrollArea):
 
     @Slot()
     def _restyle(self) -> None:
-        keep = self._top_view()
+        keep = self.top_view()
         self._arranging = True
         for view in self._views.all:
             view.restyle()

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EngineState
 from app.chat.reply import trouble_of
+from app.chat.stretches import NO_STRETCHES
 from app.chat.troubles import Remedy
 from app.ui.theme.theme import Theme
 from app.ui.transcript.error_notice import ErrorNotice
@@ -225,7 +226,7 @@ class ReplyView(QWidget):
 
     def _show_drafted(self) -> None:
         shown = self._drafted_shown and not self.message.state.unfinished
-        self.blocks.set_drafted(self.message.drafted if shown else ())
+        self.blocks.set_drafted(self.message.drafted if shown else NO_STRETCHES)
 
     def _show_error(self, trouble: ErrorReport | None) -> None:
         if trouble is not None and self.error is None:
@@ -286,4 +287,4 @@ class ReplyView(QWidget):
 
 def _without_figures(message: Message) -> Message:
     """A reply less its figures, and less its text, which comes by itself while it is written."""
-    return replace(message, content="", drafted=(), statistics=None)
+    return replace(message, content="", drafted=NO_STRETCHES, statistics=None)

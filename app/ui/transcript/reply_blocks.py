@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from time import perf_counter
 
 from PySide6.QtCore import QRect, Qt, QTimer, QUrl, Signal, Slot
@@ -11,6 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.chat.markdown.block import Block, BlockKind
 from app.chat.markdown.splitter import BlockSplitter
+from app.chat.stretches import Stretches
 from app.ui.theme.theme import Theme
 from app.ui.transcript.block_widgets import (
     BlockWidget,
@@ -21,7 +21,7 @@ from app.ui.transcript.block_widgets import (
     show_in_place,
 )
 from app.ui.transcript.code import CodeBlock
-from app.ui.transcript.drafted_text import Stretch, stretches_of_blocks
+from app.ui.transcript.drafted_text import stretches_of_blocks
 from app.ui.transcript.formula_block import FormulaBlock
 from app.ui.transcript.prose import ProseBlock
 from app.ui.transcript.table import TableBlock
@@ -149,7 +149,7 @@ class ReplyBlocks(QWidget):
             self._unconfirmed.hide()
             self._tell_height()
 
-    def set_drafted(self, stretches: Sequence[Stretch]) -> None:
+    def set_drafted(self, stretches: Stretches) -> None:
         """Mark the parts of a finished text that came from accepted drafts; none takes the marks away."""
         if not stretches and not self._drafted:
             return  # asked four times a second while a reply is written

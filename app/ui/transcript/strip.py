@@ -8,7 +8,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFont, QFontMetricsF, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
-from app.ui.placing import mirrored, painted
+from app.ui.placing import isolated, mirrored, painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle, Typography
@@ -159,13 +159,13 @@ class StatusStrip(QAbstractButton):
             painter.drawEllipse(center, _DOT_PX / 2, _DOT_PX / 2)
 
     def _paint_piece(self, painter: QPainter, piece: _Piece, box: QRectF) -> None:
-        flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        flags, way = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.layoutDirection()
         if isinstance(piece, str):
             painter.setFont(self._theme.font(TextStyle.SMALL_MEDIUM))
             painter.setPen(self._theme.color("sub"))
             metrics = QFontMetricsF(painter.font())
             words = metrics.elidedText(piece, Qt.TextElideMode.ElideRight, box.width() + 1)
-            painter.drawText(mirrored(self, box), flags, words)
+            painter.drawText(mirrored(self, box), flags, isolated(words, way))
             return
         plain_font, value_font = self._fonts()
         plain = self._words
@@ -173,20 +173,20 @@ class StatusStrip(QAbstractButton):
         painter.setPen(self._theme.color("sub"))
         left = box.left()
         if piece.before:
-            painter.drawText(mirrored(self, box), flags, piece.before)
+            painter.drawText(mirrored(self, box), flags, isolated(piece.before, way))
             left += plain.horizontalAdvance(piece.before) + _SPACE_PX
         right = box.right()
         if piece.after:
             right -= plain.horizontalAdvance(piece.after)
             after = QRectF(right, box.top(), box.right() - right + 1, box.height())
-            painter.drawText(mirrored(self, after), flags, piece.after)
+            painter.drawText(mirrored(self, after), flags, isolated(piece.after, way))
             right -= _SPACE_PX
         painter.setFont(value_font)
         painter.setPen(self._theme.color("text" if self._status.live else "sub"))
         inner = QRectF(left, box.top(), right - left + 1, box.height())
         if piece.after:  # the spare room of a changing figure stands before it, not between it and its word
             flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignRight
-        painter.drawText(mirrored(self, inner), flags, piece.value)
+        painter.drawText(mirrored(self, inner), flags, isolated(piece.value, way))
 
     def _measured(self) -> tuple[QFontMetricsF, QFontMetricsF, str]:
         """Metrics of words and of values, and the widest digit: found once, for they are used at every update."""

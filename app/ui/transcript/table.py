@@ -96,6 +96,9 @@ class TableBlock(SelectableWhole):
         if self._fitted is None or self._fitted[0] != width:
             size = self._grid.fit(width - 2)
             self._grid.resize(size)
+            self._scroll.setLayoutDirection(
+                Qt.LayoutDirection.RightToLeft if self._grid.right_to_left else Qt.LayoutDirection.LeftToRight
+            )
             self._fitted = (width, size.height() + 2 + (10 if size.width() > width - 2 else 0))
         return self._fitted[1]
 

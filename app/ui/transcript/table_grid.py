@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import accumulate
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import (
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import QWidget
 from app.chat.find import places
 from app.chat.formula import Formula
 from app.chat.markdown.cells import split_cells
+from app.ui.placing import runs_right_to_left
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.column_widths import column_widths
@@ -117,6 +119,7 @@ class TableGrid(QWidget):
         self._cache: dict[tuple[str, int, bool], TableCell] = {}
         self._widths: list[float] = []
         self._heights: list[float] = []
+        self._right_to_left = False
         self._pattern: re.Pattern[str] | None = None
         self._current: int | None = None
         self._selected = False
@@ -125,7 +128,9 @@ class TableGrid(QWidget):
     def set_markdown(self, markdown: str, keep: bool = True) -> None:
         """Show another table; cells that did not change are kept unless ``keep`` is False."""
         head, delimiter, *body = markdown.split("\n")
-        alignments = [_alignment(cell) for cell in split_cells(delimiter)]
+        self._right_to_left = runs_right_to_left(head)
+        leading = Qt.AlignmentFlag.AlignRight if self._right_to_left else Qt.AlignmentFlag.AlignLeft
+        alignments = [_alignment(cell, leading) for cell in split_cells(delimiter)]
         before = self._cache if keep else {}
         self._cache = {}
         self._rows = []
@@ -189,14 +194,24 @@ class TableGrid(QWidget):
         self.update()
         before, top = 0, 0.0
         for row, height in zip(self._rows, self._heights, strict=False):
-            left = 0.0
-            for cell, width in zip(row, self._widths, strict=True):
+            for cell, left, width in zip(row, self._lefts(), self._widths, strict=True):
                 before += len(cell.places)
                 if number is not None and number < before:
                     return QRectF(left, top, width, height).toRect()
-                left += width
             top += height
         return QRect()
+
+    @property
+    def right_to_left(self) -> bool:
+        """Whether the first column is the one at the right: the head begins with a script that runs that way."""
+        return self._right_to_left
+
+    def _lefts(self) -> list[float]:
+        """Where each column begins, in px from the left."""
+        ends = list(accumulate(self._widths))
+        if self._right_to_left:
+            return [ends[-1] - end for end in ends]
+        return [end - width for end, width in zip(ends, self._widths, strict=True)]
 
     def _cells(self) -> list[TableCell]:
         return [cell for row in self._rows for cell in row]
@@ -241,14 +256,12 @@ class TableGrid(QWidget):
         return self.rect() if viewport is None else viewport.rect().translated(-self.pos())
 
     def _paint_row(self, painter: QPainter, row: list[TableCell], top: float) -> None:
-        left = 0.0
         extra = (1 if row is self._rows[0] else 0) - leading_px(self._theme, TextStyle.TABLE)
-        for cell, width in zip(row, self._widths, strict=True):
+        for cell, left in zip(row, self._lefts(), strict=True):
             painter.save()
             painter.translate(QPointF(left + _PAD_X_PX, top + _PAD_Y_PX + extra))
             cell.paint(painter, self._theme, self._current_in(cell))
             painter.restore()
-            left += width
 
     def _current_in(self, cell: TableCell) -> int | None:
         """Which of a cell's places is the current one."""
@@ -259,7 +272,9 @@ class TableGrid(QWidget):
         return self._current - sum(len(one.places) for one in cells[:at])
 
 
-def _alignment(cell: str) -> Qt.AlignmentFlag:
+def _alignment(cell: str, leading: Qt.AlignmentFlag) -> Qt.AlignmentFlag:
+    """Where a column's text stands; absolute, since a cell's own direction would turn it around."""
+    alignment = leading
     if cell.endswith(":"):
-        return Qt.AlignmentFlag.AlignHCenter if cell.startswith(":") else Qt.AlignmentFlag.AlignRight
-    return Qt.AlignmentFlag.AlignLeft
+        alignment = Qt.AlignmentFlag.AlignHCenter if cell.startswith(":") else Qt.AlignmentFlag.AlignRight
+    return alignment | Qt.AlignmentFlag.AlignAbsolute

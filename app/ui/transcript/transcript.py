@@ -13,6 +13,7 @@ from app.chat.engine_state import EngineState
 from app.ui.theme.theme import Theme
 from app.ui.transcript.message_column import ENOUGH, MessageColumn
 from app.ui.transcript.message_views import MessageView
+from app.ui.transcript.reading_place import ReadingPlace
 from app.words import tr
 
 _LONGEST_PHRASE = 80
@@ -28,6 +29,9 @@ class Transcript(MessageColumn):
         theme: Colours and sizes.
         engine: The engine's state.
         alternatives: Ids of the versions of a message, itself included, oldest first.
+
+    Attributes:
+        place: What was in view before a message was deleted.
     """
 
     action_requested = Signal(int, object)  # message id, Action
@@ -47,6 +51,7 @@ class Transcript(MessageColumn):
     ) -> None:
         super().__init__(theme, engine, alternatives, parent)
         self.setAccessibleName(tr("Transcript"))
+        self.place = ReadingPlace(self)
         self._views.action_requested.connect(self.action_requested)
         self._views.alternative_chosen.connect(self.alternative_chosen)
         self._views.edited.connect(self.edited)
@@ -98,7 +103,7 @@ class Transcript(MessageColumn):
         focused = before.buttons.focused() if before is not None else None
         top = self.verticalScrollBar().value()
         place = (before.y() - top, before.y() + before.buttons.y() - top) if before is not None else (0, 0)
-        keep = self._top_view()
+        keep = self.top_view()
         self._arranging = True
         rest = messages[len(span.older) + at :]
         span.older = messages[: len(span.older)]
@@ -129,6 +134,8 @@ class Transcript(MessageColumn):
         if message.id in self._views:
             self.change_message(message)
             return
+        if message.role == "user":
+            self.place.forget()
         if self._span.newer:
             self._span.newer.append(message)
             if message.role == "user":

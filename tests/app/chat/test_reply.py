@@ -6,6 +6,7 @@ import pytest
 
 from app.chat.conversation import Message, MessageState, ReplyStatistics
 from app.chat.reply import reply_after, trimmed_sentence, trouble_of
+from app.chat.stretches import Stretches
 from app.chat.troubles import title_of
 from engine.messages import (
     ContextTrimmed,
@@ -46,7 +47,7 @@ def _finished(reason: StopReason) -> Finished:
 )
 def test_the_finished_text_is_the_truth(reason: StopReason, state: MessageState) -> None:
     changed = reply_after(REPLY, _finished(reason), context_limit=100)
-    assert (changed.content, changed.state, changed.drafted) == ("so far", state, ((0, 2),))
+    assert (changed.content, changed.state, list(changed.drafted)) == ("so far", state, [(0, 2)])
     assert changed.statistics == ReplyStatistics("lookup", 3, 20.0, 5.0, 0.25, None, 7, 5, 100)
 
 
@@ -83,14 +84,14 @@ def test_statistics_survive_json() -> None:
 
 
 def test_a_continued_reply_keeps_what_was_there() -> None:
-    reply = replace(REPLY, content="Well, so f", kept_characters=6, drafted=((0, 3), (4, 9)))
+    reply = replace(REPLY, content="Well, so f", kept_characters=6, drafted=Stretches.of([(0, 3), (4, 9)]))
     changed = reply_after(reply, _finished("end"))
-    assert (changed.content, changed.drafted) == ("Well, so far", ((0, 3), (6, 8)))
+    assert (changed.content, list(changed.drafted)) == ("Well, so far", [(0, 3), (6, 8)])
     assert changed.details is not None
     assert (changed.details.mode, changed.details.timings.predicted_n) == ("lookup", 3)
 
 
-def test_a_reply_of_an_earlier_session_was_cut_off_only_where_it_had_begun() -> None:
+def test_a_reply_of_which_the_sentence_is_known_was_cut_off_only_where_it_had_begun() -> None:
     failed = replace(REPLY, state=MessageState.FAILED, error="The model is not there.")
     for content, title in (("", "There is no reply"), ("Some words", "The reply was cut off")):
         trouble = trouble_of(replace(failed, content=content))

@@ -12,12 +12,14 @@ from app.chat.troubles import (
     TROUBLES,
     Remedy,
     remedy_of,
+    report_from_json,
     report_of,
+    report_to_json,
     smaller_context,
     title_of,
 )
 from engine import errors
-from engine.messages import ErrorReport
+from engine.messages import ErrorReport, MemoryShortage
 
 KINDS = {
     name
@@ -62,3 +64,29 @@ def test_an_unknown_kind_has_a_title_too() -> None:
 def test_errors_of_this_process_become_reports() -> None:
     report = report_of(errors.StorageError("The disk is full.", "OSError 28"))
     assert report == ErrorReport("StorageError", "The disk is full.", "OSError 28", 1)
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        ErrorReport("OutOfMemory", "Zu groß.", "no room", 3, 4096, MemoryShortage(4, 2, 1, 1)),
+        ErrorReport("ModelNotFound", "It is gone.", "/models/\udcff"),
+    ],
+)
+def test_a_report_survives_json(report: ErrorReport) -> None:
+    text = report_to_json(report)
+    assert text.encode()  # a path that is no text can be stored, too
+    assert report_from_json(text) == report
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", "null", '{"kind": 1, "message": "x"}', '{"kind": "A", "message": "x", "memory": 1}',
+             '{"kind": "A", "message": "x", "context": "many"}', "[" * 100_000],
+)  # fmt: skip
+def test_what_is_no_report_is_none(text: str) -> None:
+    assert report_from_json(text) is None
+
+
+def test_a_report_of_another_version_is_read_as_far_as_it_goes() -> None:
+    report = report_from_json('{"kind": "Later", "message": "It broke.", "colour": "red"}')
+    assert report == ErrorReport("Later", "It broke.")

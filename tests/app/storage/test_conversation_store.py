@@ -13,7 +13,7 @@ from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.reply_details import ReplyDetails
 from app.storage.conversation_store import ID_BLOCK
 from app.storage.database import Database, open_database
-from engine.messages import SamplingOptions, Timings
+from engine.messages import ErrorReport, MemoryShortage, SamplingOptions, Timings
 
 CHAT = Conversation(1, "Title", 1.0, 2.0)
 PROMPT = Message(2, 1, "user", "Grüße 👋\0 end", 1.5)
@@ -59,9 +59,13 @@ def test_everything_about_a_message_is_kept(database: Database) -> None:
     )  # fmt: skip
     files = (Attachment("notes ✎.txt", 9, "some\ntext"), Attachment("b", 1, "b"))
     prompt = replace(PROMPT, attachments=files)
-    reply = replace(REPLY, parent_id=2, model="guide", details=details)
+    trouble = ErrorReport("OutOfMemory", "No room.", "numbers", 1, 4096, MemoryShortage(4, 2, 1, 1))
+    reply = replace(REPLY, parent_id=2, model="guide", details=details, trouble=trouble)
     database.writer.save(replace(CHAT, leaf_id=3), [prompt, reply])
     assert database.reader.messages(1) == [prompt, reply]
+    again = replace(reply, error="", trouble=None)
+    database.writer.save(replace(CHAT, leaf_id=3), [again])
+    assert database.reader.messages(1) == [prompt, again]
     assert database.reader.conversations() == [replace(CHAT, leaf_id=3)]
 
 

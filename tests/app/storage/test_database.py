@@ -206,7 +206,7 @@ def test_a_database_of_the_first_version_opens_and_nothing_is_lost(tmp_path: Pat
         (8, 7, ""),
     ]
     assert messages[1].statistics == ReplyStatistics("lookup", 5, 30.5, 12.0, 0.5, 1.8, 1000, 50, 4096)
-    assert (messages[1].notices, messages[3].error) == (("One.",), "It failed.")
+    assert (messages[1].notices, messages[3].error, messages[3].trouble) == (("One.",), "It failed.", None)
     assert (messages[1].model, messages[1].details, messages[1].attachments) == ("", None, ())
     assert database.reader.messages(second.id)[-1].state is MessageState.INTERRUPTED
     assert MessageTree(messages).path_to(first.leaf_id) == messages

@@ -6,6 +6,7 @@ from PySide6.QtWidgets import QTextEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.chat.conversation import MessageState
+from app.chat.stretches import Stretches
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from app.ui.transcript.drafted_text import in_utf16, rendered_stretches, stretches_of_blocks
@@ -98,7 +99,7 @@ def test_code_tables_and_thoughts_are_marked_too(
     chat = workspace.add_conversation("Chat", 0, "Question", text)
     places = [text.index(words) for words in ("thought\n<", "here", "= 1\nyy", "bb", "dd** |\n")]
     lengths = (7, 4, 6, 2, 2)
-    workspace.change(chat, drafted=tuple((at, at + n) for at, n in zip(places, lengths, strict=True)))
+    workspace.change(chat, drafted=Stretches.of((at, at + n) for at, n in zip(places, lengths, strict=True)))
     window.page.open(chat)
     view = window.page.transcript.views[-1]
     assert isinstance(view, ReplyView)
@@ -120,7 +121,7 @@ def test_code_tables_and_thoughts_are_marked_too(
 def _open(window: MainWindow, workspace: FakeWorkspace) -> tuple[int, ReplyView]:
     chat = workspace.add_conversation("Chat", 0, "Question", TEXT)
     bold, end = TEXT.index("**bold"), TEXT.index("of it")
-    workspace.change(chat, drafted=((bold, bold + 13), (end, end + 5)))
+    workspace.change(chat, drafted=Stretches.of([(bold, bold + 13), (end, end + 5)]))
     window.page.open(chat)
     view = window.page.transcript.views[-1]
     assert isinstance(view, ReplyView)

@@ -35,7 +35,7 @@ def test_it_takes_a_word_and_a_button(
     assert ("erase_everything", False) in workspace.calls
     assert titles(window) == []
     assert (window.page.current, window.page.composer.text) == (None, "")
-    assert window.page._drafts == {}
+    assert not any(workspace.unsent.kept.values())
     assert window.toast.text == "Everything is erased."
     assert window.toast.action_button.isHidden()
 

@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.chat.search import SearchHit, SearchResults
+from app.chat.stretches import Stretches
 from app.ui.find_bar import FindBar
 from app.ui.main_window import MainWindow
 from app.ui.transcript.bubble import OwnMessage
@@ -189,7 +190,7 @@ def test_marks_of_drafts_and_of_a_search_stand_beside_each_other(
     window: MainWindow, workspace: FakeWorkspace
 ) -> None:
     chat = workspace.add_conversation("Chat", 0, "Q", "One pear")
-    workspace.change(chat, drafted=((0, 3),))
+    workspace.change(chat, drafted=Stretches.of([(0, 3)]))
     workspace.settings.drafted_shown = True
     window.page.open(chat)
     window.page.transcript.set_drafted_shown(True)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import combinations
 
@@ -11,9 +12,12 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
 from app.ui.pane_edge import PaneEdge
-from app.ui.placing import painted, place
+from app.ui.placing import isolated, painted, place, runs_right_to_left
+from app.ui.theme.theme import Theme
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.reply import ReplyView
+from app.ui.transcript.table import TableBlock
+from app.ui.transcript.table_grid import TableGrid
 from tests.support.fake_workspace import FakeWorkspace, statistics
 
 HEBREW = "שלום, איך אפשר לקרוא קובץ גדול במחשב נייד?"
@@ -133,3 +137,60 @@ def test_places_and_paint(qtbot: QtBot, right_to_left: None) -> None:
     place(child, 10, 2, 30, 5)
     assert child.geometry() == QRect(10, 2, 30, 5)
     assert painted(host, 10, 2, 30, 5).left() == 10
+
+
+@pytest.mark.parametrize("way", ["left", "right"])
+def test_a_table_runs_as_its_head_does(qtbot: QtBot, theme: Theme, way: str) -> None:
+    heads = ("Method", "Time") if way == "left" else ("الطريقة", "الزمن")
+    grid = TableGrid(theme, f"| {heads[0]} | {heads[1]} |\n|---|---:|\n| pandas | 94 s |")
+    qtbot.addWidget(grid)
+    size = grid.fit(600)
+    grid.resize(size)
+    grid.search(re.compile(heads[0]))
+    first = grid.choose_found(0)
+    assert (first.left() == 0) is (way == "left")
+    assert (first.right() == size.width() - 1) is (way == "right")
+    picture = grid.grab().toImage()
+    ground = picture.pixelColor(1, 12)
+    ink = [
+        x
+        for x in range(1, 599)
+        if any(picture.pixelColor(x, y) != ground for y in range(8, size.height() // 2 - 2))
+    ]
+    # The head of the first column and that of the second, which is aligned to the right: both ends are taken.
+    assert (min(ink) <= 13) is (way == "left")
+    assert max(ink) >= 585
+
+
+def test_a_wide_table_of_that_direction_begins_at_the_right(qtbot: QtBot, theme: Theme) -> None:
+    cells = " | ".join(["الطريقة" * 3] * 9)
+    table = TableBlock(theme, f"| {cells} |\n{'|---' * 9}|\n| {cells} |")
+    qtbot.addWidget(table)
+    table.resize(300, table.fit(300))
+    table.show()
+    grid = table.findChild(TableGrid)
+    assert grid is not None
+    assert grid.mapTo(table, QPoint(grid.width(), 0)).x() <= 300 < grid.width()
+
+
+@pytest.mark.parametrize(
+    ("text", "so"),
+    [
+        ("| الطريقة | Zeit |", True),
+        ("| 1 | שלום |", True),
+        ("| CSV ملف |", False),
+        ("| 12 | |", False),
+        ("", False),
+    ],
+)
+def test_a_text_runs_as_its_first_letter_does(text: str, so: bool) -> None:
+    assert runs_right_to_left(text) is so
+
+
+def test_only_a_text_of_the_other_direction_is_isolated() -> None:
+    left, right = Qt.LayoutDirection.LeftToRight, Qt.LayoutDirection.RightToLeft
+    assert isolated("Why?", left) == "Why?"
+    assert isolated("Why?", right) == "\u2068Why?\u2069"
+    assert isolated("78 %", right) == "\u206878 %\u2069"
+    assert isolated("לָמָּה?", left) == "\u2068לָמָּה?\u2069"
+    assert isolated("לָמָּה?", right) == "לָמָּה?"

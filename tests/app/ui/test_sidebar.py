@@ -8,8 +8,11 @@ from PySide6.QtWidgets import QLineEdit, QListView
 from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
+from app.ui.places import MODELS
 from app.ui.sidebar.age_groups import age_group
 from app.ui.sidebar.conversation_model import BUSY_ROLE
+from app.ui.sidebar.places_nav import PlacesNav
+from app.ui.theme.theme import Theme
 from tests.support.fake_workspace import DAY_S, FakeWorkspace
 
 
@@ -180,3 +183,22 @@ def test_switching_while_a_reply_runs_loses_no_text(window: MainWindow, workspac
     workspace.stream(first, "three")
     workspace.finish(first)
     assert window.page.transcript.views[-1].text == "One two three"
+
+
+def test_the_download_under_way_stands_at_the_foot(qtbot: QtBot, theme: Theme) -> None:
+    nav = PlacesNav(theme)
+    qtbot.addWidget(nav)
+    nav.resize(256, 200)
+    nav.show()
+    assert nav.download.isHidden()
+    nav.download.show_download("Qwen3-8B", 0.38, "Qwen3-8B\n2.1 GB of 5.6 GB")
+    assert nav.download.isVisible()
+    assert nav.download.accessibleName() == "Downloading Qwen3-8B, 38 %"
+    assert nav.download.toolTip() == "Qwen3-8B\n2.1 GB of 5.6 GB"
+    picture = nav.download.grab().toImage()
+    filled = [x for x in range(picture.width()) if picture.pixelColor(x, 30) == theme.color("acc")]
+    room = nav.download.width() - 20
+    assert len(filled) == pytest.approx(0.38 * room, abs=3)
+    with qtbot.waitSignal(nav.requested) as asked:
+        qtbot.mouseClick(nav.download, Qt.MouseButton.LeftButton)
+    assert asked.args == [MODELS]

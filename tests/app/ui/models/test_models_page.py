@@ -111,12 +111,19 @@ def test_a_download_is_held_and_goes_on_in_another_window(
     get(visit, page, "qwen3-0.6b").accept_button.click()
     half_here(visit, page)
     row = page.downloads.rows[NAME]
-    assert visit.window.sidebar.nav.rows[MODELS].hint == "1"
+    nav = visit.window.sidebar.nav
+    assert nav.rows[MODELS].hint == "1"
+    assert nav.download.isVisible()
+    assert nav.download.accessibleName() == f"Downloading {NAME}, {nav.download.share}"
+    visit.window.places.go(CHAT)
+    visit.qtbot.mouseClick(nav.download, LEFT)
+    assert visit.window.places.current == MODELS
     assert row.hold.accessibleName() == f"Pause {NAME}"
     row.hold.click()
     visit.wait(lambda: row.hold.accessibleName() == f"Go on with {NAME}")
     assert row.words.text().endswith("paused")
-    assert visit.window.sidebar.nav.rows[MODELS].hint == ""
+    assert nav.rows[MODELS].hint == ""
+    assert nav.download.isHidden()
     visit.window.close()
     page = visit.open()
     visit.wait(lambda: NAME in page.downloads.rows)

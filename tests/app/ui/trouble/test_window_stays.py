@@ -11,68 +11,16 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.bridge.engine_client import EngineClient
-from app.bridge.workspace import Workspace
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.engine_state import EnginePhase
 from app.storage.conversation_store import ConversationStore
-from app.ui.main_window import MainWindow
-from app.ui.theme.theme import Theme
-from app.ui.transcript.error_notice import ErrorNotice
-from app.ui.transcript.reply import ReplyView
 from app.ui.trouble.details_dialog import DetailsDialog
 from app.ui.trouble.shortage_bar import ShortageBar
 from engine.errors import StorageError
 from engine.messages import ErrorReport
-from tests.support.fake_engine import SERVE
+from tests.support.desktop import Desktop
 
 needs_signals = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
-
-
-class Desktop:
-    """A window, and what a person does in it."""
-
-    def __init__(self, qtbot: QtBot, folder: Path) -> None:
-        self.qtbot = qtbot
-        self.client = EngineClient(SERVE, in_process=False)
-        self.workspace = Workspace(folder / "data", folder / "config", self.client)
-        self.theme = Theme(dark=False)
-        self.theme.apply()
-        self.window = MainWindow(self.theme, self.workspace)
-        qtbot.addWidget(self.window)
-        self.window.show()
-        self.workspace.start()
-
-    def send(self, text: str) -> None:
-        """Type and send."""
-        composer = self.window.page.composer
-        self.qtbot.waitUntil(lambda: composer.send_button.isEnabled() or not composer.text)
-        composer.set_text(text)
-        composer.send_button.click()
-
-    def reply(self) -> ReplyView:
-        """The last reply as it is shown."""
-        view = self.window.page.transcript.views[-1]
-        assert isinstance(view, ReplyView)
-        return view
-
-    def wait(self, state: MessageState) -> ReplyView:
-        """Wait for a state of the last reply."""
-        self.qtbot.waitUntil(lambda: self.reply().message.state is state, timeout=10_000)
-        return self.reply()
-
-    def notice(self) -> ErrorNotice:
-        """What is told in red beside the last reply."""
-        error = self.reply().error
-        assert error is not None
-        assert error.isVisible()
-        return error
-
-    def still_works(self) -> None:
-        """Another message is answered."""
-        self.send("say 2")
-        self.qtbot.waitUntil(lambda: self.reply().text == "w0 w1 ", timeout=10_000)
-        self.wait(MessageState.COMPLETE)
 
 
 @pytest.fixture
@@ -120,6 +68,30 @@ def test_memory_runs_out_and_a_smaller_context_helps(desktop: Desktop) -> None:
     assert desktop.wait(MessageState.COMPLETE).text == "w0 w1 w2 "
     assert desktop.workspace.settings.of_model("guide").context == 2048
     desktop.still_works()
+
+
+def test_a_failed_reply_is_told_after_a_restart_as_it_was(qtbot: QtBot, tmp_path: Path) -> None:
+    before = Desktop(qtbot, tmp_path)
+    before.send("short")
+    before.wait(MessageState.FAILED)
+    told, remedy = before.notice().words, before.notice().remedy_button.text()
+    before.window.close()
+
+    again = Desktop(qtbot, tmp_path)
+    notice = again.notice()
+    assert notice.words == told
+    assert notice.words[0] == "There is not enough memory"
+    assert notice.remedy_button.text() == remedy
+    assert remedy.strip() == "Reload with a smaller context"
+    notice.details_button.click()
+    dialog = again.window.findChild(DetailsDialog)
+    assert dialog is not None
+    assert "no room" in dialog.text.toPlainText()
+    assert dialog.findChild(ShortageBar) is not None
+    dialog.close()
+    notice.remedy_button.click()
+    assert again.wait(MessageState.COMPLETE).text == "w0 w1 w2 "
+    again.window.close()
 
 
 def test_the_disk_is_full_while_a_message_is_saved(desktop: Desktop, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,91 @@
+"""What is typed and not sent, kept for each chat on the disk too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer, Signal, Slot
+
+from app.bridge.journal import Journal
+from app.chat.attachment import Attachment
+from app.chat.prompt_text import whole_characters
+from app.chat.unsent import Unsent
+from engine.errors import StorageError
+
+# What a crash may cost of it.
+_WRITE_MS = 1000
+_RETRY_MS = 5000
+
+
+class UnsentMessages(QObject):
+    """Remembers each change at once, and writes what has changed a little later. None is the chat to come.
+
+    Args:
+        journal: Writes.
+        read: Reads what the disk holds of a chat; called once for each that is shown.
+    """
+
+    problem = Signal(str)  # one sentence: something kept cannot be read
+
+    def __init__(
+        self, journal: Journal, read: Callable[[int | None], Unsent], parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._journal = journal
+        self._read = read
+        self._known: dict[int | None, Unsent] = {}
+        self._changed: set[int | None] = set()
+        self._files_on_disk: dict[int | None, tuple[Attachment, ...]] = {}  # or on their way
+        self._timer = QTimer(self, singleShot=True)
+        self._timer.timeout.connect(self.write)
+
+    def of(self, conversation_id: int | None) -> Unsent:
+        """What is to be sent in a chat, as it was left."""
+        if conversation_id not in self._known:
+            try:
+                kept = self._read(conversation_id)
+            except StorageError as error:
+                self.problem.emit(error.message)
+                kept = Unsent()
+            self._known[conversation_id] = kept
+            self._files_on_disk[conversation_id] = kept.attachments
+        return self._known[conversation_id]
+
+    def keep(self, conversation_id: int | None, unsent: Unsent) -> None:
+        """The person has typed or attached something, or taken it away."""
+        if unsent == self.of(conversation_id):
+            return
+        self._known[conversation_id] = unsent
+        self._changed.add(conversation_id)
+        if not self._timer.isActive():
+            self._timer.start(_WRITE_MS)
+
+    def clear(self) -> None:
+        """Forget everything; the disk is told elsewhere."""
+        self._timer.stop()
+        self._changed.clear()
+        self._files_on_disk.clear()
+        self._known = {None: Unsent()}
+
+    @Slot()
+    def write(self) -> None:
+        """Write what has changed now: it was sent, or the program ends."""
+        self._timer.stop()
+        for conversation_id in self._changed:
+            self._write(conversation_id)
+        self._changed.clear()
+
+    def _write(self, conversation_id: int | None) -> None:
+        unsent = self._known[conversation_id]
+        files = unsent.attachments
+        written = self._files_on_disk.get(conversation_id) is files
+        self._files_on_disk[conversation_id] = files
+
+        def done(error: StorageError | None) -> None:
+            if error is not None and conversation_id in self._known:
+                self._files_on_disk.pop(conversation_id, None)
+                self._changed.add(conversation_id)
+                self._timer.start(_RETRY_MS)
+
+        text = whole_characters(unsent.text)
+        self._journal.save_unsent(conversation_id, text, None if written else files, done)

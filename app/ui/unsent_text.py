@@ -1,0 +1,52 @@
+"""The composer's content, which stays with its chat until it is sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Slot
+
+from app.chat.attachment import Attachment
+from app.chat.unsent import Unsent
+from app.ui.composer.composer import Composer
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+
+class UnsentText(QObject):
+    """Tells the workspace of each change in the composer, and fills it with what a chat had."""
+
+    def __init__(self, workspace: Workspace, composer: Composer) -> None:
+        super().__init__(composer)
+        self._kept = workspace.unsent
+        self._composer = composer
+        self._shown: int | None = None
+        self._filling = False
+        composer.prompt.textChanged.connect(self._keep)
+        composer.attachments.changed.connect(self._keep)
+
+    def show(self, conversation_id: int | None) -> None:
+        """Another chat is shown, None for a blank one."""
+        self._shown = conversation_id
+        unsent = self._kept.of(conversation_id)
+        self._filling = True
+        self.put_back(unsent.text, unsent.attachments)
+        self._filling = False
+
+    def put_back(self, text: str, attachments: tuple[Attachment, ...]) -> None:
+        """Fill the composer, with what it has given away and could not be sent for one."""
+        self._composer.set_text(text)
+        self._composer.attachments.set_attachments(attachments)
+
+    def go_along(self, conversation_id: int) -> None:
+        """The blank chat has become this one, and what else is in the composer goes on with it."""
+        self._kept.keep(None, Unsent())
+        self._shown = conversation_id
+        self._keep()
+
+    @Slot()
+    def _keep(self) -> None:
+        if not self._filling:
+            content = Unsent(self._composer.text, self._composer.attachments.attachments)
+            self._kept.keep(self._shown, content)

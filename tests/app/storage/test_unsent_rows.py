@@ -1,0 +1,74 @@
+"""What is typed and not sent, on the disk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.chat.attachment import Attachment
+from app.chat.conversation import Conversation, Message
+from app.chat.unsent import Unsent
+from app.storage.database import Database, open_database
+
+CHAT = Conversation(1, "Title", 1.0, 2.0)
+PROMPT = Message(2, 1, "user", "Hello", 1.5)
+FILES = (Attachment("notes ✎.txt", 9, "some\ntext"), Attachment("b", 1, "b"))
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    database = open_database(tmp_path)
+    database.writer.save(CHAT, [PROMPT])
+    yield database
+    database.writer.close()
+    database.reader.close()
+    assert database.presence is not None
+    database.presence.leave()
+
+
+@pytest.mark.parametrize("chat", [1, None])
+def test_text_and_files_are_kept_and_taken_away_again(database: Database, chat: int | None) -> None:
+    assert database.reader.unsent(chat) == Unsent()
+    database.writer.save_unsent(chat, " Grüße 👋\0\n", FILES)
+    assert database.reader.unsent(chat) == Unsent(" Grüße 👋\0\n", FILES)
+    database.writer.save_unsent(chat, "other", None)
+    assert database.reader.unsent(chat) == Unsent("other", FILES)
+    database.writer.save_unsent(chat, "", None)
+    assert database.reader.unsent(chat) == Unsent("", FILES)
+    database.writer.save_unsent(chat, "", ())
+    assert database.reader.unsent(chat) == Unsent()
+    assert database.writer._connection.execute("SELECT count(*) FROM unsent").fetchone() == (0,)
+
+
+def test_each_chat_has_its_own(database: Database) -> None:
+    database.writer.save_unsent(1, "one", FILES)
+    database.writer.save_unsent(None, "new", ())
+    assert database.reader.unsent(1) == Unsent("one", FILES)
+    assert database.reader.unsent(None) == Unsent("new")
+
+
+def test_it_goes_with_its_chat(database: Database) -> None:
+    database.writer.save_unsent(1, "secret", FILES)
+    database.writer.save_unsent(None, "new", ())
+    database.writer.hide(1)
+    assert database.reader.unsent(1).text == "secret"  # the chat can come back
+    database.writer.erase(1)
+    assert database.reader.unsent(1) == Unsent()
+    database.writer.save_unsent(1, "too late", FILES)
+    assert database.reader.unsent(1) == Unsent()
+    assert database.reader.unsent(None) == Unsent("new")
+
+
+def test_erasing_everything_takes_all_of_it(database: Database, tmp_path: Path) -> None:
+    database.writer.save_unsent(1, "a secret of one", FILES)
+    database.writer.save_unsent(None, "a secret of none", ())
+    database.writer.erase_everything()
+    assert (database.reader.unsent(1), database.reader.unsent(None)) == (Unsent(), Unsent())
+    assert not any(b"a secret" in path.read_bytes() for path in tmp_path.iterdir() if path.is_file())
+
+
+def test_it_is_no_part_of_a_chat_that_is_exported(database: Database) -> None:
+    database.writer.save_unsent(1, "secret", FILES)
+    assert "secret" not in repr(database.reader.records())
