@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QApplication
 
 from app.chat.conversation import Message
 from app.ui.chat_page import ChatPage
@@ -17,7 +16,7 @@ from app.ui.sidebar.conversation_model import HIT_ROLE, ID_ROLE
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.message_actions import Action
-from app.ui.transcript.message_in_hand import message_in_hand
+from app.ui.transcript.message_in_hand import has_focus, messages_in_hand
 from app.ui.transcript.message_views import MessageView
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.reply_actions import reply_actions
@@ -76,9 +75,6 @@ class MessageCommands(QObject):
         bar = self._page.transcript.verticalScrollBar()
         bar.valueChanged.connect(self.refresh_in_hand)
         bar.rangeChanged.connect(self.refresh_in_hand)
-        app = QApplication.instance()
-        assert isinstance(app, QApplication)
-        app.focusChanged.connect(self._forget_stepped)
         self.refresh()
         self.refresh_chats()
 
@@ -96,14 +92,15 @@ class MessageCommands(QObject):
     @Slot()
     def refresh_in_hand(self) -> None:
         """See what can be done with the messages that are in view now; often while it is scrolled."""
-        versions = self._versions()
+        # Whatever has the focus: that changes while windows are taken apart, when none of this can be asked any more.
+        buttons = [view.buttons for view in messages_in_hand(self._page.transcript)]
         possible = {
             "edit": self._to_edit() is not None and not self._unfinished,
             "copy-reply": self._in_hand(_can_copy) is not None,
             "copy-plain": self._in_hand(_can_copy) is not None,
             "copy-code": self._in_hand(_has_code) is not None,
-            "previous-version": versions is not None and versions.buttons.can_press(Action.PREVIOUS),
-            "next-version": versions is not None and versions.buttons.can_press(Action.NEXT),
+            "previous-version": any(row.can_press(Action.PREVIOUS) for row in buttons),
+            "next-version": any(row.can_press(Action.NEXT) for row in buttons),
         }
         for name, enabled in possible.items():
             self._commands[name].setEnabled(enabled)
@@ -121,7 +118,7 @@ class MessageCommands(QObject):
         return next((message for message in messages if message.role == "assistant"), None)
 
     def _in_hand(self, suits: Callable[[MessageView], bool]) -> MessageView | None:
-        return message_in_hand(self._page.transcript, suits)
+        return next((view for view in messages_in_hand(self._page.transcript) if suits(view)), None)
 
     def _press_last(self, *actions: Action) -> None:
         """Press the first of these buttons that the last reply has."""
@@ -188,18 +185,17 @@ class MessageCommands(QObject):
 
     def _versions(self) -> MessageView | None:
         """The message whose versions are stepped through."""
-        stepped = self._in_hand(
-            lambda view: bool(self._stepped) and view.buttons.alternatives == self._stepped
-        )
-        return stepped or self._in_hand(lambda view: bool(view.buttons.alternatives))
+        views = [view for view in messages_in_hand(self._page.transcript) if view.buttons.alternatives]
+        again = [view for view in views if view.buttons.alternatives == self._stepped]
+        return next((view for view in (*filter(has_focus, views), *again, *views)), None)
 
     def _step(self, action: Action) -> None:
         view = self._versions()
         if view is None:
             return
-        focus = view.window().focusWidget()
+        focused = has_focus(view)
         self._shelf.chat_wanted.emit()
-        if focus is not None and view.isAncestorOf(focus):
+        if focused:
             view.buttons.focus(action)  # hands the keyboard on to the version that takes its place
         self._stepped = view.buttons.alternatives
         view.buttons.press(action)
@@ -215,7 +211,6 @@ class MessageCommands(QObject):
     @Slot()
     def _forget_stepped(self) -> None:
         self._stepped = ()
-        self.refresh_in_hand()
 
     @Slot()
     def _attach(self) -> None:

@@ -1,25 +1,23 @@
-"""Which message a command of the keyboard is about."""
+"""Which messages a command of the keyboard is about."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 from app.ui.transcript.message_column import MessageColumn
 from app.ui.transcript.message_views import MessageView
 
 
-def message_in_hand(column: MessageColumn, suits: Callable[[MessageView], bool]) -> MessageView | None:
-    """The message in view that has the keyboard's focus, else the lowest in view; None where none suits.
-
-    Args:
-        column: The messages.
-        suits: Whether what is wanted can be done with a message.
-    """
+def messages_in_hand(column: MessageColumn) -> list[MessageView]:
+    """The messages in view, those to be taken first in front: the one with the keyboard's focus, then the lowest."""
     line = column.fontMetrics().lineSpacing()
     seen = [view for view in column.views if _seen_px(column, view) >= min(line, view.height()) > 0]
-    focus = column.window().focusWidget()
-    focused = [view for view in seen if focus is not None and view.isAncestorOf(focus)]
-    return next((view for view in (*focused, *reversed(seen)) if suits(view)), None)
+    focused = [view for view in seen if has_focus(view)]
+    return [*focused, *(view for view in reversed(seen) if view not in focused)]
+
+
+def has_focus(view: MessageView) -> bool:
+    """Whether the keyboard is in a message, or was there before a menu opened."""
+    focus = view.window().focusWidget()
+    return focus is not None and view.isAncestorOf(focus)
 
 
 def _seen_px(column: MessageColumn, view: MessageView) -> int:

@@ -167,7 +167,6 @@ def test_versions_are_stepped_through_of_the_message_that_has_the_focus(
     upper.blocks.widgets[0].setFocus()
     run(window, "next-version")
     assert texts(window)[1::2] == ["other upper"]
-    assert not window.commands["next-version"].isEnabled()
     run(window, "previous-version")  # the keyboard has gone on to the version in its place
     assert texts(window)[1] == "upper"
 
