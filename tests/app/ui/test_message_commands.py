@@ -136,7 +136,7 @@ def test_the_last_message_is_edited(window: MainWindow, workspace: FakeWorkspace
     assert view.editor is not None
 
 
-LONG = "A paragraph of some length.\n\n" * 60
+LONG = "A sentence of some length. " * 200  # one block: higher than the view, and light
 
 
 def answered_twice(window: MainWindow, workspace: FakeWorkspace, chat: int, at: int, text: str) -> None:
