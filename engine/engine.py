@@ -52,7 +52,8 @@ from engine.planning.outlook import Outlook, look_ahead
 from engine.planning.planner import check_mode, settle
 from engine.planning.prediction import found_pairs, predictions
 from engine.planning.report_messages import machine_report
-from engine.reply import ReplyRun, check_request
+from engine.reply import ReplyRun
+from engine.request import check_request
 
 _PROGRESS_EVERY_S = 0.05
 _Request = Load | Generate | CheckDrafts | ReportMachine | MakePlan | PredictModels | FindPairs
@@ -142,9 +143,10 @@ class Engine:
             if isinstance(error, OutOfMemory):
                 self._fail_short(command, error)
             else:
-                self._fail(
-                    command.request_id, type(error).__name__, error.message, error.details, error.exit_code
+                report = ErrorReport(
+                    type(error).__name__, error.message, error.details, error.exit_code, allowed=error.allowed
                 )
+                self._on_event(Failed(command.request_id, report))
             if isinstance(error, WeightsUnreadable):
                 self._unload()  # the next request begins with a load, which finds or makes a file that is whole
         except torch.OutOfMemoryError as error:
@@ -222,19 +224,26 @@ class Engine:
             self._on_event(ModelUnloaded())
 
     def _fail_short(self, command: _Request, error: OutOfMemory) -> None:
-        """The host's memory was short: say who holds it, and what context could be made smaller."""
+        """The host's memory was short, or its budget: say who holds it, and what context could be made smaller."""
         asked = None
         if isinstance(command, (Load, Generate, CheckDrafts, MakePlan)):
             asked = command.options.context
         context = asked or (0 if self._model is None else self._model.report.context)
-        memory = memory_shortage(error.short_bytes)
+        # What other programs hold is of no account where the budget is too small.
+        memory = memory_shortage(error.short_bytes) if error.allowed is None else None
         report = ErrorReport(
-            OutOfMemory.__name__, error.message, error.details, error.exit_code, context, memory
+            OutOfMemory.__name__,
+            error.message,
+            error.details,
+            error.exit_code,
+            context,
+            memory,
+            error.allowed,
         )
         self._on_event(Failed(command.request_id, report))
 
-    def _fail(self, request_id: str, kind: str, message: str, details: str, exit_code: int = 1) -> None:
-        self._on_event(Failed(request_id, ErrorReport(kind, message, details, exit_code)))
+    def _fail(self, request_id: str, kind: str, message: str, details: str) -> None:
+        self._on_event(Failed(request_id, ErrorReport(kind, message, details)))
 
 
 def _outlook(options: LoadOptions) -> Outlook | None:

@@ -38,20 +38,42 @@ developer wants to see, and never chat text.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What would do in the place of an option that stands in the way.
+
+    Attributes:
+        option: Its name in `LoadOptions`.
+        value: The nearest value that would do.
+    """
+
+    option: str
+    value: int
+
 
 class TenonError(Exception):
-    """Base of the tree: a message for the person, optional details for a developer."""
+    """Base of the tree: a message for the person, optional details for a developer.
+
+    Args:
+        message: One sentence.
+        details: For a developer.
+        allowed: What would do, where one option stands in the way and that is known.
+    """
 
     exit_code = 1
 
-    def __init__(self, message: str, details: str = "") -> None:
+    def __init__(self, message: str, details: str = "", allowed: Allowed | None = None) -> None:
         super().__init__(message)
         self.message = message
         self.details = details
+        self.allowed = allowed
 
     def __reduce__(self) -> tuple[type[TenonError], tuple[object, ...]]:
         """Survive the pipe between the engine's process and the window's."""
-        return type(self), (self.message, self.details)
+        return type(self), (self.message, self.details, self.allowed)
 
 
 class UsageError(TenonError):
@@ -128,16 +150,19 @@ class OutOfMemory(TenonError):
     Args:
         message: One sentence.
         details: For a developer.
+        allowed: The memory budget that would do, where the budget is what is too small.
         short_bytes: What is missing; 0 where that is not known.
     """
 
-    def __init__(self, message: str, details: str = "", short_bytes: int = 0) -> None:
-        super().__init__(message, details)
+    def __init__(
+        self, message: str, details: str = "", allowed: Allowed | None = None, short_bytes: int = 0
+    ) -> None:
+        super().__init__(message, details, allowed)
         self.short_bytes = short_bytes
 
     def __reduce__(self) -> tuple[type[OutOfMemory], tuple[object, ...]]:
         """With what is missing."""
-        return type(self), (self.message, self.details, self.short_bytes)
+        return type(self), (self.message, self.details, self.allowed, self.short_bytes)
 
 
 class OutOfDeviceMemory(TenonError):

@@ -19,11 +19,10 @@ from engine.hub.installed import cache_folder, find_model, model_name
 from engine.kernels import library
 from engine.loaded_draft import LoadedDraft, plan_draft
 from engine.loaded_target import place_target
-from engine.messages import LoadOptions, ModelReport, SamplingOptions
+from engine.messages import LoadOptions, ModelReport
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.footprint import layer_bytes
-from engine.model.sampling import Sampler
 from engine.model.weight_format import WeightFormat
 from engine.modes import MODES
 from engine.placement.link import Link
@@ -40,6 +39,7 @@ from engine.planning.kernel_table import prefer_fastest
 from engine.planning.memory_places import Gpu, MachineMemory, memory_places
 from engine.planning.placement_plan import PlacementPlan
 from engine.planning.planner import choose_draft
+from engine.planning.thresholds import GPU_RESERVE_BYTES
 from engine.text.gate import Gate
 from engine.text.token_texts import TokenTexts
 from engine.text.tokenizer import Tokenizer, read_end_ids
@@ -51,8 +51,6 @@ from engine.weights.draft_kind import draft_kind
 _LARGE_BYTES = 128 << 20
 _TRIALS = 7
 _CPU = torch.device("cpu")
-# What the GPU's driver, its kernels and other programs need beside tensors.
-_VRAM_RESERVE_BYTES = 512 << 20
 _GPU_UNUSED = (
     "What the GPU does not take of the model is more than memory takes, so the CPU computes all of it."
 )
@@ -72,6 +70,7 @@ class LoadedModel:
         placement: Where the target's weights are.
         placement_plan: Where its layers live.
         target_devices: Where the target computes, in words.
+        generation_config: How the checkpoint wants to be sampled; empty where it does not say.
         gate: The bundled guide's confidence gate, None for every other model.
         tell: Takes a sentence for the person about something that happens in mid-reply; set for each reply.
         round_costs: By mode, what the rounds of earlier replies cost: a reply need not measure it again first.
@@ -159,7 +158,7 @@ class LoadedModel:
         self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(flat=streamed))
         self.options = options
         self.folder = folder
-        self._generation_config = checkpoint.generation_config
+        self.generation_config = checkpoint.generation_config
         self.report = ModelReport(
             name=model_name(options.model, folder),
             folder=str(folder),
@@ -241,37 +240,6 @@ class LoadedModel:
         with contextlib.suppress(RuntimeError):  # a GPU that is lost cannot be waited for either
             self.placement.release()
 
-    def sampler(self, options: SamplingOptions, fresh_seed: int) -> Sampler:
-        """How this reply samples: what was asked for, then generation_config.json, then greedy.
-
-        Args:
-            options: None in a field takes the checkpoint's own.
-            fresh_seed: The seed where none was asked for.
-
-        Raises:
-            InvalidOption: a value is out of its range.
-        """
-        own = self._generation_config
-        sampled = bool(own.get("do_sample", False))
-
-        def setting(asked: float | None, name: str, neutral: float) -> float:
-            if asked is not None:
-                return asked
-            value = own.get(name)
-            return value if isinstance(value, (int, float)) else neutral
-
-        temperature = options.temperature
-        if temperature is None:
-            temperature = setting(None, "temperature", 1.0) if sampled else 0.0
-        return Sampler(
-            temperature=temperature,
-            top_k=int(setting(options.top_k, "top_k", 0)),
-            top_p=setting(options.top_p, "top_p", 1.0),
-            min_p=setting(options.min_p, "min_p", 0.0),
-            repetition_penalty=setting(options.repetition_penalty, "repetition_penalty", 1.0),
-            seed=fresh_seed if options.seed is None else options.seed,
-        )
-
 
 def _gpu_part(options: LoadOptions) -> str | None:
     """The part of a GPU that the mode is about; None where any will do, as streaming goes by memory alone."""
@@ -292,7 +260,7 @@ def _vram_budget(options: LoadOptions, gpu: torch.device | None) -> int:
     """Bytes of the GPU's memory that may be taken: what was asked for, and never more than is free."""
     if gpu is None:
         return 0
-    free = free_device_bytes(gpu) - _VRAM_RESERVE_BYTES
+    free = free_device_bytes(gpu) - GPU_RESERVE_BYTES
     return free if options.vram_budget_bytes is None else min(free, options.vram_budget_bytes)
 
 

@@ -1,25 +1,20 @@
-"""One reply from request to finish: fit the prompt, choose the mode, run the loop, report."""
+"""One reply from its prompt to its finish: choose the mode, run the loop, report."""
 
 from __future__ import annotations
 
 import secrets
-import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
-
-import psutil
 
 from engine.decoding.loop import Hooks, decode
 from engine.decoding.schedule import Recorded
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
 from engine.drafting.sampled_tree import DraftSampling
-from engine.errors import Cancelled, EmptyPrompt, InvalidOption
+from engine.errors import Cancelled
 from engine.loaded_model import LoadedModel
 from engine.messages import (
-    ContextTrimmed,
     Event,
     Finished,
     Generate,
@@ -34,12 +29,11 @@ from engine.messages import (
     TextDrafted,
     TokensAdded,
 )
-from engine.model.sampling import Sampler
 from engine.modes import MODES
-from engine.planning.hardware import device_peak_bytes
+from engine.planning.hardware import device_peak_bytes, own_memory
 from engine.planning.outlook import Outlook
 from engine.planning.planner import choose_plan
-from engine.text.context_window import check_length, fit_conversation
+from engine.request import fit_prompt, opening, settled_sampler
 from engine.text.gate import HeldReply
 from engine.text.stop import ReplyText
 from engine.verifying.confidence import ConfidenceRecord
@@ -51,33 +45,6 @@ _UNCONFIRMED_EVERY_S = 0.1
 _OFFERED = "The guide was not sure of its answer, so it offers the nearest topics that it knows instead."
 _WITHHELD = "The guide's answer did not hold, so it is not shown."
 _LOSSY = "Typical acceptance is lossy: the reply may differ from what the model alone would say."
-_NO_TEMPLATE = "This model brings no chat template, so the conversation is given to it as plain text."
-
-
-def check_request(request: Generate) -> None:
-    """Refuse a request that makes no sense, before anything is loaded.
-
-    Raises:
-        EmptyPrompt: there is nothing to answer.
-        InvalidOption: a value is out of its range, or the text is no text.
-    """
-    last = request.raw_prompt if request.raw_prompt is not None else _last_content(request)
-    if not last.strip():
-        raise EmptyPrompt("The message is empty: write a question first.")
-    if request.max_tokens is not None and request.max_tokens < 1:
-        raise InvalidOption(f"The limit of tokens is {request.max_tokens}, but it must be at least 1.")
-    if request.verify not in RULES:
-        raise InvalidOption(
-            f"There is no rule of verification {request.verify!r}: choose {', '.join(RULES)}."
-        )
-    Sampler(**{name: value for name, value in vars(request.sampling).items() if value is not None})
-    for text in (request.raw_prompt or "", *request.stop, *(message.content for message in request.messages)):
-        try:
-            text.encode("utf-8")
-        except UnicodeEncodeError as error:
-            raise InvalidOption(
-                "The message holds bytes that are not UTF-8 text: convert it to UTF-8 first."
-            ) from error
 
 
 class ReplyRun:
@@ -113,7 +80,7 @@ class ReplyRun:
         self._draft = model.draft if MODES[self._plan.mode].needs_draft else None
         self._crossed_before = model.link.to_device_bytes
         self._read_before = model.placement.disk_read_bytes
-        self._sampler = model.sampler(request.sampling, secrets.randbits(32))
+        self._sampler = settled_sampler(request.sampling, model.generation_config, secrets.randbits(32))
         self._rule: Verifier = RULES[request.verify].verifier(self._sampler)
         self._reply = ReplyText(
             model.tokenizer.decode, model.tokenizer.end_ids, request.stop, request.max_tokens
@@ -136,8 +103,10 @@ class ReplyRun:
         Raises:
             TenonError: the prompt does not fit.
         """
-        self._prompt = _fit_prompt(self._model, self._request, self._emit)
-        if _opening(self._request):
+        self._prompt = fit_prompt(
+            self._request, self._model.tokenizer, self._model.target.context, self._emit
+        )
+        if opening(self._request):
             self._reply.follow(self._prompt[-1:])
         self._emit(PlanChosen(self._request.request_id, self._plan))
         if not RULES[self._request.verify].lossless:
@@ -281,7 +250,7 @@ class ReplyRun:
         link = self._model.link
         peaks = {} if link.device.type == "cpu" else {str(link.device): device_peak_bytes(link.device)}
         return replace(
-            read_memory(),
+            own_memory(),
             device_peak_bytes=peaks,
             disk_read_bytes=self._model.placement.disk_read_bytes - self._read_before,
             host_to_device_bytes=link.to_device_bytes - self._crossed_before,
@@ -293,44 +262,3 @@ class ReplyRun:
             return ()
         ends = (0, *self._reply.ends)
         return tuple((ends[start], ends[end]) for start, end in self._drafted if ends[start] < ends[end])
-
-
-def read_memory() -> Memory:
-    """This process's resident set, now and at its peak."""
-    information = psutil.Process().memory_info()
-    if sys.platform == "win32":
-        peak = information.peak_wset
-    else:
-        import resource
-
-        # Linux counts in KiB, macOS in bytes.
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return Memory(resident_bytes=information.rss, resident_peak_bytes=max(peak, information.rss))
-
-
-def _fit_prompt(model: LoadedModel, request: Generate, emit: Callable[[Event], None]) -> list[int]:
-    """Token ids of the prompt, cut to the context where it is a conversation."""
-    context = model.target.context
-    if request.raw_prompt is not None:
-        prompt = model.tokenizer.encode(request.raw_prompt)
-        check_length(len(prompt), context)
-        return prompt
-    if not model.tokenizer.has_chat_template:
-        emit(Notice(request.request_id, _NO_TEMPLATE))
-    opening = _opening(request)
-    turns = request.messages[:-1] if opening else request.messages
-    render = partial(model.tokenizer.render, opening=opening)
-    fitted = fit_conversation(turns, render, context, request.max_tokens)
-    if fitted.messages_left_out:
-        emit(ContextTrimmed(request.request_id, fitted.messages_left_out))
-    return fitted.token_ids
-
-
-def _opening(request: Generate) -> str:
-    """The start of the reply, where the conversation ends with one that is to be continued."""
-    last = request.messages[-1] if request.messages else None
-    return last.content if last is not None and last.role == "assistant" else ""
-
-
-def _last_content(request: Generate) -> str:
-    return request.messages[-1].content if request.messages else ""

@@ -46,6 +46,7 @@ class Machine(QObject):
         kept: What was measured of modes.
         report: The machine; None before the engine has told.
         measuring: How far measuring is.
+        declined: Whether the person stopped measuring: then nothing is measured unasked any more.
         clock: Tells the time, in seconds.
     """
 
@@ -71,6 +72,7 @@ class Machine(QObject):
         self.kept = kept
         self.report: MachineReport | None = None
         self.measuring = Measuring()
+        self.declined = False
         self.clock: Callable[[], float] = monotonic
         self._requests = 0
         self._look_id = ""
@@ -128,7 +130,12 @@ class Machine(QObject):
             self._plan()
 
     def stop(self) -> None:
-        """Stop measuring; modes that were complete stay."""
+        """The person stops measuring; modes that were complete stay."""
+        self.declined |= self.measuring.running
+        self.give_way()
+
+    def give_way(self) -> None:
+        """Stop measuring for something else; modes that were complete stay."""
         if not self.measuring.running or self.measuring.stopping:
             return
         if self._benchmark is not None:

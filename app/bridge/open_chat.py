@@ -51,7 +51,9 @@ class OpenChat(QObject):
         if _is_there(wanted):
             settings.new_chat_model = settings.new_chat_model or settings.model
             self._model.adopt(wanted)
-        elif conversation is not None and conversation.id not in self._told:
+        elif conversation is None:  # the one in use instead, or each chat that is opened would change it
+            settings.new_chat_model = settings.model
+        elif conversation.id not in self._told:
             self._told.add(conversation.id)
             self.said.emit(
                 tr(

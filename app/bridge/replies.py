@@ -20,6 +20,7 @@ from app.chat.reply_queue import ReplyQueue, Ticket
 from app.settings.settings import Settings
 from engine.errors import EngineStopped
 from engine.messages import (
+    EngineReady,
     ErrorReport,
     Event,
     Failed,
@@ -205,6 +206,9 @@ class Replies(QObject):
 
     @Slot(object)
     def _receive(self, event: Event) -> None:
+        if isinstance(event, EngineReady) and self._queue.halted:  # started again, and not by a message
+            self._queue.resume()
+            self._start_next()
         running = self._queue.running
         if running is None or not self._sent or getattr(event, "request_id", "") != self._sent:
             return

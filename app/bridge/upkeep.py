@@ -1,4 +1,4 @@
-"""What goes on beside the chats: the model's rest, sleep, battery, and what is known when something goes wrong."""
+"""What goes on beside the chats: rest, measuring, sleep, battery, and what is known when something goes wrong."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge.diagnostics import Diagnostics
 from app.bridge.engine_client import EngineClient
+from app.bridge.idle_measuring import IdleMeasuring
 from app.bridge.idle_unload import IdleUnload
+from app.bridge.machine import Machine
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.power_watch import PowerWatch
 from app.bridge.replies import Replies
@@ -26,6 +28,7 @@ class Upkeep(QObject):
         client: The engine.
         model: Which model it holds.
         replies: The replies to come.
+        machine: This computer.
 
     Attributes:
         diagnostics: Texts about this installation.
@@ -40,6 +43,7 @@ class Upkeep(QObject):
         client: EngineClient,
         model: ModelInEngine,
         replies: Replies,
+        machine: Machine,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -48,11 +52,13 @@ class Upkeep(QObject):
         self._power.remark.connect(self.remark)
         replies.message_changed.connect(self._power.reply_changed)
         self.idle = IdleUnload(settings, client, model, replies, self)
+        self.measuring = IdleMeasuring(client, model, replies, machine, self)
         self.sleep = SleepWatch(client, replies, self)
 
     def close(self) -> None:
         """Stop the timers, and a thread."""
         self._power.close()
         self.idle.timer.stop()
+        self.measuring.timer.stop()
         self.sleep.timer.stop()
         self.sleep.patience.stop()

@@ -125,6 +125,7 @@ class Workspace(Conversations):
             self._client,
             self._model,
             self._replies,
+            self.machine,
             self,
         )
         self.gpu_addon = GpuAddon(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -41,14 +42,14 @@ def attachment_of(name: str, content: bytes) -> Attachment:
         content: All of it.
 
     Raises:
-        InvalidOption: It is empty, too large, binary or not UTF-8; the sentence names the file.
+        InvalidOption: It is empty, too large, binary, or neither UTF-8 nor marked as UTF-16; the sentence names it.
     """
     name = " ".join("".join(c if c.isprintable() else " " for c in PurePath(name).name).split()) or "file"
     if not content:
         raise InvalidOption(tr("{name} is empty: attach a file with text in it.", name=name))
     check_size(name, len(content))
     try:
-        text = content.decode("utf-8-sig")
+        text = content.decode("utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
     except UnicodeDecodeError as error:
         if b"\0" in content[:4096]:
             raise InvalidOption(_binary(name)) from error

@@ -8,7 +8,7 @@ from enum import Enum
 from typing import Any
 
 from app.words import mark
-from engine.errors import TenonError
+from engine.errors import Allowed, TenonError
 from engine.messages import ErrorReport, MemoryShortage
 
 INTERNAL = "InternalError"
@@ -25,6 +25,8 @@ class Remedy(Enum):
 
     TRY_AGAIN = mark("Try again")
     SMALLER_CONTEXT = mark("Reload with a smaller context")
+    MEMORY_BUDGET = mark("Raise the memory budget")
+    CONTEXT = mark("Correct the context length")
     OTHER_MODEL = mark("Choose another model")
     MODELS = mark("Open models")
     MACHINE = mark("Open This machine")
@@ -89,6 +91,10 @@ TROUBLES: dict[str, Trouble] = {
 }
 
 
+# By the option of the engine that stands in the way, where a value is known that would do.
+_CORRECTIONS = {"ram_budget_bytes": Remedy.MEMORY_BUDGET, "context": Remedy.CONTEXT}
+
+
 def title_of(report: ErrorReport) -> str:
     """What happened, in a few words; marked."""
     return TROUBLES.get(report.kind, TROUBLES["TenonError"]).title
@@ -96,11 +102,13 @@ def title_of(report: ErrorReport) -> str:
 
 def remedy_of(report: ErrorReport) -> Remedy:
     """The one thing to do about an error."""
-    remedy = TROUBLES.get(report.kind, TROUBLES["TenonError"]).remedy
-    if (
-        smaller_context(report.context) > 0
-    ):  # where memory was short, also for an engine that the system ended
+    correction = None if report.allowed is None else _CORRECTIONS.get(report.allowed.option)
+    if correction is not None:
+        return correction
+    # Where memory was short, also for an engine that the system ended.
+    if smaller_context(report.context) > 0:
         return Remedy.SMALLER_CONTEXT
+    remedy = TROUBLES.get(report.kind, TROUBLES["TenonError"]).remedy
     return Remedy.OTHER_MODEL if remedy is Remedy.SMALLER_CONTEXT else remedy
 
 
@@ -111,7 +119,9 @@ def smaller_context(context: int) -> int:
 
 def report_of(error: TenonError) -> ErrorReport:
     """An error of the window's own process, as those of the engine come."""
-    return ErrorReport(type(error).__name__, error.message, error.details, error.exit_code)
+    return ErrorReport(
+        type(error).__name__, error.message, error.details, error.exit_code, allowed=error.allowed
+    )
 
 
 def report_to_json(report: ErrorReport) -> str:
@@ -124,12 +134,14 @@ def report_from_json(text: str) -> ErrorReport | None:
     try:
         values: Any = json.loads(text)
         known = {name.name: values[name.name] for name in fields(ErrorReport) if name.name in values}
-        memory = known.pop("memory", None)
+        memory, allowed = known.pop("memory", None), known.pop("allowed", None)
         shortage = None if memory is None else MemoryShortage(**memory)
-        report = ErrorReport(**known, memory=shortage)
+        nearest = None if allowed is None else Allowed(**allowed)
+        report = ErrorReport(**known, memory=shortage, allowed=nearest)
     except (ValueError, TypeError, KeyError, RecursionError):
         return None
-    words = (report.kind, report.message, report.details)
-    figures = (report.exit_code, report.context, *(asdict(shortage).values() if shortage else ()))
+    words = (report.kind, report.message, report.details, *((nearest.option,) if nearest else ()))
+    held = (*(asdict(shortage).values() if shortage else ()), *((nearest.value,) if nearest else ()))
+    figures = (report.exit_code, report.context, *held)
     sound = all(isinstance(word, str) for word in words) and all(isinstance(one, int) for one in figures)
     return report if sound else None

@@ -1,4 +1,4 @@
-"""Every setting, declared once."""
+"""Every setting that has a row in the dialog, declared once."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from app.chat.choices import MODES
 from app.settings.control import Names, Number, Words
+from app.settings.remembered import Remembered
 from app.settings.setting import (
     address,
     choice,
@@ -15,23 +16,22 @@ from app.settings.setting import (
     optional_whole_number,
     switch,
     text,
-    texts,
     texts_by_name,
     whole_number,
 )
-from app.settings.values import Values
 from app.words import mark
 
-RECENT_MODELS = 8
 REMEMBERED_DRAFTS = 64
 MODELS_OWN = mark("Model's own")
 _TERABYTE = 10**12
 
 
-class Settings(Values):
-    """Every setting by its name; assigning to one checks and keeps it."""
+class Settings(Remembered):
+    """Every setting by its name; assigning to one checks and keeps it.
 
-    model = text("guide", "The model that answers: guide, or a checkpoint folder.")
+    Here are those that have a row in the dialog; the rest is what Tenon remembers by itself.
+    """
+
     drafts = texts_by_name(
         REMEMBERED_DRAFTS,
         mark("A small model that guesses words ahead for the large one; each model has its own."),
@@ -222,8 +222,6 @@ class Settings(Values):
         mark("System prompt"),
         Words(lines=5, hint=mark("You are a helpful assistant.")),
     )
-    new_chat_model = text("", "The model that new chats take: the one chosen last; empty for the one in use.")
-    new_chat_preset = text("", "The preset that new chats take; empty for none.")
     titles_by_model = choice(
         "other-models",
         ("other-models", "always", "never"),
@@ -233,12 +231,6 @@ class Settings(Values):
         mark("Titles by the model"),
         (mark("Except by the built-in guide"), mark("Always"), mark("Never")),
     )
-    folded_groups = texts(200, "Groups of the list of conversations that are folded.")
-    recent_models = texts(RECENT_MODELS, "Checkpoint folders used lately, the latest first.")
-    window_geometry = text("", "Where the window was, as Qt saves it, in base64.")
-    sidebar_shown = switch(True, "Whether the list of conversations is shown.")
-    sidebar_width = whole_number(256, 200, 420, "Width of the list of chats, at the usual size of text.")
-    inspector_width = whole_number(420, 360, 520, "Width of the inspector.")
     drafted_shown = switch(
         False,
         mark("Colours the words of finished replies that a draft guessed and the model accepted."),
@@ -300,16 +292,6 @@ class Settings(Values):
         mark("Asks once a day whether there is a newer Tenon; nothing else is sent along."),
         mark("Check for updates"),
     )
-    settings_level = choice("simple", ("simple", "advanced"), "How many settings are shown.")
-    last_chat = whole_number(0, 0, (1 << 63) - 1, "The chat that was open last; 0 for a blank one.")
-    inspector_shown = switch(False, "Whether the inspector was open last.")
-    first_run_done = switch(
-        False, "Whether the welcome page was left for a chat, or a model was got from it."
-    )
-
-    def remember_model(self, folder: str) -> None:
-        """Put a checkpoint folder first among those used lately."""
-        self.recent_models = (folder, *(other for other in self.recent_models if other != folder))
 
     def forget_models(self, refs: Collection[str]) -> None:
         """Take models that are removed out of what is remembered, as models and as drafts; the chosen one stays."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -57,6 +58,7 @@ class ConversationStore:
     def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
         self._connection = connection
         self._folder = folder
+        self._file: str = connection.execute("PRAGMA database_list").fetchone()[2]  # none in memory
 
     def conversations(self) -> list[Conversation]:
         """All that are not deleted, newest first."""
@@ -291,6 +293,8 @@ class ConversationStore:
     @contextmanager
     def _transaction(self) -> Iterator[None]:
         with storage_errors(self._folder):
+            if self._file:
+                os.stat(self._file)  # SQLite writes on to a file that was deleted, and all of it is lost
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield

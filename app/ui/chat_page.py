@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QResizeEvent
-from PySide6.QtWidgets import QFileDialog, QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from app.chat.attachment import Attachment
 from app.chat.conversation import Message
 from app.chat.engine_state import EnginePhase, EngineState
+from app.ui.attaching import Attaching
 from app.ui.composer.attachment_row import local_files
 from app.ui.composer.composer import Composer
 from app.ui.empty_state import EmptyState
 from app.ui.header import Header
-from app.ui.link_question import ask_to_open
+from app.ui.link_question import open_link
 from app.ui.model_menus import ModelMenus
 from app.ui.theme.theme import Theme
 from app.ui.transcript.message_actions import Action
@@ -34,7 +34,6 @@ _FOOTER = mark("Runs on this computer. Replies can be wrong, so check what matte
 # Title, model and buttons have no room beside each other in a page narrower than this.
 _CROWDED_PX = 480
 _COMPOSER_PX = 560
-_OPENABLE = ("http", "https", "mailto")
 
 
 class ChatPage(QWidget):
@@ -68,6 +67,7 @@ class ChatPage(QWidget):
         self._stack.addWidget(self.transcript)
         self._turns = TurnRequests(workspace, self)
         self.composer = Composer(theme, workspace.mode(), self)
+        self._attaching = Attaching(workspace, self.composer)
         self._unsent = UnsentText(workspace, self.composer)
         self._footer = QLabel(tr(_FOOTER), self)
         self._footer.setProperty("kind", "small")
@@ -140,7 +140,7 @@ class ChatPage(QWidget):
 
     def dropEvent(self, event: QDropEvent) -> None:
         """Attach the files."""
-        self._attach(local_files(event.mimeData()))
+        self._attaching.attach(local_files(event.mimeData()))
         event.acceptProposedAction()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -159,8 +159,6 @@ class ChatPage(QWidget):
         workspace.engine_changed.connect(self._engine_changed)
         workspace.engine_changed.connect(self.show_mode)
         self.composer.send_requested.connect(self._send)
-        self.composer.attach_requested.connect(self._choose_files)
-        self.composer.files_offered.connect(self._attach)
         self.composer.stop_requested.connect(self.stop)
         self.composer.busy_send_refused.connect(self._explain_busy)
         self.composer.prompt.page_requested.connect(self.transcript.scroll_page)
@@ -168,12 +166,13 @@ class ChatPage(QWidget):
         self.transcript.action_requested.connect(self._turns.act)
         self.transcript.alternative_chosen.connect(self._turns.choose_alternative)
         self.transcript.edited.connect(self._turns.edit)
+        self._attaching.said.connect(self.said)
         self._turns.said.connect(self.said)
         self._turns.deleting.connect(self.transcript.place.remember)
         self._turns.message_deleted.connect(self.message_deleted)
         self._turns.compare_requested.connect(self.compare_requested)
         self._turns.left.connect(self.composer.setFocus)
-        self.transcript.link_activated.connect(self._ask_to_open)
+        self.transcript.link_activated.connect(self._open_link)
         self.empty_state.example_chosen.connect(self.ask)
         self._theme.changed.connect(self._fit)
 
@@ -256,39 +255,16 @@ class ChatPage(QWidget):
         return [] if self._current is None else self._workspace.alternatives(self._current, message_id)
 
     @Slot()
-    def _choose_files(self) -> None:
-        chosen, _ = QFileDialog.getOpenFileNames(self, tr("Attach text files"))
-        self._attach([Path(name) for name in chosen])
-
-    @Slot(object)
-    def _attach(self, paths: list[Path]) -> None:
-        """Put files beside the message that is typed; what is no text is told, and left out."""
-        row = self.composer.attachments
-        for path in paths:
-            try:
-                row.set_attachments((*row.attachments, self._workspace.attach(path)))
-            except TenonError as error:
-                self.said.emit(error.message, True)
-        self.composer.setFocus(Qt.FocusReason.OtherFocusReason)
-
-    @Slot()
     def _explain_busy(self) -> None:
         self.said.emit(
             tr("Your message is kept. Send it when this reply is done, or stop the reply first."), False
         )
 
     @Slot(QUrl)
-    def _ask_to_open(self, url: QUrl) -> None:
-        if url.scheme() not in _OPENABLE:
-            self.said.emit(
-                tr(
-                    "Tenon opens web and mail links only, not this one: {address}",
-                    address=url.toDisplayString(),
-                ),
-                False,
-            )
-            return
-        ask_to_open(url, self)
+    def _open_link(self, url: QUrl) -> None:
+        refusal = open_link(url, self)
+        if refusal:
+            self.said.emit(refusal, False)
 
     # --- what the workspace tells -----------------------------------------------------------------------------
 

@@ -8,9 +8,19 @@ from PySide6.QtWidgets import QMessageBox, QWidget
 
 from app.words import tr
 
+_OPENABLE = ("http", "https", "mailto")
 
-def ask_to_open(url: QUrl, parent: QWidget) -> None:
-    """Show the whole address, and open it in the browser if the person says so."""
+
+def open_link(url: QUrl, parent: QWidget) -> str:
+    """Show the whole address, and open it in the browser if the person says so.
+
+    Returns:
+        Why it is not to be opened at all; empty for one that may be.
+    """
+    if url.scheme() not in _OPENABLE:
+        return tr(
+            "Tenon opens web and mail links only, not this one: {address}", address=url.toDisplayString()
+        )
     question = QMessageBox(
         QMessageBox.Icon.NoIcon, tr("Open link"), tr("Open this link in your browser?"), parent=parent
     )
@@ -21,3 +31,4 @@ def ask_to_open(url: QUrl, parent: QWidget) -> None:
     question.exec()
     if question.clickedButton() is opening:
         QDesktopServices.openUrl(url)
+    return ""

@@ -411,7 +411,7 @@
    <translation>Dateien anhängen...</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/attaching.py" />
    <source>Attach text files</source>
    <translation>Textdateien anhängen</translation>
   </message>
@@ -819,6 +819,11 @@
    <location filename="app/ui/field_keys.py" />
    <source>Copy what is selected</source>
    <translation>Auswahl kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Correct the context length</source>
+   <translation>Kontextlänge berichtigen</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2558,6 +2563,11 @@
    <translation>RAM, GB</translation>
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Raise the memory budget</source>
+   <translation>Speicherbudget erhöhen</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/installed_list.py" />
    <source>Reading its files</source>
    <translation>Dateien werden gelesen</translation>
@@ -3111,7 +3121,7 @@
    <translation>Tenon öffnet Modellordner, GGUF-Dateien und exportierte Chats, nicht {name}.</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/link_question.py" />
    <source>Tenon opens web and mail links only, not this one: {address}</source>
    <translation>Tenon öffnet nur Web- und Mail-Links, nicht diesen: {address}</translation>
   </message>
@@ -3284,6 +3294,11 @@
    <location filename="app/ui/machine/page.py" />
    <source>The machine is being looked at</source>
    <translation>Der Computer wird angesehen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>The memory budget is {size} GB from now on.</source>
+   <translation>Das Speicherbudget beträgt ab jetzt {size} GB.</translation>
   </message>
   <message>
    <location filename="app/ui/turn_requests.py" />
@@ -4782,6 +4797,16 @@
    <location filename="app/ui/composer/context_meter.py" />
    <source>{used} of {limit} tokens of the model's context are in use</source>
    <translation>{used} von {limit} Tokens des Modellkontexts sind belegt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/number_box.py" />
+   <source>{value} is the least that can be set here.</source>
+   <translation>{value} ist der kleinste Wert, der hier geht.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/number_box.py" />
+   <source>{value} is the most that can be set here.</source>
+   <translation>{value} ist der größte Wert, der hier geht.</translation>
   </message>
   <message>
    <location filename="app/ui/chat_settings/dialog.py" />

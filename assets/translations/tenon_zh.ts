@@ -402,7 +402,7 @@
    <translation>附加文件...</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/attaching.py" />
    <source>Attach text files</source>
    <translation>附加文本文件</translation>
   </message>
@@ -810,6 +810,11 @@
    <location filename="app/ui/field_keys.py" />
    <source>Copy what is selected</source>
    <translation>复制所选内容</translation>
+  </message>
+  <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Correct the context length</source>
+   <translation>更正上下文长度</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2545,6 +2550,11 @@
    <translation>内存，GB</translation>
   </message>
   <message>
+   <location filename="app/chat/troubles.py" />
+   <source>Raise the memory budget</source>
+   <translation>提高内存预算</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/installed_list.py" />
    <source>Reading its files</source>
    <translation>正在读取文件</translation>
@@ -3097,7 +3107,7 @@
    <translation>Tenon 可打开模型文件夹、GGUF 文件和导出的对话，不能打开 {name}。</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_page.py" />
+   <location filename="app/ui/link_question.py" />
    <source>Tenon opens web and mail links only, not this one: {address}</source>
    <translation>Tenon 只打开网页和邮件链接，不能打开：{address}</translation>
   </message>
@@ -3270,6 +3280,11 @@
    <location filename="app/ui/machine/page.py" />
    <source>The machine is being looked at</source>
    <translation>正在查看本机</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trouble/desk.py" />
+   <source>The memory budget is {size} GB from now on.</source>
+   <translation>内存预算现为 {size} GB。</translation>
   </message>
   <message>
    <location filename="app/ui/turn_requests.py" />
@@ -4762,6 +4777,16 @@
    <location filename="app/ui/composer/context_meter.py" />
    <source>{used} of {limit} tokens of the model's context are in use</source>
    <translation>模型上下文已用 {used} / {limit} 个 token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/number_box.py" />
+   <source>{value} is the least that can be set here.</source>
+   <translation>此处最小可设为 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/number_box.py" />
+   <source>{value} is the most that can be set here.</source>
+   <translation>此处最大可设为 {value}。</translation>
   </message>
   <message>
    <location filename="app/ui/chat_settings/dialog.py" />

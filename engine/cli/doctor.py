@@ -7,6 +7,8 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
+from engine.sizes import readable
+
 if TYPE_CHECKING:
     from engine.planning.hardware_report import HardwareReport, Speeds
 
@@ -50,7 +52,7 @@ def _lines(report: HardwareReport) -> list[tuple[str, str]]:
     from engine.planning.kernel_table import describe
 
     cpu, memory, power = report.processor, report.memory, report.power
-    swap = f", {_size(memory.swap_total_bytes)} of swap" if memory.swap_total_bytes else ", no swap"
+    swap = f", {readable(memory.swap_total_bytes)} of swap" if memory.swap_total_bytes else ", no swap"
     lines = [
         ("machine", ", ".join(part for part in (report.machine, report.system) if part)),
         ("processor", f"{cpu.name} ({', '.join(cpu.instruction_sets) or cpu.architecture})"),
@@ -58,16 +60,16 @@ def _lines(report: HardwareReport) -> list[tuple[str, str]]:
             "cores",
             f"{cpu.usable_cores} usable of {cpu.physical_cores} physical and {cpu.logical_cores} logical",
         ),
-        ("memory", f"{_size(memory.available_bytes)} available of {_size(memory.total_bytes)}{swap}"),
+        ("memory", f"{readable(memory.available_bytes)} available of {readable(memory.total_bytes)}{swap}"),
     ]
     for gpu in report.gpus:
         shared = ", shared with the host" if gpu.unified else ""
-        text = f"{gpu.name} ({gpu.device}), {_size(gpu.free_bytes)} free of {_size(gpu.total_bytes)}{shared}"
+        text = f"{gpu.name} ({gpu.device}), {readable(gpu.free_bytes)} free of {readable(gpu.total_bytes)}{shared}"
         lines.append(("gpu", text))
     if not report.gpus:
         lines += [("gpu", "none that torch can use"), ("", read_status().sentence)]
     lines += [
-        ("disk", f"{_size(disk.free_bytes)} free for {disk.role}, {disk.kind}") for disk in report.disks
+        ("disk", f"{readable(disk.free_bytes)} free for {disk.role}, {disk.kind}") for disk in report.disks
     ]
     supply = {True: "mains", False: "battery", None: "unknown"}[power.on_mains]
     charge = "" if power.battery_percent is None else f", battery at {power.battery_percent:.0f} %"
@@ -89,25 +91,21 @@ def _lines(report: HardwareReport) -> list[tuple[str, str]]:
 def _speed_lines(speeds: Speeds) -> list[tuple[str, str]]:
     lines = [
         ("measured", speeds.measured_at),
-        ("", f"memory {_size(speeds.host.memory_bytes_per_s)}/s"),
+        ("", f"memory {readable(speeds.host.memory_bytes_per_s)}/s"),
     ]
     for name, format_ in speeds.host.formats.items():
-        weights, products = _size(format_.bytes_per_s), format_.products_per_s / 1e9
+        weights, products = readable(format_.bytes_per_s), format_.products_per_s / 1e9
         lines.append(("", f"{name} reads {weights}/s of weights, {products:.3g} billion products/s"))
     for device, gpu in speeds.gpus.items():
         lines.append(
             (
                 "",
-                f"{device} reads {_size(gpu.memory_bytes_per_s)}/s, {gpu.products_per_s / 1e9:.3g} billion "
-                f"products/s in 16 bits, takes {_size(gpu.from_host_bytes_per_s)}/s from the host",
+                f"{device} reads {readable(gpu.memory_bytes_per_s)}/s, {gpu.products_per_s / 1e9:.3g} billion "
+                f"products/s in 16 bits, takes {readable(gpu.from_host_bytes_per_s)}/s from the host",
             )
         )
     lines += [
-        ("", f"disk of the {role} reads {_size(each)}/s past the page cache")
+        ("", f"disk of the {role} reads {readable(each)}/s past the page cache")
         for role, each in speeds.disks.items()
     ]
     return lines
-
-
-def _size(size_bytes: float) -> str:
-    return f"{size_bytes / 1e9:.3g} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:.3g} MB"

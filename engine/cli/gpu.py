@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import AddonUnusable, Cancelled, InvalidOption
+from engine.sizes import readable
 
 if TYPE_CHECKING:
     from engine.gpu_addon.installation import AddonPlan, AddonProgress, Installation
@@ -66,7 +67,6 @@ def _add_json(action: argparse.ArgumentParser) -> None:
 
 def _status(options: argparse.Namespace) -> int:
     from engine.gpu_addon.status import read_status
-    from engine.hub.download.room import readable
 
     status = read_status()
     if options.json:
@@ -196,7 +196,6 @@ def _fetch(installation: Installation, stop: StopSignal) -> Outcome | None:
 
 def _remove(options: argparse.Namespace) -> int:
     from engine.gpu_addon.installed_addon import removable_bytes, remove_all
-    from engine.hub.download.room import readable
 
     freed = removable_bytes() if options.dry_run else remove_all()
     if options.json:
@@ -216,7 +215,6 @@ def _check(options: argparse.Namespace) -> int:
 
 
 def _offered(plan: AddonPlan) -> str:
-    from engine.hub.download.room import readable
 
     lines = [
         f"{plan.addon.title} for torch {plan.torch}: {readable(plan.size_bytes)} to fetch from {plan.address}, "

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import re
+from functools import cache
 from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any
 
 from engine.errors import HubError, ModelNotFound, NotOnHub
@@ -37,12 +41,11 @@ def find_or_outline(reference: str, hub: Hub | None = None) -> Path:
         if known is None and (hub is None or not _REPO.fullmatch(reference)):
             raise
     config, size_bytes = _known(known, reference, hub) if known is not None else _asked(reference, hub)
-    folder = cache_folder() / "outlines" / reference.replace("/", "--")
-    folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / "config.json", config)
-    index = {"metadata": {"total_size": size_bytes}, "weight_map": {}}
-    write_json(folder / _INDEX, index)
-    return folder
+    name = reference.replace("/", "--")
+    try:
+        return _written(cache_folder() / "outlines" / name, config, size_bytes)
+    except OSError:  # a full disk, a home that cannot be written
+        return _written(_spare_folder() / name, config, size_bytes)
 
 
 def outlined_bytes(place: Path) -> int | None:
@@ -52,6 +55,22 @@ def outlined_bytes(place: Path) -> int | None:
         return int(index["metadata"]["total_size"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
+
+
+def _written(folder: Path, config: dict[str, Any], size_bytes: int) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    write_json(folder / "config.json", config)
+    index = {"metadata": {"total_size": size_bytes}, "weight_map": {}}
+    write_json(folder / _INDEX, index)
+    return folder
+
+
+@cache
+def _spare_folder() -> Path:
+    """In the place of the cache, until this process ends."""
+    folder = Path(mkdtemp(prefix="tenon-outlines-"))
+    atexit.register(rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def _known(model: CatalogueModel, reference: str, hub: Hub | None) -> tuple[dict[str, Any], int]:

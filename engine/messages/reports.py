@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
+from engine.errors import Allowed
+
 StopReason = Literal["end", "stop", "length", "cancelled"]
 
 
@@ -239,7 +241,8 @@ class ErrorReport:
         exit_code: What the command line returns.
         context: Where memory was short, or the system ended the engine for it: the tokens of context that were
             asked for or in use; 0 where it was already cut to what fits, and for other errors.
-        memory: Where memory was short: who holds it.
+        memory: Where the machine's memory was short: who holds it.
+        allowed: What would do, where one option stands in the way and that is known.
     """
 
     kind: str
@@ -248,3 +251,4 @@ class ErrorReport:
     exit_code: int = 1
     context: int = 0
     memory: MemoryShortage | None = None
+    allowed: Allowed | None = None

@@ -40,10 +40,7 @@ class KVCache:
     Attributes:
         length: Committed rows.
         long_text: LongRoPE: whether the rows are those of a long text; `begin` decides it.
-        can_commit_tree: Whether rows other than a prefix can be kept.
     """
-
-    can_commit_tree = True
 
     def __init__(
         self,

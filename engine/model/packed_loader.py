@@ -7,6 +7,7 @@ system's page cache: they are shared between processes, given back under pressur
 from __future__ import annotations
 
 import logging
+import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -89,12 +90,12 @@ def open_packed(
         except PackedFileUnusable as problem:
             _log.info("%s is not used: %s", path, problem)
     failures: list[str] = []
-    needed = weight_bytes(config, weight_format)
+    needed = weight_bytes(config, weight_format) + _SPARE_BYTES
     for path in places:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             free = shutil.disk_usage(path.parent).free
-            if free < needed + _SPARE_BYTES:
+            if free < needed:
                 raise OSError(f"{free / 1e9:.3g} GB are free and {needed / 1e9:.3g} GB are needed")
             sections = packed_sections(checkpoint, config, weight_format, progress, check)
             write_packed_file(path, source, name, sections, keep_cached)
@@ -106,7 +107,7 @@ def open_packed(
             return use(PackedFile(path, source, name), True)
     raise OutOfDisk(
         f"The {weight_format.name} weights could not be written next to the model nor to {cache_folder}: "
-        f"free {needed / 1e9:.2g} GB on one of these disks.",
+        f"make {math.ceil(needed / 1e7) / 100:.2f} GB free on one of these disks.",
         details="\n".join(failures),
     )
 

@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.errors import InvalidOption, OutOfMemory
+from engine.errors import Allowed, InvalidOption, OutOfMemory
 from engine.hub.installed import cache_folder
 from engine.kernels import library
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.footprint import cache_bytes, weight_bytes
 from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
+from engine.planning.context_range import check_context, default_context
 from engine.planning.footprint import host_footprint
 from engine.planning.hardware import available_memory_bytes, process_bytes
 from engine.planning.kernel_table import format_seconds
 from engine.planning.placement_plan import PlacementPlan
 from engine.planning.streaming import least_bytes, plan_streaming, streaming_context
+from engine.planning.thresholds import (
+    DEFAULT_CONTEXT,
+    HOST_RESERVE_BYTES,
+    SMALL_DRAFT_BYTES,
+    SMALL_MODEL_BYTES,
+    SMALLEST_CONTEXT,
+)
+from engine.sizes import readable
 
-# A larger context than this has to be asked for: its cache is memory that most conversations never use.
-_DEFAULT_CONTEXT = 8192
-_SMALLEST_CONTEXT = 256
-# What other programs will want next.
-_RESERVE_BYTES = 256 << 20
-# Up to this size float32, which is exact, costs little time and memory.
-_SMALL_MODEL_BYTES = 1 << 30
-_SMALL_DRAFT_BYTES = 64 << 20
+# Budgets are set in steps of this.
+_BUDGET_STEP_BYTES = 100_000_000
+# What the process may take more when it is asked again.
+_GROWTH_BYTES = 16 << 20
 _RESIDENT = PlacementPlan()
 # Quantized checkpoints that int4 keeps, to a third of a percent of perplexity: Q4_0's grid is int4's own. 4 bits on
 # another grid (Q4_K, IQ4) lose 1.4 to 1.9 percent in it on the bundled guide, in int8 a tenth.
@@ -71,17 +77,14 @@ def fit_model(
         InvalidOption: an unknown precision, or a context the model does not have.
         OutOfMemory: not even streaming fits, with the least that would do.
     """
-    if options.context is not None and not 16 <= options.context <= config.context_length:
-        raise InvalidOption(
-            f"The context is {options.context:,} tokens, but this model takes 16 to {config.context_length:,}."
-        )
+    check_context(config, options.context)
     baseline = process_bytes()
-    available = available_memory_bytes() - _RESERVE_BYTES
+    available = available_memory_bytes() - HOST_RESERVE_BYTES
     budget = available
     if options.ram_budget_bytes is not None:
         budget = min(available, options.ram_budget_bytes - baseline)
-    wanted = options.context or min(_DEFAULT_CONTEXT, config.context_length)
-    smallest = wanted if options.context else min(_SMALLEST_CONTEXT, wanted)
+    wanted = options.context or default_context(config)
+    smallest = wanted if options.context else min(SMALLEST_CONTEXT, wanted)
 
     def needed(context: int, weights: WeightFormat) -> int:
         plan = on_gpu(weights, context)
@@ -103,26 +106,34 @@ def fit_model(
     if plan is None:
         resident = needed(context, weights)
         least = min(resident, least_bytes(config, weights, context, taken_bytes))
-        sentence = _refusal(weights, context, resident, least, budget, available, baseline)
-        raise OutOfMemory(sentence, short_bytes=max(0, least - budget))
+        needs = _needs(weights, context, resident, least)
+        if options.ram_budget_bytes is not None and budget < available and least <= available:
+            raise _budget_refused(options.ram_budget_bytes, baseline, needs, least)
+        raise OutOfMemory(
+            f"The model needs {needs}, but free are {readable(max(budget, 0))}: close other programs, or choose a "
+            "smaller model, smaller weights or a smaller context.",
+            short_bytes=max(0, least - budget),
+        )
     return Fit(weights, context, whole, cache_bytes(config, context, weights), plan)
 
 
-def _refusal(
-    weights: WeightFormat, context: int, resident: int, least: int, budget: int, available: int, baseline: int
-) -> str:
-    """What to say when not even streaming fits."""
-    if budget < available:
-        given = f"the memory budget of {_readable(budget + baseline)} leaves {_readable(max(budget, 0))}"
-        remedy = f"give it a budget of {_readable(least + baseline)} or more"
-    else:
-        given, remedy = f"free are {_readable(max(budget, 0))}", "close other programs"
+def _needs(weights: WeightFormat, context: int, resident: int, least: int) -> str:
+    """What the model would take, resident and at the least."""
     streamed = ""
     if least < resident:
-        streamed = f", or {_readable(least)} when its layers are read from the disk for each token"
-    return (
-        f"The model needs {_readable(resident)} for {weights.name} weights and {context:,} tokens of context"
-        f"{streamed}, but {given}: {remedy}, or choose a smaller model, smaller weights or a smaller context."
+        streamed = f", or {readable(least)} when its layers are read from the disk for each token"
+    return f"{readable(resident)} for {weights.name} weights and {context:,} tokens of context{streamed}"
+
+
+def _budget_refused(budget_bytes: int, own_bytes: int, needs: str, least_bytes: int) -> OutOfMemory:
+    """A budget that is smaller than the process and the least of the model, with the budget that would do."""
+    steps = math.ceil((own_bytes + least_bytes + _GROWTH_BYTES) / _BUDGET_STEP_BYTES)
+    enough = steps * _BUDGET_STEP_BYTES
+    return OutOfMemory(
+        f"The memory budget of {_gigabytes(budget_bytes)} is too small: Tenon itself takes "
+        f"{readable(own_bytes)}, and the model {needs}. Set the budget to {_gigabytes(enough)} or more, or choose a "
+        "smaller model.",
+        allowed=Allowed("ram_budget_bytes", enough),
     )
 
 
@@ -133,7 +144,7 @@ def draft_format(exact_bytes: int) -> WeightFormat:
     time, for what costs there is the number of operators. One that is larger than the processor's caches takes what
     multiplies fastest; 4 bits would cost too many of its guesses.
     """
-    if exact_bytes <= _SMALL_DRAFT_BYTES:
+    if exact_bytes <= SMALL_DRAFT_BYTES:
         return weight_format("bf16" if library.available() is not None else "fp32")
     seconds = format_seconds(cache_folder())
     formats = [weight_format(name) for name in ("fp32", "bf16", "int8")]
@@ -142,7 +153,7 @@ def draft_format(exact_bytes: int) -> WeightFormat:
 
 def draft_context(config: ModelConfig, options: LoadOptions) -> int:
     """The longest text that a draft will have to read, with a model of this config to draft for or to draft with."""
-    return min(options.context or _DEFAULT_CONTEXT, config.context_length)
+    return min(options.context or DEFAULT_CONTEXT, config.context_length)
 
 
 def fit_draft(config: ModelConfig, options: LoadOptions) -> Fit:
@@ -164,7 +175,7 @@ def _choose_weights(
         )
     exact = weight_format("fp32")
     size = weight_bytes(config, exact)
-    if size <= min(_SMALL_MODEL_BYTES, left_bytes(exact)):
+    if size <= min(SMALL_MODEL_BYTES, left_bytes(exact)):
         return exact
     # 4 bits lose more than can be answered for unasked, so they are for models that fit no other way.
     names = ("fp32", "bf16", "int8", *(("int4",) if config.quantization in _KEPT_BY_INT4 else ()))
@@ -176,5 +187,6 @@ def _choose_weights(
     return min(roomy, key=lambda weights: seconds[weights.name])
 
 
-def _readable(size_bytes: int) -> str:
-    return f"{size_bytes / 1e9:.3g} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:.3g} MB"
+def _gigabytes(size_bytes: int) -> str:
+    """In the unit of the setting, where that is no tiny part of it."""
+    return f"{size_bytes / 1e9:.3g} GB" if size_bytes >= _BUDGET_STEP_BYTES else readable(size_bytes)

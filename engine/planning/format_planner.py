@@ -21,7 +21,6 @@ from engine.planning.machine_speeds import MachineSpeeds, machine_speeds
 from engine.planning.mode_plan import ORDER, MachinePlan, ModePlan, Wishes
 from engine.planning.model_facts import DraftFacts, TargetFacts
 from engine.planning.placing import (
-    DEFAULT_CONTEXT,
     DraftRoom,
     Places,
     Placing,
@@ -44,8 +43,8 @@ from engine.planning.plan_wording import (
     summary,
 )
 from engine.planning.profile import Profile, drafter_key
+from engine.planning.thresholds import DEFAULT_CONTEXT, SMALL_DRAFT_BYTES
 
-_SMALL_DRAFT_BYTES = 64 << 20
 _PROMPT_CHUNK = 512
 _DISK_RESERVE_BYTES = 1 << 30
 # Another mode than the one before in `ORDER` must be predicted to be faster by more than predictions are off.
@@ -233,7 +232,7 @@ class FormatPlanner:
 
     def _choose_draft_format(self, draft: DraftFacts) -> WeightFormat:
         """As `fit.draft_format` chooses on the machine itself."""
-        if 4 * draft.kept_elements <= _SMALL_DRAFT_BYTES:
+        if 4 * draft.kept_elements <= SMALL_DRAFT_BYTES:
             return weight_format("fp32" if self._report.kernels is None else "bf16")
         formats = [weight_format(name) for name in ("fp32", "bf16", "int8")]
         return min(formats, key=lambda one: DraftCost(draft, one, self._speeds, False).forward_s(1))

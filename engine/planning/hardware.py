@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import psutil
 import torch
 
-from engine.messages import MemoryShortage
+from engine.messages import Memory, MemoryShortage
 from engine.planning.probes.graphics import read_gpus
 from engine.planning.probes.host_memory import read_host_memory
 from engine.planning.probes.processor import usable_cores
@@ -19,6 +21,7 @@ __all__ = [
     "held_bytes",
     "held_device_bytes",
     "memory_shortage",
+    "own_memory",
     "process_bytes",
     "shares_memory",
     "usable_cores",
@@ -39,6 +42,19 @@ def held_bytes() -> int:
     """Memory that this process alone holds. What it maps from files gives way, and is counted as available anyway."""
     memory = psutil.Process().memory_info()
     return int(memory.rss) - int(getattr(memory, "shared", 0))
+
+
+def own_memory() -> Memory:
+    """This process's resident set, now and at its peak."""
+    information = psutil.Process().memory_info()
+    if sys.platform == "win32":
+        peak = information.peak_wset
+    else:
+        import resource
+
+        # Linux counts in KiB, macOS in bytes.
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    return Memory(resident_bytes=information.rss, resident_peak_bytes=max(peak, information.rss))
 
 
 def memory_shortage(short_bytes: int) -> MemoryShortage:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection
 from engine.errors import InvalidOption
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import FORMAT_NAMES, weight_format
+from engine.planning.context_range import check_context
 from engine.planning.device_fit import check_layers
 from engine.planning.format_planner import FormatPlanner
 from engine.planning.hardware_report import HardwareReport
@@ -14,10 +15,9 @@ from engine.planning.mode_plan import ORDER, MachinePlan, Wishes
 from engine.planning.model_facts import DraftFacts, TargetFacts
 from engine.planning.placing import Room, read_room
 from engine.planning.profile import Profile
+from engine.planning.thresholds import SMALL_MODEL_BYTES
 
 _AUTO = "auto"
-# Up to this size float32, which is exact, costs little time and memory.
-_SMALL_MODEL_BYTES = 1 << 30
 
 
 def plan_machine(
@@ -44,10 +44,7 @@ def plan_machine(
     """
     wishes = wishes or Wishes()
     config = target.config
-    if wishes.context is not None and not 16 <= wishes.context <= config.context_length:
-        raise InvalidOption(
-            f"The context is {wishes.context:,} tokens, but this model takes 16 to {config.context_length:,}."
-        )
+    check_context(config, wishes.context)
     check_layers(wishes.gpu_layers)
     room = read_room(report, wishes.ram_budget_bytes, wishes.vram_budget_bytes)
 
@@ -80,7 +77,7 @@ def _formats(target: TargetFacts, wanted: str, room: Room) -> tuple[str, ...]:
             f"There is no weight format {wanted!r}: choose auto, {' or '.join(FORMAT_NAMES)}."
         )
     exact_bytes = weight_bytes(target.config, weight_format("fp32"))
-    if exact_bytes <= min(_SMALL_MODEL_BYTES, room.host_bytes // 2):
+    if exact_bytes <= min(SMALL_MODEL_BYTES, room.host_bytes // 2):
         return ("fp32",)
     device = 0 if room.gpu is None or room.gpu.unified else room.gpu_bytes
     formats = ("fp32", "bf16", "int8")

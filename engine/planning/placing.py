@@ -12,13 +12,13 @@ from engine.planning.hardware_report import HardwareReport
 from engine.planning.placement_plan import Kind, PlacementPlan
 from engine.planning.probes.graphics import Gpu
 from engine.planning.streaming import least_bytes, plan_streaming, streaming_context
+from engine.planning.thresholds import (
+    DEFAULT_CONTEXT,
+    GPU_RESERVE_BYTES,
+    HOST_RESERVE_BYTES,
+    SMALLEST_CONTEXT,
+)
 
-DEFAULT_CONTEXT = 8192
-_SMALLEST_CONTEXT = 256
-# What other programs will want next.
-_HOST_RESERVE_BYTES = 256 << 20
-# What the GPU's driver, its kernels and other programs need beside tensors.
-_GPU_RESERVE_BYTES = 512 << 20
 # Layers that `layer-offload` copies into while others compute.
 _COPY_BUFFERS = 2
 
@@ -83,14 +83,14 @@ def read_room(report: HardwareReport, ram_budget_bytes: int | None, vram_budget_
         ram_budget_bytes: For the whole process; None for all that is free.
         vram_budget_bytes: Of the GPU; 0 leaves it alone.
     """
-    host = report.memory.available_bytes - _HOST_RESERVE_BYTES
+    host = report.memory.available_bytes - HOST_RESERVE_BYTES
     if ram_budget_bytes is not None:
         host = min(host, ram_budget_bytes - BASELINE_BYTES)
     usable = [] if vram_budget_bytes == 0 else sorted(report.gpus, key=lambda gpu: -gpu.free_bytes)
     if not usable:
         return Room(max(host, 0), None, 0)
     gpu = usable[0]
-    free = gpu.free_bytes - _GPU_RESERVE_BYTES
+    free = gpu.free_bytes - GPU_RESERVE_BYTES
     return Room(
         max(host, 0), gpu, max(0, free if vram_budget_bytes is None else min(free, vram_budget_bytes))
     )
@@ -120,7 +120,7 @@ class Places:
         self._room = room
         self._most_layers = config.layers if gpu_layers is None else min(gpu_layers, config.layers)
         self._wanted = context or min(DEFAULT_CONTEXT, config.context_length)
-        self._smallest = context or min(_SMALLEST_CONTEXT, self._wanted)
+        self._smallest = context or min(SMALLEST_CONTEXT, self._wanted)
 
     def resident(self, draft: DraftRoom) -> Placing | None:
         """Everything in the host's memory."""
@@ -198,4 +198,4 @@ class Places:
 
 def least_streaming_bytes(config: ModelConfig, weights: WeightFormat, context: int) -> int:
     """The least of the host's memory with which a model runs at all."""
-    return least_bytes(config, weights, min(context, _SMALLEST_CONTEXT))
+    return least_bytes(config, weights, min(context, SMALLEST_CONTEXT))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.planning.mode_plan import ModePlan
 from engine.planning.placing import Placing
+from engine.sizes import readable
 
 NO_GPU = "There is no GPU that Tenon can use here."
 NO_LAYERS_WANTED = "It needs layers on the GPU, and the setting for GPU layers is 0."
@@ -78,8 +79,3 @@ def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
         return f"Auto: {chosen.mode}, predicted at {speed} ({chosen.summary})."
     times = rate / plain.tokens_per_second
     return f"Auto: {chosen.mode}, predicted at {speed}, {times:.2g} times plain's ({chosen.summary})."
-
-
-def readable(size_bytes: int) -> str:
-    """A size for people."""
-    return f"{size_bytes / 1e9:.3g} GB" if size_bytes >= 1e9 else f"{size_bytes / 1e6:.3g} MB"

@@ -35,15 +35,14 @@ class ResidualSampling:
         """Walk down from the root while one of the drafted children is accepted."""
         tokens: list[int] = []
         nodes: list[int] = []
-        row = tested = 0
+        row = 0
         history = list(seen) if self._sampler.repetition_penalty != 1.0 else []
         while True:
-            tested += bool(draft.draws[row])
             target = self._sampler.distribution(logits[row], history)
             token, accepted = self._decide(draft, row, target, position + len(tokens))
             tokens.append(token)
             if not accepted:
-                return Verdict(tuple(tokens), tuple(nodes), tested)
+                return Verdict(tuple(tokens), tuple(nodes))
             node = draft.children[row][token]
             nodes.append(node)
             history.append(token)

@@ -27,15 +27,14 @@ class SampleAndMatch:
         """Walk down from the root while the sampled token is one of the drafted children."""
         tokens: list[int] = []
         nodes: list[int] = []
-        row = tested = 0
+        row = 0
         history = list(seen) if self._sampler.repetition_penalty != 1.0 else []
         while True:
             token = self._sampler.pick(logits[row], position + len(tokens), history)
             tokens.append(token)
             children = draft.children[row]
-            tested += bool(children)
             if token not in children:
-                return Verdict(tuple(tokens), tuple(nodes), tested)
+                return Verdict(tuple(tokens), tuple(nodes))
             nodes.append(children[token])
             history.append(token)
             row = children[token] + 1

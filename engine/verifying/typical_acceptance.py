@@ -55,7 +55,7 @@ class TypicalAcceptance:
         nodes = paths[last]
         extra = draw(distribution_after(last), uniform(self._sampler.seed, position + len(nodes)))
         tokens = (*(draft.tokens[node] for node in nodes), extra)
-        return Verdict(tokens, nodes, len(nodes) + bool(draft.children[last + 1]))
+        return Verdict(tokens, nodes)
 
 
 def typical_threshold(probabilities: Tensor) -> float:

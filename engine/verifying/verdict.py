@@ -18,12 +18,10 @@ class Verdict:
     Attributes:
         tokens: (k + 1,) the k accepted tokens and the one that the target adds after them.
         nodes: (k,) the accepted nodes of the draft, a path from the root.
-        tested: Positions of the path at which some drafted child was tested.
     """
 
     tokens: tuple[int, ...]
     nodes: tuple[int, ...]
-    tested: int
 
 
 class Verifier(Protocol):

@@ -11,7 +11,6 @@ import mmap
 import os
 import sys
 import threading
-import time
 from collections import deque
 from dataclasses import dataclass
 from io import FileIO
@@ -64,13 +63,11 @@ class PendingRead:
     Attributes:
         size_bytes: Of the range.
         error: Why it could not be read; None while it can.
-        finished_s: When its last byte came, by `time.perf_counter`; 0 before that.
     """
 
     def __init__(self, size_bytes: int, blocks: int) -> None:
         self.size_bytes = size_bytes
         self.error: OSError | None = None
-        self.finished_s = 0.0
         self.blocks_left = blocks
         self._done = threading.Event()
 
@@ -80,7 +77,6 @@ class PendingRead:
 
     def finish(self) -> None:
         """Everything that will come is there."""
-        self.finished_s = time.perf_counter()
         self._done.set()
 
 

@@ -1,9 +1,11 @@
-"""The window's tests speak English as the window does, plurals with it."""
+"""The window's tests speak English as the window does, plurals with it, and write figures as in the United States."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
-from PySide6.QtCore import QTranslator
+from PySide6.QtCore import QLocale, QTranslator
 
 from app import words
 from app.ui.language import CONTEXT, TRANSLATIONS
@@ -17,6 +19,10 @@ def _translated(text: str, n: int) -> str:
 
 
 @pytest.fixture(autouse=True)
-def english() -> None:
-    """Each test begins in English, whatever the one before it spoke."""
+def english() -> Iterator[None]:
+    """Each test begins in English, whatever the one before it spoke and the system speaks."""
     words.speak(_translated)
+    before = QLocale()
+    QLocale.setDefault(QLocale("en_US"))
+    yield
+    QLocale.setDefault(before)

@@ -14,6 +14,7 @@ from app.bridge.workspace import Workspace
 from app.chat.conversation import Message, MessageState
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
+from app.ui.transcript.error_notice import ErrorNotice
 from app.ui.transcript.message_actions import Action
 
 REPLY_MS = 60_000  # the first one waits for torch and the model
@@ -130,3 +131,25 @@ def test_a_first_day(qtbot: QtBot, person: Person, tmp_path: Path, monkeypatch: 
     assert [(message.role, message.content) for message in person.messages()] == before
     person.ask("How do I stop a reply?")
     assert person.wait_for_reply().state is MessageState.COMPLETE
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "said", "corrected"),
+    [
+        ("ram_budget_bytes", 100_000_000, "The memory budget of 0.1 GB is too small", 300_000_000),
+        ("context", 1 << 24, "this model takes 16 to", 512),
+    ],
+)
+def test_a_setting_that_cannot_be_says_what_would_do_and_its_button_sets_that(
+    qtbot: QtBot, person: Person, option: str, value: int, said: str, corrected: int
+) -> None:
+    setattr(person.workspace.settings, option, value)
+    person.ask("What is a token?")
+    failed = person.wait_for_reply()
+    assert (failed.state, said in (failed.error or "")) == (MessageState.FAILED, True)
+    notice = person.window.page.transcript.findChild(ErrorNotice)
+    assert notice is not None
+    qtbot.mouseClick(notice.remedy_button, Qt.MouseButton.LeftButton)
+    person.wait(lambda: person.messages()[-1].state is MessageState.COMPLETE)
+    assert "token" in person.messages()[-1].content.lower()
+    assert getattr(person.workspace.settings.of_model("guide"), option) >= corrected

@@ -26,22 +26,21 @@ def start(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([sys.executable, "-m", "app", *arguments], cwd=ROOT, env=environment)
 
 
-def wait_for_starts(folder: Path, count: int) -> str:
-    """The log, once the window has started this often."""
+def wait_for_log(folder: Path, words: str) -> None:
+    """Wait until the window's log says this."""
     log, deadline = folder / "data" / "logs" / "window.log", time.monotonic() + 30
     while time.monotonic() < deadline:
-        text = log.read_text(encoding="utf-8") if log.exists() else ""
-        if text.count(" starts\n") >= count:
-            return text
+        if log.exists() and words in log.read_text(encoding="utf-8"):
+            return
         time.sleep(0.05)
-    raise AssertionError("the window did not start")
+    raise AssertionError(f"the window's log does not say {words!r}")
 
 
 def test_a_second_start_joins_the_first_and_a_killed_one_is_followed_by_a_new_one(tmp_path: Path) -> None:
     model = tmp_path / "a.gguf"
     model.write_bytes(b"no model")
     first = start(tmp_path)
-    wait_for_starts(tmp_path, 1)
+    wait_for_log(tmp_path, "Tenon starts")
     assert start(tmp_path, str(model)).wait(timeout=30) == 0
     assert first.poll() is None
     settings = tmp_path / "config" / "settings.json"
@@ -52,7 +51,7 @@ def test_a_second_start_joins_the_first_and_a_killed_one_is_followed_by_a_new_on
     first.kill()
     first.wait(timeout=30)
     after = start(tmp_path)
-    assert "did not end as it should" in wait_for_starts(tmp_path, 2)
+    wait_for_log(tmp_path, "did not end as it should")
     time.sleep(1.0)
     after.send_signal(signal.SIGTERM)
     assert after.wait(timeout=30) == 0

@@ -21,6 +21,7 @@ RANKS = {
     "engine.engine": 9,
     "engine.reply": 8,
     "engine.loaded_model": 7,
+    "engine.request": 7,
     "engine.draft_check": 7,
     "engine.loaded_draft": 6,
     "engine.loaded_target": 6,
@@ -38,7 +39,8 @@ RANKS = {
     "engine.text": -1,
     "engine.gguf": -2,
     "engine.messages": -3,
-    "engine.errors": -3,
+    "engine.errors": -4,
+    "engine.sizes": -3,
 }
 # Makes the bundled models with everything below it; nothing imports it.
 TOP = "engine.training"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -14,6 +15,18 @@ from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
 
 torch.set_num_threads(1)  # tiny models gain nothing from a second thread, and lose to whatever else runs
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_older_is_garbage() -> Iterator[None]:
+    """Let the collector pass over what was there before.
+
+    All modules and tests together are half a million objects, and the engine collects garbage whenever it lets go of a
+    model: half of the time of its tests was spent looking through them.
+    """
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(scope="session")
@@ -33,6 +46,13 @@ def checkpoint_of(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], P
 def llama_folder(checkpoint_of: Callable[[str], Path]) -> Path:
     """A random Llama with a tokenizer and a chat template. Shared, so leave it as it is."""
     return checkpoint_of("llama")
+
+
+@pytest.fixture(scope="session")
+def draft(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A draft for that Llama: another random one, with fewer layers and other padding. Shared too."""
+    folder = tmp_path_factory.mktemp("draft") / "small"
+    return write_checkpoint(folder, "llama", seed=5, num_hidden_layers=1, vocab_size=376)
 
 
 @pytest.fixture

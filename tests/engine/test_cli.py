@@ -100,7 +100,7 @@ def test_too_little_memory_is_exit_code_1_with_the_numbers(
     assert main(["ask", "--model", str(llama_folder), "--ram-budget", "100K", "x"]) == 1
     error = capsys.readouterr().err
     assert "needs" in error
-    assert "0.1 MB" in error
+    assert "100 kB" in error
 
 
 def test_a_missing_chat_template_is_said_on_standard_error(

@@ -16,10 +16,9 @@ from engine.drafting.draft_model import DraftModel
 from engine.drafting.small_model import SmallModel
 from engine.kernels import library
 from engine.messages import Cancel, Finished, LoadOptions, Notice, PlanChosen
-from engine.planning import hardware
 from engine.planning.planner import choose_plan
 from tests.support.checkpoints import write_checkpoint
-from tests.support.decoders import load_reference
+from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
 
 pytestmark = pytest.mark.usefixtures("no_gpu")
@@ -29,25 +28,6 @@ SHAPES: tuple[dict[str, int], ...] = (
     {"draft_width": 1, "draft_depth": 6, "draft_nodes": 6},
     {"draft_width": 3, "draft_nodes": 40},
 )
-
-
-@pytest.fixture(scope="module")
-def draft(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Another random model, with fewer layers and other padding."""
-    folder = tmp_path_factory.mktemp("draft") / "small"
-    return write_checkpoint(folder, "llama", seed=5, num_hidden_layers=1, vocab_size=376)
-
-
-def _expected(folder: Path, prompt: tuple[int, ...], count: int) -> list[int]:
-    generated = load_reference(folder).generate(
-        torch.tensor([prompt]),
-        attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
-        do_sample=False,
-        max_new_tokens=count,
-        pad_token_id=0,
-    )
-    found: list[int] = generated[0, len(prompt) :].tolist()
-    return found
 
 
 @pytest.mark.parametrize("variant", ["llama", "mistral-window", "gemma3", "phi3-longrope"])
@@ -62,7 +42,7 @@ def test_greedy_tokens_are_those_of_transformers_with_any_draft(
             reply = client.answer(
                 PROMPT, folder, draft=str(other), mode="dovetail", weights="fp32", max_tokens=48, **shape
             )
-            expected = expected or _expected(folder, reply.prompt_ids, 48)
+            expected = expected or reference_greedy(load_reference(folder), reply.prompt_ids, 48)
             assert list(reply.token_ids) == expected
             assert reply.timings.draft_n > 0
             assert (reply.mode, reply.draft) == ("dovetail", str(other))
@@ -202,11 +182,6 @@ def test_the_guide_brings_its_own_draft(client: EngineClient) -> None:
 def test_the_mode_takes_the_guide_s_draft_unasked_and_auto_does_not() -> None:
     assert choose_plan(LoadOptions(mode="dovetail")).mode == "dovetail"
     assert choose_plan(LoadOptions()).mode == "lookup"
-
-
-def test_hardware_without_a_gpu_says_so() -> None:
-    gpu = hardware.find_gpu()
-    assert gpu is None or hardware.free_device_bytes(gpu) > 0
 
 
 def test_a_cancel_while_the_draft_runs_is_seen_and_leaves_both_caches_right(

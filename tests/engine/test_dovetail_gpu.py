@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from engine.planning.hardware import find_gpu
 from tests.support.checkpoints import write_checkpoint
-from tests.support.engine_client import EngineClient, engine_client
+from tests.support.engine_client import EngineClient
 
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(find_gpu() is None, reason="no GPU")]
 PROMPT = "one two three four one two three four one two " * 3
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[EngineClient]:
-    with engine_client() as opened:
-        yield opened
 
 
 def test_the_draft_is_on_the_gpu_and_the_text_is_the_cpu_s(client: EngineClient, llama_folder: Path) -> None:

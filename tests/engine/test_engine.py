@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 import torch
 
+from engine.decoding.target import Target
 from engine.engine import Engine
-from engine.loaded_model import LoadedModel
 from engine.messages import (
     Cancel,
     ChatMessage,
@@ -184,7 +184,7 @@ def test_cancel_is_seen_between_layers_of_the_prompt(
         return block(*arguments)
 
     monkeypatch.setattr("engine.model.decoder.block", counted)
-    request = client.request("word " * 60, llama_folder, threads=1)
+    request = client.request("word " * 60, llama_folder)
     last = client.finish(request)
     assert isinstance(last, Finished)
     assert (last.reply.stop_reason, last.reply.text, layers_run) == ("cancelled", "", 1)
@@ -228,7 +228,7 @@ def test_a_model_is_loaded_once_and_again_when_options_change(
     client.answer("a", llama_folder, mode="plain", max_tokens=2)
     client.answer("a", llama_folder, mode="lookup", max_tokens=2)
     assert len(client.seen(ModelLoaded)) == 1
-    client.engine.submit(Load("again", LoadOptions(model=str(llama_folder), mode="lookup")))
+    client.engine.submit(Load("again", client.request("a", llama_folder, mode="lookup").options))
     client.wait_for(ModelLoaded)
     assert len(client.seen(LoadProgress)) == 2  # the beginning and the end of the one load
     client.answer("a", llama_folder, weights="bf16", max_tokens=2)
@@ -271,7 +271,7 @@ def test_a_model_without_chat_template_answers_and_says_so(client: EngineClient,
         ({"context": 10**9}, "context is 1,000,000,000"),
         ({"verify": "guess"}, "no rule of verification 'guess'"),
         ({"draft": "guide-draft"}, "made for another vocabulary: token 0 is"),
-        ({"ram_budget_bytes": 1000}, "memory budget of 0.001 MB"),
+        ({"ram_budget_bytes": 1000}, "memory budget of 1 kB"),
     ],
 )
 def test_bad_options_get_one_sentence(
@@ -292,6 +292,26 @@ def test_a_lossy_rule_is_announced_and_lossless_ones_are_not(
         assert ["lossy" in notice.text for notice in client.seen(Notice)] == [True] * (not rule.lossless)
 
 
+@pytest.mark.parametrize("faster", [1, 2])
+def test_a_small_model_computes_with_as_many_threads_as_are_faster(
+    client: EngineClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, faster: int
+) -> None:
+    used: list[int] = []
+    prefill = Target.prefill
+
+    def watched(target: Target, *arguments: Any) -> torch.Tensor:
+        used.append(torch.get_num_threads())
+        return prefill(target, *arguments)
+
+    monkeypatch.setattr("engine.loaded_model.usable_cores", lambda: 2)
+    monkeypatch.setattr(
+        Target, "seconds_of_forward", lambda target, rows: abs(torch.get_num_threads() - faster)
+    )
+    monkeypatch.setattr(Target, "prefill", watched)
+    client.answer("abc", write_checkpoint(tmp_path / "small", "llama"), threads=None, max_tokens=1)
+    assert used == [faster]
+
+
 def test_empty_and_overlong_prompts_get_one_sentence(client: EngineClient, llama_folder: Path) -> None:
     assert client.failure("  \n", llama_folder).error.kind == "EmptyPrompt"
     assert client.failure([user(" ")], llama_folder).error.kind == "EmptyPrompt"
@@ -308,7 +328,7 @@ def test_a_bug_ends_the_reply_and_not_the_engine(
         raise RuntimeError("words of the chat")
 
     with monkeypatch.context() as patched:
-        patched.setattr(LoadedModel, "sampler", broken)
+        patched.setattr("engine.reply.settled_sampler", broken)
         failed = client.failure("abc", llama_folder)
     assert failed.error.kind == "InternalError"
     assert "RuntimeError" in failed.error.details
@@ -329,7 +349,7 @@ def test_short_memory_is_told_with_who_holds_it_and_what_context_could_be_less(
     def short(*_: object, **__: object) -> None:
         raise MemoryError("words of the chat")
 
-    monkeypatch.setattr(LoadedModel, "sampler", short)
+    monkeypatch.setattr("engine.reply.settled_sampler", short)
     error = client.failure("abc", llama_folder, context=asked).error
     assert (error.kind, error.context) == ("OutOfMemory", told)
     assert error.memory is not None
@@ -344,7 +364,7 @@ def test_a_gpu_without_memory_left_is_a_kind_of_its_own(
     def short(*_: object, **__: object) -> None:
         raise torch.OutOfMemoryError("no memory")
 
-    monkeypatch.setattr(LoadedModel, "sampler", short)
+    monkeypatch.setattr("engine.reply.settled_sampler", short)
     error = client.failure("abc", llama_folder).error
     assert (error.kind, error.context, error.memory) == ("OutOfDeviceMemory", 0, None)
 

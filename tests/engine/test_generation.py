@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 import torch
-from transformers import AutoModelForCausalLM
 
 from engine.kernels import library
 from tests.support.checkpoints import VARIANTS, write_checkpoint
+from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
 
 PROMPTS = (
@@ -21,31 +21,17 @@ PROMPTS = (
 MODES = ("plain", "lookup")
 
 
-def _reference(folder: Path, prompt_ids: tuple[int, ...], tokens: int) -> list[int]:
-    model = AutoModelForCausalLM.from_pretrained(
-        folder, dtype=torch.float32, attn_implementation="eager"
-    ).eval()
-    generated = model.generate(
-        torch.tensor([prompt_ids]),
-        attention_mask=torch.ones(1, len(prompt_ids), dtype=torch.long),
-        do_sample=False,
-        max_new_tokens=tokens,
-        pad_token_id=0,
-    )
-    found: list[int] = generated[0, len(prompt_ids) :].tolist()
-    return found
-
-
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 def test_greedy_tokens_are_those_of_transformers(
     variant: str, client: EngineClient, checkpoint_of: Callable[[str], Path]
 ) -> None:
     folder = checkpoint_of(variant)
+    reference = load_reference(folder)
     for prompt in PROMPTS:
         replies = {
             mode: client.answer(prompt, folder, mode=mode, weights="fp32", max_tokens=64) for mode in MODES
         }
-        expected = _reference(folder, replies["plain"].prompt_ids, 64)
+        expected = reference_greedy(reference, replies["plain"].prompt_ids, 64)
         for mode, reply in replies.items():
             assert list(reply.token_ids) == expected, (mode, prompt)
 
@@ -58,7 +44,7 @@ def test_sharded_and_bfloat16_checkpoints(client: EngineClient, tmp_path: Path) 
     assert tokens[0] == tokens[1]
     half = write_checkpoint(tmp_path / "half", "llama", seed=3, dtype=torch.bfloat16)
     reply = client.answer(PROMPTS[1], half, weights="fp32", max_tokens=32)
-    assert list(reply.token_ids) == _reference(half, reply.prompt_ids, 32)
+    assert list(reply.token_ids) == reference_greedy(load_reference(half), reply.prompt_ids, 32)
 
 
 @pytest.mark.parametrize("kernels", [True, False])
@@ -74,9 +60,8 @@ def test_bfloat16_weights_run_and_differ_only_where_logits_are_close(
     pairs = zip(exact.token_ids, rounded.token_ids, strict=False)
     first = next((at for at, (left, right) in enumerate(pairs) if left != right), None)
     if first is not None:
-        model = AutoModelForCausalLM.from_pretrained(llama_folder, dtype=torch.float32)
         prefix = torch.tensor([[*exact.prompt_ids, *exact.token_ids[:first]]])
-        best = model(prefix).logits[0, -1].detach().topk(2).values
+        best = load_reference(llama_folder)(prefix).logits[0, -1].detach().topk(2).values
         assert float(best[0] - best[1]) < 0.1
 
 

@@ -92,7 +92,7 @@ def test_the_reply_goes_on_in_the_same_words(
     if mode == "dovetail":
         # A head reads hidden rows: each position's must still come once.
         draft = str(make_head("eagle").write(tmp_path / "head", safetensors=True))
-    options = {"weights": "fp32", "max_tokens": TOKENS, "draft": draft, "gpu_layers": 3, "threads": 1}
+    options = {"weights": "fp32", "max_tokens": TOKENS, "draft": draft, "gpu_layers": 3}
     expected = client.answer(PROMPT, folder, mode="plain", vram_budget_bytes=0, **options).token_ids
     failing = Failing(monkeypatch, PLACES[mode], error)
     # In the prompt, early in the reply and late in it. Another context is another load, with layers there again.
@@ -117,7 +117,7 @@ def test_layers_that_memory_has_no_room_for_end_the_reply_and_the_next_one_loads
     mode: str, client: EngineClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing = Failing(monkeypatch, PLACES[mode], RuntimeError("device lost"))
-    options = {"weights": "fp32", "max_tokens": TOKENS, "gpu_layers": 3, "threads": 1, "mode": mode}
+    options = {"weights": "fp32", "max_tokens": TOKENS, "gpu_layers": 3, "mode": mode}
     expected = client.answer(PROMPT, folder, **options).token_ids
     failing.at = failing.calls + 5
     with monkeypatch.context() as patched:
@@ -135,7 +135,7 @@ def test_a_checkpoint_that_is_gone_by_then_ends_the_reply_and_the_next_one_loads
     client: EngineClient, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failing = Failing(monkeypatch, HeldLayers, RuntimeError("device lost"))
-    options = {"weights": "fp32", "max_tokens": TOKENS, "gpu_layers": 3, "threads": 1, "mode": "offload"}
+    options = {"weights": "fp32", "max_tokens": TOKENS, "gpu_layers": 3, "mode": "offload"}
     expected = client.answer(PROMPT, folder, **options).token_ids
     failing.at = failing.calls + 5
 
@@ -157,9 +157,7 @@ def test_a_cancel_while_the_text_is_read_again_is_seen(
 ) -> None:
     failing = Failing(monkeypatch, HeldLayers, RuntimeError("device lost"))
     failing.at = 40
-    request = client.request(
-        PROMPT, folder, mode="offload", weights="fp32", max_tokens=TOKENS, gpu_layers=3, threads=1
-    )
+    request = client.request(PROMPT, folder, mode="offload", weights="fp32", max_tokens=TOKENS, gpu_layers=3)
     fall_back = Target._fall_back
 
     def cancelled(target: Target, *arguments: Any) -> None:
@@ -172,9 +170,7 @@ def test_a_cancel_while_the_text_is_read_again_is_seen(
     assert last.reply.stop_reason == "cancelled"
     assert 0 < len(last.reply.token_ids) < TOKENS
     # What the cache holds is still the text it says it holds.
-    whole = client.answer(
-        PROMPT, folder, mode="offload", weights="fp32", max_tokens=TOKENS, gpu_layers=3, threads=1
-    )
+    whole = client.answer(PROMPT, folder, mode="offload", weights="fp32", max_tokens=TOKENS, gpu_layers=3)
     assert whole.token_ids[: len(last.reply.token_ids)] == last.reply.token_ids
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
@@ -12,18 +11,12 @@ from engine.messages import Finished, Generate, ModelLoaded, Notice, PlanChosen,
 from engine.model.layer import ModelWeights
 from engine.placement.resident import Resident
 from tests.support.checkpoints import write_checkpoint
-from tests.support.engine_client import EngineClient, engine_client
+from tests.support.engine_client import EngineClient
 from tests.support.heads import make_head
 from tests.support.waiting import Waiting
 
 PROMPT = "one two three four one two three four one two " * 3
 LLMCAD = {"mode": "llmcad", "weights": "fp32", "fallback_threshold": 1e-3, "draft_nodes": 24}
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[EngineClient]:
-    with engine_client() as opened:
-        yield opened
 
 
 @pytest.fixture(autouse=True)
@@ -35,12 +28,6 @@ def slow_layers(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr("engine.loaded_target.Resident", waiting)
     monkeypatch.setattr("engine.loaded_model.find_gpu", lambda: None)
-
-
-@pytest.fixture(scope="module")
-def draft(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("draft") / "small"
-    return write_checkpoint(folder, "llama", seed=5, num_hidden_layers=1, vocab_size=376)
 
 
 @pytest.mark.parametrize("sampling", [{"temperature": 0.0}, {"temperature": 0.9, "top_p": 0.9, "seed": 4}])

@@ -53,7 +53,7 @@ def room_for(folder: Path, mode: str, layers: int, weights: str = "fp32") -> int
 
 
 def ask(client: EngineClient, folder: Path, mode: str, **options: object) -> Reply:
-    settings = {"weights": "fp32", "context": 512, "max_tokens": 12, "threads": 1} | options
+    settings = {"weights": "fp32", "context": 512, "max_tokens": 12} | options
     return client.answer(PROMPT, folder, mode=mode, **settings)
 
 

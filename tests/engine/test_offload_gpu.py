@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -22,19 +21,13 @@ from engine.planning.hardware import find_gpu
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_decoder
-from tests.support.engine_client import EngineClient, engine_client
+from tests.support.engine_client import EngineClient
 from tests.support.packed_models import KERNELS, PACKED
 
 GPU = find_gpu()
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(GPU is None, reason="no GPU")]
 PROMPT = "one two three four one two three four one two " * 3
 LAYERS = 6
-
-
-@pytest.fixture(scope="module")
-def client() -> Iterator[EngineClient]:
-    with engine_client() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -116,8 +116,16 @@ def test_the_board_has_the_last_qt_that_runs_on_it_and_else_the_same_versions() 
     }
     pinned = {normalized(name): number for name, number in board.items()}
     for requirement in map(Requirement, asked_for()):
-        number = pinned.get(normalized(requirement.name))
-        assert number is None or requirement.specifier.contains(number), requirement
+        assert requirement.specifier.contains(pinned[normalized(requirement.name)]), requirement
+
+
+def test_the_board_s_list_has_all_that_the_usual_one_pins_for_the_bundle() -> None:
+    """Without this a package that is added to the app and to constraints.txt would float on the board."""
+    board, usual = pins(CONSTRAINTS), pins(ROOT / "constraints.txt")
+    in_the_bundle = {component.name for component in components()}
+    wanted = {name for name in usual if normalized(name) in in_the_bundle}
+    assert {"torch", "shiboken6", "latex2mathml"} <= wanted
+    assert wanted - set(board) == set()
 
 
 def test_the_recorded_resolution_has_every_package_and_no_wheel_of_another_machine() -> None:

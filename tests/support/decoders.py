@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,19 @@ def load_reference(folder: Path, dtype: torch.dtype = torch.float32) -> Any:
     return transformers.AutoModelForCausalLM.from_pretrained(
         folder, dtype=dtype, attn_implementation="eager"
     ).eval()
+
+
+def reference_greedy(model: Any, prompt: Sequence[int], count: int) -> list[int]:
+    """What transformers generates greedily behind a prompt."""
+    generated = model.generate(
+        torch.tensor([list(prompt)]),
+        attention_mask=torch.ones(1, len(prompt), dtype=torch.long),
+        do_sample=False,
+        max_new_tokens=count,
+        pad_token_id=0,
+    )
+    found: list[int] = generated[0, len(prompt) :].tolist()
+    return found
 
 
 def prefill(decoder: Decoder, tokens: torch.Tensor, capacity: int) -> KVCache:

@@ -33,10 +33,14 @@ class EngineClient:
         self.engine = Engine(self._queue.put)
 
     def request(self, prompt: str | list[ChatMessage], model: object, **values: Any) -> Generate:
-        """A request: a text is a raw prompt, a list is a conversation; values go where they belong."""
+        """A request: a text is a raw prompt, a list is a conversation; values go where they belong.
+
+        Where nothing else is said one thread computes: a tiny model gains nothing from a second.
+        """
         options = {
             name: values.pop(name) for name in list(values) if name in LoadOptions.__dataclass_fields__
         }
+        options.setdefault("threads", 1)
         sampling = {
             name: values.pop(name) for name in list(values) if name in SamplingOptions.__dataclass_fields__
         }

@@ -21,13 +21,15 @@ from PySide6.QtWidgets import (
 
 from app.chat.choices import mode_title
 from app.chat.conversation_options import ConversationOptions
+from app.settings.control import Number
 from app.ui import figures
-from app.ui.chat_settings.fields import ModeField, OwnNumber
+from app.ui.chat_settings.mode_field import ModeField
 from app.ui.chat_settings.preset_row import PresetRow
+from app.ui.settings.number_box import NumberBox
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.ui.tick_box import TickBox
-from app.words import tr
+from app.words import mark, tr
 
 if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
@@ -37,6 +39,7 @@ _FIELD_PX = 190
 _SIDE_PX = 20
 _NARROW_PX = 460
 _PROMPT_LINES = 6
+_AS_IN_SETTINGS = mark("As in Settings")
 
 
 class ChatSettingsDialog(RingedDialog):
@@ -89,9 +92,12 @@ class ChatSettingsDialog(RingedDialog):
         )
         self.prompt.setFixedHeight(theme.type.px(18) * _PROMPT_LINES + 14)
         self.own_prompt.toggled.connect(self.prompt.setEnabled)
-        self.temperature = OwnNumber(tr("Temperature"), 0.0, 5.0, 0.05, 2, "", page)
-        self.max_tokens = OwnNumber(tr("Longest reply"), 0, 1 << 24, 64, 0, tr("tokens"), page)
-        self.mode = ModeField(theme, tr("Mode"), page, tr("As in Settings"))
+        self.temperature = NumberBox(Number(0, 5, 2, 0.05, empty=_AS_IN_SETTINGS), page)
+        self.temperature.setAccessibleName(tr("Temperature"))
+        tokens = Number(0, 1 << 24, step=64, unit=mark("tokens"), empty=_AS_IN_SETTINGS)
+        self.max_tokens = NumberBox(tokens, page)
+        self.max_tokens.setAccessibleName(tr("Longest reply"))
+        self.mode = ModeField(theme, tr("Mode"), page, tr(_AS_IN_SETTINGS))
         self._modes = workspace.modes()
         self._column.addWidget(lead)
         self._column.addWidget(self.presets)
@@ -137,7 +143,7 @@ class ChatSettingsDialog(RingedDialog):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(page)
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)  # what is in it takes the focus
-        self.reset_button = QPushButton(tr("As in Settings"), self)
+        self.reset_button = QPushButton(tr(_AS_IN_SETTINGS), self)
         self.reset_button.setToolTip(tr("Take away all that this chat sets for itself"))
         self.reset_button.clicked.connect(self._reset)
         self.cancel_button = QPushButton(tr("Cancel"), self)

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, QSize, Signal, Slot
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app.chat.conversation_options import ConversationOptions, Preset
-from app.ui.chat_settings.fields import LETTERS
+from app.ui.chat_settings.mode_field import LETTERS
 from app.ui.list_box import ListBox
 from app.ui.name_dialog import NameDialog
 from app.ui.theme.icons import themed_icon

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QTextEdit, QVBoxLayout, QWidget
 
 from app.chat.choices import ModeChoice
 from app.chat.comparison import Trial
-from app.ui.chat_settings.fields import ModeField
+from app.ui.chat_settings.mode_field import ModeField
 from app.ui.comparison.wording import state_words
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle

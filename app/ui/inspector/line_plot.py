@@ -30,7 +30,8 @@ def still_plot(parent: QWidget) -> pg.PlotWidget:
     plot.setMouseEnabled(False, False)
     plot.hideButtons()
     plot.setAntialiasing(True)
-    plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    for part in (plot, plot.viewport()):
+        part.setFocusPolicy(Qt.FocusPolicy.NoFocus)
     plot.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
     plot.getPlotItem().setContentsMargins(0, 0, 0, 0)
     return plot

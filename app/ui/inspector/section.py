@@ -43,17 +43,17 @@ class Section(QWidget):
             label.setMinimumWidth(1)  # else large text would widen the panel's contents
         self._detail = detail or self._words
         self._words.setVisible(detail is None)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 7 if rule else 0, 0, 7)
+        column.setSpacing(4)
         self._head = QGridLayout()
+        column.addLayout(self._head)  # before it is filled, or PySide keeps the items of what moves in it
         self._head.setContentsMargins(0, 0, 0, 0)
         self._head.setHorizontalSpacing(_GAP_PX)
         self._head.setVerticalSpacing(2)
         self._head.setColumnStretch(0, 1)
         self._head.addWidget(self.title, 0, 0)
         self._place_detail()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 7 if rule else 0, 0, 7)
-        column.setSpacing(4)
-        column.addLayout(self._head)
         column.addWidget(content)
 
     @property

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QCloseEvent, QKeySequence, QResizeEvent, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.chat.engine_state import EngineState
 from app.settings.exchange import ImportedSettings
 from app.settings.pages import PAGES
 from app.settings.pending import EVERY_MODEL, PendingSettings
+from app.ui.settings.arrangement import Arrangement
 from app.ui.settings.choice_field import ChoiceField
 from app.ui.settings.closing_question import ClosingQuestion
 from app.ui.settings.consequences import Consequences
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 _SIZE = QSize(946, 760)
 _LEAST = QSize(340, 320)
-_NARROW_PX = 720
 _MARGIN_PX = 40
 
 
@@ -67,7 +66,7 @@ class SettingsDialog(RingedDialog):
         fields = Fields(theme, self._desk.limits(), self.offers.by_name())
         self.stack = PageStack(theme, fields, self)
         self.foot = Foot(theme, self)
-        self._lay_out()
+        self._arrangement = Arrangement(theme, self, self.page_list, self.head, self.stack, self.foot)
         self._connect()
         self._show_page()
         self.resize(self.sizeHint())
@@ -117,19 +116,6 @@ class SettingsDialog(RingedDialog):
         self.pending.choose(imported.values, imported.unknown)
         self._refresh()
 
-    def _lay_out(self) -> None:
-        self._right = right = QVBoxLayout()
-        right.setSpacing(0)
-        right.addWidget(self.head)
-        right.addWidget(self.stack, 1)
-        right.addWidget(self.foot)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(0)
-        line.addWidget(self.page_list)
-        line.addLayout(right, 1)
-        self.head.put_pages(self.page_list.box)
-
     def _connect(self) -> None:
         self.page_list.chosen.connect(self._page_chosen)
         self.head.search.textChanged.connect(self._show_page)
@@ -157,7 +143,7 @@ class SettingsDialog(RingedDialog):
         self.head.scope.setVisible(self._offers_scope())
         self._refresh()
         self.stack.show_page(self.page_list.current, self._typed, advanced, self.scope != EVERY_MODEL)
-        self._order_tabs()
+        self._arrangement.order_tabs()
 
     @Slot()
     def _search(self) -> None:
@@ -174,15 +160,6 @@ class SettingsDialog(RingedDialog):
     def _level_chosen(self, level: str) -> None:
         self._workspace.settings.settings_level = level
         self._show_page()
-
-    def _order_tabs(self) -> None:
-        """From the left to the right and from top to bottom, whenever a page was made."""
-        head = self.head
-        order: list[QWidget] = [self.page_list.list, self.page_list.box, head.search]
-        order += [*head.level.buttons.values(), *head.scope.buttons.values(), *self.stack.controls()]
-        order += [self.foot.undo_button, self.foot.apply_button]
-        for before, after in pairwise(order):
-            self.setTabOrder(before, after)
 
     # --- values -----------------------------------------------------------------------------------------------
 
@@ -253,38 +230,12 @@ class SettingsDialog(RingedDialog):
     def _restyle(self) -> None:
         for _, row in self.stack.rows():
             row.field.fit()
-        self._arrange()
-
-    def _arrange(self) -> None:
-        width = self.width()
-        narrow = width < self._theme.type.px(_NARROW_PX)
-        self._place_head(narrow)
-        self.page_list.setVisible(not narrow)
-        self.head.fit(width if narrow else width - self.page_list.width(), narrow)
-        self.foot.fit(width if narrow else width - self.page_list.width())
-        self.stack.arrange()
-
-    def _place_head(self, narrow: bool) -> None:
-        """In a narrow dialog the head scrolls away with the rows."""
-        inside = self.head.parent() is not self
-        if inside == narrow:
-            return
-        focused = self.focusWidget()
-        if narrow:
-            self._right.removeWidget(self.head)
-            self.stack.put_head(self.head)
-        else:
-            self.stack.put_head(None)
-            self._right.insertWidget(0, self.head)
-            self.head.show()
-        if focused is not None and self.head.isAncestorOf(focused):
-            focused.setFocus()
-        self._order_tabs()
+        self._arrangement.fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a narrow dialog the pages are a field above the rows."""
         super().resizeEvent(event)
-        self._arrange()
+        self._arrangement.fit()
 
     # --- closing ----------------------------------------------------------------------------------------------
 

@@ -50,5 +50,9 @@ class Field(QWidget):
         """Let it say something else."""
         raise NotImplementedError
 
+    def notice(self) -> str:
+        """What there is to say of what was typed; empty for nothing."""
+        return ""
+
     def show_in_use(self, value: Any) -> None:
         """Mark the value that is in use, where there is a place for that; None for none."""

@@ -46,20 +46,18 @@ class Head(QWidget):
         self.scope.add(model, tr("For {model}", model=model_name), model_name)
         self._model, self._model_name = model, model_name
         self.scope.choose(EVERY_MODEL)
-        self._search_line = QHBoxLayout()
-        self._search_line.setSpacing(12)
-        self._search_line.addWidget(self.search, 1)
-        self._search_line.addWidget(self.level)
-        self._level_line = QHBoxLayout()
-        scope_line = QHBoxLayout()
-        scope_line.addWidget(self.scope)
-        for line in (self._level_line, scope_line):
-            line.addStretch(1)
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(_SIDE_PX, 14, _SIDE_PX, 6)
         self._column.setSpacing(10)
+        self._search_line, self._level_line, scope_line = QHBoxLayout(), QHBoxLayout(), QHBoxLayout()
         for line in (self._search_line, self._level_line, scope_line):
-            self._column.addLayout(line)
+            self._column.addLayout(line)  # before it is filled, or PySide keeps the items of what moves
+        self._search_line.setSpacing(12)
+        self._search_line.addWidget(self.search, 1)
+        self._search_line.addWidget(self.level)
+        scope_line.addWidget(self.scope)
+        for line in (self._level_line, scope_line):
+            line.addStretch(1)
         self._pages: QWidget | None = None
 
     def put_pages(self, box: QWidget) -> None:

@@ -4,56 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QSignalBlocker, Qt, Slot
-from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QDoubleSpinBox, QWidget
+from PySide6.QtCore import QSignalBlocker, Slot
+from PySide6.QtWidgets import QWidget
 
 from app.settings.control import Number
 from app.settings.slider_scale import SliderScale
 from app.ui.settings.field import Field
+from app.ui.settings.number_box import NumberBox
 from app.ui.settings.slider import Slider
 from app.ui.theme.theme import Theme
-from app.words import tr
 
 _EXACT_PX = 122
-_MARGIN_PX = 6
-
-
-class NumberBox(QDoubleSpinBox):
-    """The exact number with its unit; at its least stands a word, where the setting has one for that."""
-
-    def __init__(self, number: Number, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._number = number
-        self.setDecimals(number.places)
-        self.setSingleStep(number.step)
-        self.setRange(number.least - (number.step if number.empty else 0), number.most)
-        self.setGroupSeparatorShown(True)
-        self.setKeyboardTracking(True)
-        if number.unit:
-            self.setSuffix(f" {tr(number.unit)}")
-        words = number.empty or number.least_words
-        self.setSpecialValueText(tr(words) if words else "")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        # A style sheet's padding does not reach the field inside a spin box.
-        self.lineEdit().setTextMargins(_MARGIN_PX, 0, _MARGIN_PX, 0)
-
-    def number(self) -> int | float | None:
-        """The value in the setting's own unit."""
-        shown = self.value()
-        if self._number.empty and shown == self.minimum():
-            return None
-        shown = max(shown, self._number.least)
-        whole = self._number.unit_size > 1 or not self._number.places
-        return round(shown * self._number.unit_size) if whole else shown
-
-    def set_number(self, value: float | None) -> None:
-        """Show a value."""
-        self.setValue(self.minimum() if value is None else value / self._number.unit_size)
-
-    def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave the wheel to the page: a passing pointer changes nothing."""
-        event.ignore()
 
 
 class NumberField(Field):
@@ -85,6 +46,7 @@ class NumberField(Field):
             self.add(self.slider, title, help_text, 1)
         self.add(self.box, title, help_text, 0 if self.slider is not None else 1)
         self.box.valueChanged.connect(self._typed)
+        self.box.noticed.connect(self.edited)
         self.fit()
 
     def fit(self) -> None:
@@ -101,6 +63,10 @@ class NumberField(Field):
         with QSignalBlocker(self.box):
             self.box.set_number(value)
         self._move_slider()
+
+    def notice(self) -> str:
+        """Which end of the range was taken in place of what was typed."""
+        return self.box.notice
 
     def show_in_use(self, value: Any) -> None:
         """Mark the value that is in use on the slider."""
@@ -125,7 +91,7 @@ class NumberField(Field):
         assert self._scale is not None
         value = self._scale.value_at(position)
         with QSignalBlocker(self.box):
-            self.box.setValue(self.box.minimum() if value is None else value)
+            self.box.set_number(None if value is None else value * self._number.unit_size)
         self.edited.emit()
 
     @Slot()

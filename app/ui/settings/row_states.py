@@ -70,7 +70,7 @@ class RowStates:
             in_use=value_words(setting, told) if known else "",
             usual_words=value_words(setting, usual),
         )
-        return row.show_note(self._note(name, value, scope))
+        return row.show_note(row.field.notice() or self._note(name, value, scope))
 
     def _note(self, name: str, value: Any, scope: str) -> str:
         """What else there is to say of a row: the first of these that there is."""

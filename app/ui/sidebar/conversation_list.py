@@ -217,7 +217,8 @@ class ConversationList(ChatDrag):
                 self._make_current(index.row())
                 self.fold_toggled.emit(row.group)
             return
-        super().mousePressEvent(event)
+        if left:  # the right one is for the menu, which may be another chat's than the one that is read
+            super().mousePressEvent(event)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """On a head it is two clicks."""

@@ -100,7 +100,7 @@ class Theme(QObject):
         """Style the whole application and tell every widget that paints by itself."""
         app = QApplication.instance()
         assert isinstance(app, QApplication)
-        if app.style().objectName().lower() != "fusion":
+        if not app.styleSheet():  # with one the style has no name, and another would restyle every widget
             app.setStyle(QStyleFactory.create("Fusion"))
         palette = self._qt_palette()
         if app.palette() != palette:

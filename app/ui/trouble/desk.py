@@ -90,7 +90,7 @@ class TroubleDesk(QObject):
 
     @Slot(object)
     def _engine_changed(self, state: EngineState) -> None:
-        if state.phase is EnginePhase.READY and self._of_engine:
+        if state.phase in (EnginePhase.READY, EnginePhase.IDLE) and self._of_engine:
             self._over(self._of_engine)
             self._of_engine = ""
 
@@ -142,13 +142,18 @@ class TroubleDesk(QObject):
             self._again(message_id)
 
     def _change_what_failed(self, report: ErrorReport, remedy: Remedy) -> None:
-        if remedy is Remedy.SMALLER_CONTEXT:
-            tokens = smaller_context(report.context)
-            settings = self._workspace.settings
+        settings = self._workspace.settings
+        if remedy in (Remedy.SMALLER_CONTEXT, Remedy.CONTEXT):
+            tokens = report.allowed.value if report.allowed else smaller_context(report.context)
             settings.set_for_model(settings.model, "context", tokens)
             self._toast.say(
                 tr("This model's context has {tokens} tokens from now on.", tokens=figures.whole(tokens))
             )
+        elif remedy is Remedy.MEMORY_BUDGET:
+            assert report.allowed is not None
+            settings.choose_for(settings.model, report.allowed.option, report.allowed.value)
+            size = figures.gigabytes(report.allowed.value)
+            self._toast.say(tr("The memory budget is {size} GB from now on.", size=size))
         elif remedy is Remedy.NO_DRAFT:
             self._workspace.drafts.choose("")
 

@@ -25,8 +25,8 @@ class Look(Enum):
 class FirstLook(QObject):
     """Asks what the machine has as soon as the engine is up, then measures its speeds once the guide is loaded.
 
-    Measuring holds replies back, so it gives way: it is not begun while a reply runs, and `stop` ends it. Predictions
-    are asked for before and after, first with assumed speeds.
+    Measuring holds replies back, so it gives way: it is not begun while a reply runs, and `stop` ends it;
+    `IdleMeasuring` takes it up again later. Predictions are asked for before and after, first with assumed speeds.
 
     Attributes:
         stage: How far it is.
@@ -53,7 +53,7 @@ class FirstLook(QObject):
         """Give way to a reply."""
         self._wanted = False
         if self._measures:
-            self._machine.stop()
+            self._machine.give_way()
 
     @property
     def share(self) -> float:

@@ -17,11 +17,11 @@ from engine.errors import Cancelled, TenonError
 from engine.hub.connection import Hub
 from engine.hub.download.download import Download, Progress
 from engine.hub.download.download_queue import stored_downloads
-from engine.hub.download.room import readable
 from engine.hub.download.stop import StopSignal
 from engine.hub.installed import models_folder
 from engine.hub.inventory import installed_models
 from engine.hub.offer import Offer, make_offer
+from engine.sizes import readable
 
 _LOOK_EVERY_S = 0.1
 

@@ -6,7 +6,7 @@ import sys
 import time
 
 from engine.hub.download.pace import Pace
-from engine.hub.download.room import readable
+from engine.sizes import readable
 
 _EVERY_S = 0.2
 _EVERY_SHARE = 0.1

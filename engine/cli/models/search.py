@@ -11,8 +11,8 @@ from typing import Any
 from engine.errors import HubError
 from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue, search_catalogue
 from engine.hub.connection import Hub
-from engine.hub.download.room import readable
 from engine.hub.search import FoundModel, search
+from engine.sizes import readable
 
 
 def run(options: argparse.Namespace) -> int:

@@ -12,12 +12,12 @@ from typing import Any
 from engine.cli.models.progress import ProgressLine
 from engine.hub.access_token import forget_token, keep_token
 from engine.hub.download.download_queue import stored_downloads
-from engine.hub.download.room import readable
 from engine.hub.installed import bundled_models, models_folder
 from engine.hub.inventory import InstalledModel, installed_model, installed_models, plan_removal, remove
 from engine.hub.local_import import import_model
 from engine.hub.record import record_as_json
 from engine.hub.verification import verify
+from engine.sizes import readable
 
 
 def run_list(options: argparse.Namespace) -> int:

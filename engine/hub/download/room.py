@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from engine.errors import OutOfDisk
+from engine.sizes import readable
 
 #: Left free for the system and for what the person does next.
 RESERVE_BYTES = 2 << 30
@@ -41,11 +42,3 @@ def free_bytes(folder: Path) -> int:
     while not folder.exists() and folder != folder.parent:
         folder = folder.parent
     return shutil.disk_usage(folder).free
-
-
-def readable(size_bytes: int) -> str:
-    """A size for a person."""
-    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if size_bytes >= size:
-            return f"{size_bytes / size:.3g} {unit}"
-    return f"{size_bytes} bytes"

@@ -7,25 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from engine.planning.disk import disk_kind
-
-DiskKind = Literal["ssd", "spinning", "network", "memory", "virtual", "unknown"]
-
-_MOUNTS = Path("/proc/self/mountinfo")
-_NETWORK = (
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "smbfs",
-    "9p",
-    "fuse.sshfs",
-    "ceph",
-    "glusterfs",
-    "afs",
-    "virtiofs",
-)
-_MEMORY = ("tmpfs", "ramfs")
+from engine.planning.disk import DiskKind, disk_kind
 
 
 @dataclass(frozen=True)
@@ -41,7 +23,7 @@ class Disk:
 
     role: str
     folder: str
-    kind: Literal["solid", "spinning", "network", "unknown"]
+    kind: Literal[DiskKind, "unknown"]
     free_bytes: int
 
 

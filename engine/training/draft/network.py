@@ -14,7 +14,6 @@ from engine.model.config import ModelConfig
 from engine.training.network import Attention, FeedForward, Layer, Norm, Shape, rotary_table
 
 FusionName = Literal["gated", "concat"]
-FUSIONS: tuple[FusionName, ...] = ("gated", "concat")
 MOST_BLOCKS = 6
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from app.chat.conversation_options import ConversationOptions
 from app.chat.engine_state import EnginePhase
 from tests.app.bridge.conftest import Desk
@@ -70,6 +72,34 @@ def test_a_model_that_is_gone_is_told_once_and_the_current_one_goes_on(desk: Des
     ]
     desk.answer(workspace, "say 1", chat)
     assert workspace.messages(chat)[-1].model == "guide"
+
+
+def test_opening_an_old_chat_leaves_the_model_of_new_chats_as_it_is(desk: Desk) -> None:
+    workspace = desk.open()
+    other, third = other_model(desk), str(desk.folder / "third")
+    Path(third).mkdir()
+    chats = []
+    for model in ("guide", third, other):
+        workspace.open_conversation(None)
+        workspace.choose_model(model)
+        chats.append(desk.answer(workspace, "say 1"))
+        workspace.open_conversation(chats[-1])
+
+    def model_of_new_chats() -> str:
+        workspace.open_conversation(None)
+        return workspace.settings.model
+
+    for chat in chats[:2]:
+        workspace.open_conversation(chat)
+        assert model_of_new_chats() == other
+        workspace.open_conversation(chat)
+        desk.answer(workspace, "say 1", chat)  # nor does asking in it
+        assert model_of_new_chats() == other
+    (desk.folder / "other").rmdir()
+    workspace.open_conversation(chats[0])
+    assert model_of_new_chats() == "guide"  # the one in use, as the one chosen last is gone
+    workspace.open_conversation(chats[1])
+    assert model_of_new_chats() == "guide"
 
 
 def test_looking_at_a_conversation_of_the_loaded_model_loads_nothing(desk: Desk) -> None:

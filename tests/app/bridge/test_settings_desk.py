@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from datetime import date
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.request import getproxies
@@ -18,7 +19,6 @@ from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase
 from app.settings.exchange import ImportedSettings
 from app.settings.settings import Settings
-from app.storage.backup import FOLDER
 from tests.app.bridge.conftest import Desk
 from tests.engine.hub.conftest import MemoryKeyring
 
@@ -149,15 +149,41 @@ def test_what_is_connected_connects_anew_after_another_mirror_was_applied(
     workspace.close()
 
 
-def test_no_backup_is_made_where_none_is_wanted(desk: Desk) -> None:
+@pytest.fixture
+def backups_of(monkeypatch: pytest.MonkeyPatch) -> Callable[[Workspace], list[date]]:
+    """The days for which a workspace makes backups from now on."""
+
+    def watch(workspace: Workspace) -> list[date]:
+        made: list[date] = []
+        monkeypatch.setattr(workspace._archive._store, "back_up", made.append)
+        return made
+
+    return watch
+
+
+def test_no_backup_is_made_where_none_is_wanted(
+    desk: Desk, backups_of: Callable[[Workspace], list[date]]
+) -> None:
     workspace = desk.open(start=False)
-    desk.answer(workspace, "say 1")
+    made = backups_of(workspace)
+    workspace.settings.daily_backup = False
+    workspace._archive.back_up()
+    workspace._archive._writer.close()
+    assert made == []
+
+
+def test_a_backup_is_made_once_a_day_as_soon_as_it_is_wanted(
+    desk: Desk, backups_of: Callable[[Workspace], list[date]]
+) -> None:
+    workspace = desk.open(start=False)
+    made = backups_of(workspace)
     workspace.settings.daily_backup = False
     workspace._archive.back_up()
     workspace.settings.daily_backup = True
-    workspace._archive.back_up()  # on the same day, as soon as it is wanted
     workspace._archive.back_up()
-    desk.wait(lambda: len(list((desk.folder / "data" / FOLDER).glob("*.sqlite3"))) == 1)
+    workspace._archive.back_up()
+    workspace._archive._writer.close()
+    assert made == [date.today()]
 
 
 def _mode_of_last_load(workspace: Workspace) -> str:

@@ -53,6 +53,20 @@ def test_a_killed_engine_is_told_of_and_comes_back_with_the_next_message(desk: D
 
 
 @needs_signals
+def test_what_waited_goes_on_when_the_engine_is_started_otherwise(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = workspace.send(None, "slow 500")
+    waiting = workspace.send(None, "say 1")
+    desk.wait_for_state(workspace, chat, MessageState.STREAMING)
+    os.kill(desk.client.process_id or 0, signal.SIGKILL)
+    desk.wait_for_phase(workspace, EnginePhase.STOPPED)
+    assert workspace.messages(waiting)[-1].state is MessageState.QUEUED
+    workspace.settings_applied()
+    desk.wait_for_state(workspace, waiting, MessageState.COMPLETE)
+    assert workspace.messages(chat)[-1].state is MessageState.INTERRUPTED
+
+
+@needs_signals
 def test_an_engine_that_dies_with_a_message_dies_again_with_it_and_nothing_is_lost(desk: Desk) -> None:
     workspace = desk.open()
     chat = workspace.send(None, "die")

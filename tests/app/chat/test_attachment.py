@@ -17,7 +17,8 @@ from engine.errors import InvalidOption
         (b"\x89PNG\r\n\x1a\n\0\0\0", "is not a text file"),
         (b"text\0text", "is not a text file"),
         ("Grüße".encode("latin-1"), "is not UTF-8 text"),
-        ("text".encode("utf-16"), "is not a text file"),
+        ("text".encode("utf-16-le"), "is not a text file"),
+        (b"\xff\xfet\0\0\xd8", "is not a text file"),
         (b"x" * (MAX_BYTES + 1), "holds 1 MiB at most"),
     ],
 )
@@ -32,6 +33,13 @@ def test_what_is_no_text_is_refused_in_one_sentence_that_names_the_file(
 def test_byte_order_mark_and_foreign_line_ends_are_taken_out() -> None:
     file = attachment_of("a\n b.txt", "\ufeffone\r\ntwo\rthree".encode())
     assert file == Attachment("a b.txt", 17, "one\ntwo\nthree")
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_is_known_by_its_mark(encoding: str) -> None:
+    """Windows calls it Unicode."""
+    content = "\ufeffGrüße, 你好\r\n".encode(encoding)
+    assert attachment_of("a.txt", content) == Attachment("a.txt", len(content), "Grüße, 你好\n")
 
 
 @given(st.binary(max_size=200), st.text(max_size=20))

@@ -19,6 +19,7 @@ from app.chat.troubles import (
     title_of,
 )
 from engine import errors
+from engine.errors import Allowed
 from engine.messages import ErrorReport, MemoryShortage
 
 KINDS = {
@@ -51,6 +52,14 @@ def test_an_engine_that_was_ended_for_want_of_memory_is_given_a_smaller_context(
     assert remedy_of(ErrorReport("EngineStopped", "It stopped.", context=4096)) is Remedy.SMALLER_CONTEXT
 
 
+@pytest.mark.parametrize(
+    ("option", "remedy"), [("ram_budget_bytes", Remedy.MEMORY_BUDGET), ("context", Remedy.CONTEXT)]
+)
+def test_what_would_do_comes_before_anything_else(option: str, remedy: Remedy) -> None:
+    report = ErrorReport("OutOfMemory", "Too small.", context=8192, allowed=Allowed(option, 1))
+    assert remedy_of(report) is remedy
+
+
 def test_half_of_a_context_or_none() -> None:
     assert [smaller_context(tokens) for tokens in (8192, 1024, 1023, 0)] == [4096, 512, 0, 0]
 
@@ -71,6 +80,7 @@ def test_errors_of_this_process_become_reports() -> None:
     [
         ErrorReport("OutOfMemory", "Zu groß.", "no room", 3, 4096, MemoryShortage(4, 2, 1, 1)),
         ErrorReport("ModelNotFound", "It is gone.", "/models/\udcff"),
+        ErrorReport("OutOfMemory", "Too small.", allowed=Allowed("ram_budget_bytes", 500_000_000)),
     ],
 )
 def test_a_report_survives_json(report: ErrorReport) -> None:
@@ -81,7 +91,8 @@ def test_a_report_survives_json(report: ErrorReport) -> None:
 
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", "null", '{"kind": 1, "message": "x"}', '{"kind": "A", "message": "x", "memory": 1}',
-             '{"kind": "A", "message": "x", "context": "many"}', "[" * 100_000],
+             '{"kind": "A", "message": "x", "context": "many"}', "[" * 100_000,
+             '{"kind": "A", "message": "x", "allowed": {"option": "context", "value": "many"}}'],
 )  # fmt: skip
 def test_what_is_no_report_is_none(text: str) -> None:
     assert report_from_json(text) is None
@@ -90,3 +101,8 @@ def test_what_is_no_report_is_none(text: str) -> None:
 def test_a_report_of_another_version_is_read_as_far_as_it_goes() -> None:
     report = report_from_json('{"kind": "Later", "message": "It broke.", "colour": "red"}')
     assert report == ErrorReport("Later", "It broke.")
+
+
+def test_a_correction_that_this_version_does_not_know_is_not_offered() -> None:
+    report = ErrorReport("InvalidOption", "Too large.", allowed=Allowed("colours", 3))
+    assert remedy_of(report) is Remedy.SETTINGS

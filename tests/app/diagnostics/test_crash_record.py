@@ -41,7 +41,9 @@ def test_a_process_that_still_runs_has_left_nothing_behind(tmp_path: Path) -> No
     assert not RunMark(tmp_path).left_behind
 
 
-@pytest.mark.parametrize("text", [f"{os.getpid()} 12345", "no number", ""])
+@pytest.mark.parametrize(
+    "text", [f"{os.getpid()} 12345", "no number", ""], ids=["given again", "no number", "nothing"]
+)
 def test_a_number_that_was_given_again_or_is_none_counts_as_left_behind(tmp_path: Path, text: str) -> None:
     (tmp_path / "running").write_text(text)
     assert RunMark(tmp_path).left_behind

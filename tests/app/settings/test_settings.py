@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from app.chat.engine_options import load_options
 from app.settings import settings_file
 from app.settings.control import Names, Number
-from app.settings.settings import RECENT_MODELS, REMEMBERED_DRAFTS, Settings
+from app.settings.remembered import RECENT_MODELS
+from app.settings.settings import REMEMBERED_DRAFTS, Settings
 from app.settings.settings_file import SettingsFile, chosen_language
 from engine.drafting.dynamic_tree import TreeShape
 from engine.errors import InvalidOption, StorageError

@@ -16,17 +16,11 @@ from app.storage.backup import FOLDER, KEPT, back_up, backups, restore
 from app.storage.database import FILE_NAME, Database, open_database
 from app.storage.schema import VERSION
 from engine.errors import StorageError
+from tests.support.databases import close
 
 CHAT = Conversation(1, "Title", 1.0, 2.0, 2)
 PROMPT = Message(2, 1, "user", "Hello", 1.5)
 TODAY = date(2026, 11, 21)
-
-
-def close(database: Database) -> None:
-    database.writer.close()
-    database.reader.close()
-    if database.presence is not None:
-        database.presence.leave()
 
 
 def filled(folder: Path) -> Database:

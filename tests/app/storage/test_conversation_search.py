@@ -16,19 +16,13 @@ from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.search import SearchHit
 from app.storage import search_index
 from app.storage.database import FILE_NAME, Database, open_database, open_in_memory
+from tests.support.databases import close
 
 CHAT = Conversation(1, "Title", 1.0, 2.0)
 
 
 def message(number: int, content: str, state: MessageState = MessageState.COMPLETE) -> Message:
     return Message(number, 1, "user", content, float(number), state)
-
-
-def close(database: Database) -> None:
-    database.writer.close()
-    database.reader.close()
-    if database.presence is not None:
-        database.presence.leave()
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -13,6 +14,7 @@ from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.reply_details import ReplyDetails
 from app.storage.conversation_store import ID_BLOCK
 from app.storage.database import Database, open_database
+from engine.errors import StorageError
 from engine.messages import ErrorReport, MemoryShortage, SamplingOptions, Timings
 
 CHAT = Conversation(1, "Title", 1.0, 2.0)
@@ -40,6 +42,16 @@ def test_what_is_saved_is_read_back(database: Database) -> None:
     assert database.reader.conversations() == [CHAT]
     assert database.reader.messages(1) == [PROMPT, REPLY]
     assert database.reader.messages(9) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows deletes no file that is open")
+def test_writing_to_a_file_that_is_gone_is_a_failure(database: Database, tmp_path: Path) -> None:
+    """SQLite writes on to a deleted file without a word, and all of it is lost at the end."""
+    database.writer.save(CHAT, [PROMPT])
+    for file in tmp_path.glob("*.sqlite3*"):
+        file.unlink()
+    with pytest.raises(StorageError, match="cannot write to"):
+        database.writer.save(CHAT, [PROMPT, REPLY])
 
 
 def test_saving_again_replaces(database: Database) -> None:

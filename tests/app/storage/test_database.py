@@ -12,20 +12,14 @@ import pytest
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.message_tree import MessageTree
 from app.storage import database as database_module
-from app.storage.database import FILE_NAME, Database, open_database, open_in_memory
+from app.storage.database import FILE_NAME, open_database, open_in_memory
 from app.storage.failures import storage_error
 from app.storage.schema import MIGRATIONS, VERSION, migrate, version_of
 from engine.errors import NewerDatabase, StorageError
+from tests.support.databases import close
 
 CHAT = Conversation(1, "Title", 1.0, 2.0)
 PROMPT = Message(2, 1, "user", "Hello", 1.5)
-
-
-def close(database: Database) -> None:
-    database.writer.close()
-    database.reader.close()
-    if database.presence is not None:
-        database.presence.leave()
 
 
 def fill(folder: Path) -> None:

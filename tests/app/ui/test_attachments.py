@@ -40,7 +40,7 @@ def test_chosen_files_are_sent_along_and_shown_in_the_bubble(
     notes: Path,
 ) -> None:
     monkeypatch.setattr(
-        "app.ui.chat_page.QFileDialog.getOpenFileNames", lambda *arguments: ([str(notes)], "")
+        "app.ui.attaching.QFileDialog.getOpenFileNames", lambda *arguments: ([str(notes)], "")
     )
     composer = window.page.composer
     height = composer.sizeHint().height()
@@ -105,6 +105,22 @@ def test_what_is_no_text_is_told_and_the_others_stay(
     window.page.composer.files_offered.emit([picture, notes])
     assert names(window) == ["notes.txt"]
     assert window.toast.text == "picture.png is not a text file: only plain text can be attached."
+
+
+def test_all_that_is_wrong_is_told_at_once(window: MainWindow, tmp_path: Path, notes: Path) -> None:
+    for name in ("a.png", "b.png"):
+        (tmp_path / name).write_bytes(b"\x89PNG\0\0")
+    window.page.composer.files_offered.emit([tmp_path / "a.png", notes, tmp_path / "b.png"])
+    assert [line.split()[0] for line in window.toast.text.splitlines()] == ["a.png", "b.png"]
+
+
+def test_the_same_file_is_attached_once(window: MainWindow, notes: Path) -> None:
+    window.page.composer.files_offered.emit([notes])
+    window.page.composer.files_offered.emit([notes])
+    assert names(window) == ["notes.txt"]
+    notes.write_text("Violets are blue.")
+    window.page.composer.files_offered.emit([notes])
+    assert names(window) == ["notes.txt", "notes.txt"]
 
 
 def test_a_chip_takes_its_file_away(window: MainWindow, tmp_path: Path) -> None:

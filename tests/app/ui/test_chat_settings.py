@@ -54,6 +54,21 @@ def test_what_is_left_open_sets_nothing(window: MainWindow, workspace: FakeWorks
     assert window.page.header.options_button.isHidden()
 
 
+def test_numbers_are_typed_over_the_words_and_over_each_other(
+    qtbot: QtBot, window: MainWindow, chat: int
+) -> None:
+    shown = dialog(window)
+    for box, typed, number in (
+        (shown.temperature, "0.75", 0.75), (shown.temperature, "12", 5.0),
+        (shown.max_tokens, "300", 300), (shown.max_tokens, "99999999", 1 << 24),
+    ):  # fmt: skip
+        qtbot.mouseDClick(box.lineEdit(), Qt.MouseButton.LeftButton)
+        qtbot.keyClicks(box, typed)
+        assert box.number() == number
+    by_hand = shown.options()
+    assert (by_hand.sampling.temperature, by_hand.max_tokens) == (5.0, 1 << 24)
+
+
 def test_a_chat_sets_its_own_and_the_header_says_so(
     qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
 ) -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QEvent, QLocale, QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -120,12 +120,9 @@ def test_the_meter_shows_the_context(window: MainWindow, workspace: FakeWorkspac
     window.page.open(chat)
     meter = window.page.composer.meter
     assert meter.isVisible()
-    assert (
-        meter.text == "500 of 1,000 tokens".replace(",", meter.locale().groupSeparator())
-        or "500 of" in meter.text
-    )
+    assert meter.text == "500 of 1,000 tokens"
     meter.set_usage(1025, 1024)
-    assert meter.text.startswith(QLocale().toString(1024))
+    assert meter.text.startswith("1,024")
     window.shelf.new_chat()
     assert not meter.isVisible()
 

@@ -1,10 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QLocale
 
 from app.chat.conversation import Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
@@ -15,14 +13,6 @@ from engine.messages import Memory, StatisticsUpdated, Timings
 from tests.support.fake_workspace import statistics
 
 ENGINE = EngineState(EnginePhase.READY, "guide", "Guide")
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    before = QLocale()
-    QLocale.setDefault(QLocale("en_US"))
-    yield
-    QLocale.setDefault(before)
 
 
 @pytest.mark.parametrize(

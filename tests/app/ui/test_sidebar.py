@@ -76,6 +76,21 @@ def test_choosing_a_chat_opens_it(qtbot: QtBot, window: MainWindow, workspace: F
     assert window.page.current == first
 
 
+@pytest.mark.parametrize("button", [Qt.MouseButton.RightButton, Qt.MouseButton.MiddleButton])
+def test_only_the_left_button_opens_a_chat(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, button: Qt.MouseButton
+) -> None:
+    other = workspace.add_conversation("other", 0, "a", "b")
+    shown = workspace.add_conversation("shown", 0, "c", "d")
+    window.page.open(shown)
+    view = window.sidebar.list
+    row = window.sidebar.model.row_of(other)
+    assert row is not None
+    place = view.visualRect(window.sidebar.model.index(row)).center()
+    qtbot.mouseClick(view.viewport(), button, pos=place)
+    assert window.page.current == shown
+
+
 @pytest.mark.parametrize("way", ["f2", "menu"])
 def test_rename(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, way: str) -> None:
     chat = workspace.add_conversation("Before", 0, "a", "b")

@@ -6,8 +6,9 @@ import re
 import pytest
 from PySide6.QtCore import QSize
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
+from shiboken6 import getCppPointer
 
 from app.ui import figures
 from app.ui.theme.icons import ICON_FOLDER, app_icon, themed_icon
@@ -139,3 +140,14 @@ def test_the_apps_icon_has_a_drawing_for_small_sizes(theme: Theme) -> None:
 )
 def test_figures_have_three_digits_and_a_unit(text: str, wanted: str) -> None:
     assert text.replace(",", ".") == wanted
+
+
+def test_the_style_is_set_once(qtbot: QtBot) -> None:
+    theme = Theme(dark=False)
+    theme.apply()
+    style = getCppPointer(QApplication.style())
+    for dark in (True, False):
+        theme.set_dark(dark)
+    theme.set_scale(1.5)
+    assert getCppPointer(QApplication.style()) == style
+    theme.set_scale(1.0)

@@ -248,7 +248,9 @@ def test_a_draft_from_any_folder(
     qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders = iter(["/models/misfit", "/models/small", ""])
-    monkeypatch.setattr("app.ui.chat_page.QFileDialog.getExistingDirectory", lambda *arguments: next(folders))
+    monkeypatch.setattr(
+        "app.ui.model_menus.QFileDialog.getExistingDirectory", lambda *arguments: next(folders)
+    )
     workspace.drafts.problems["/models/misfit"] = "The draft was made for another vocabulary."
     _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
     assert workspace.settings.draft_of("guide") == ""

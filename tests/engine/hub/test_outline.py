@@ -51,6 +51,14 @@ def test_the_catalogue_needs_no_network() -> None:
     assert read(find_or_outline("qwen3-8b", Hub(endpoint="http://127.0.0.1:9")))[1] == size
 
 
+def test_where_the_cache_cannot_be_written_outlines_lie_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("TENON_CACHE_DIR", str(tmp_path / "file" / "cache"))
+    assert read(find_or_outline("qwen3-8b"))[0]["hidden_size"] == 4096
+
+
 def test_the_hub_knows_the_size(hub: Hub, server: HubServer) -> None:
     server.add("Qwen/Qwen3-8B-GGUF", {"Qwen3-8B-Q4_K_M.gguf": b"q" * 7000})
     assert read(find_or_outline("qwen3-8b", hub))[1] == 7000

@@ -168,13 +168,14 @@ def test_what_is_not_finite_stays_in_its_token(
 
 @pytest.mark.skipif(len(SETS) < 2, reason="this machine has one instruction set")
 def test_instruction_sets_agree_bit_for_bit(instruction_set: str) -> None:
+    if instruction_set == "portable":
+        pytest.skip("has no fused multiply-add")
     weight, x, bias = torch.randn(100, 700), torch.randn(9, 700), torch.randn(100)
     eight, four = int8.pack(weight), int4.pack(weight)
     out = int8.matmul(eight, x, bias), int4.matmul(four, x, bias)
     library.select(None)
-    if instruction_set != "portable":  # has no fused multiply-add
-        assert torch.equal(int8.matmul(eight, x, bias), out[0])
-        assert torch.equal(int4.matmul(four, x, bias), out[1])
+    assert torch.equal(int8.matmul(eight, x, bias), out[0])
+    assert torch.equal(int4.matmul(four, x, bias), out[1])
 
 
 def test_activations_that_do_not_lie_densely(form: ModuleType) -> None:

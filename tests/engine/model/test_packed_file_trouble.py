@@ -122,16 +122,21 @@ def test_a_disk_that_fills_up_is_said_and_nothing_is_left_behind(folder: Path) -
     assert list((folder.parent / "cache").iterdir()) == []
 
 
-def test_a_disk_without_room_is_said_before_anything_is_written(
+def test_a_disk_without_room_is_said_before_anything_is_written_with_what_is_enough(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = sorted(path.name for path in folder.iterdir())
-    monkeypatch.setattr(packed_loader.shutil, "disk_usage", lambda path: SimpleNamespace(free=10_000_000))
-    monkeypatch.setattr(packed_loader, "write_packed_file", None)
-    with pytest.raises(OutOfDisk, match="int8 weights could not be written") as caught:
-        load(folder)
+    free = SimpleNamespace(free=10_000_000)
+    monkeypatch.setattr(packed_loader.shutil, "disk_usage", lambda path: free)
+    with monkeypatch.context() as patch:
+        patch.setattr(packed_loader, "write_packed_file", None)
+        with pytest.raises(OutOfDisk, match=r"int8 weights could not be written.*make 0\.02 GB") as caught:
+            load(folder)
     assert "0.01 GB are free" in caught.value.details
     assert sorted(path.name for path in folder.iterdir()) == before
+    free.free = 20_000_000
+    load(folder)
+    assert packed_file(folder).exists()
 
 
 def test_no_room_anywhere_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

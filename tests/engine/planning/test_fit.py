@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.errors import InvalidOption, OutOfMemory
+from engine.errors import Allowed, InvalidOption, OutOfMemory
 from engine.kernels import library
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
@@ -59,7 +59,7 @@ def test_too_little_memory_is_refused_with_the_numbers(
     config: ModelConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fit, "available_memory_bytes", lambda: (256 << 20) + 100_000)
-    with pytest.raises(OutOfMemory, match=r"needs .* MB .* free are 0.1 MB: close other programs"):
+    with pytest.raises(OutOfMemory, match=r"needs .* MB .* free are 100 kB: close other programs"):
         fit_model(config, LoadOptions())
 
 
@@ -69,13 +69,27 @@ def test_a_budget_too_small_for_streaming_is_refused_with_the_least_that_would_d
     deep = read_config(Checkpoint(write_checkpoint(tmp_path / "deep", num_hidden_layers=12)))
     weights = weight_format("fp32")
     monkeypatch.setattr(fit, "process_bytes", lambda: 3_000_000)
+    monkeypatch.setattr(fit, "available_memory_bytes", lambda: 16 << 30)
     least = least_bytes(deep, weights, 64, 5000)
     options = LoadOptions(weights="fp32", context=64, ram_budget_bytes=3_000_000 + least)
     assert fit_model(deep, options, taken_bytes=5000).plan == PlacementPlan("stream", 0, 0, 2)
-    with pytest.raises(OutOfMemory, match=rf"budget of {(3e6 + least) / 1e6:.3g} MB or more") as refused:
+    with pytest.raises(OutOfMemory, match=r"takes 3 MB, .*Set the budget to 0\.1 GB or more") as refused:
         fit_model(deep, replace(options, ram_budget_bytes=2_990_000 + least), taken_bytes=5000)
-    assert refused.value.short_bytes == 10_000
-    assert pickle.loads(pickle.dumps(refused.value)).short_bytes == 10_000
+    allowed = refused.value.allowed
+    assert allowed == Allowed("ram_budget_bytes", 100_000_000)
+    assert pickle.loads(pickle.dumps(refused.value)).allowed == allowed
+    assert fit_model(deep, replace(options, ram_budget_bytes=allowed.value), taken_bytes=5000).context == 64
+
+
+def test_a_larger_budget_is_not_asked_for_where_memory_is_short_itself(
+    config: ModelConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fit, "available_memory_bytes", lambda: (256 << 20) + 100_000)
+    with pytest.raises(OutOfMemory, match="close other programs") as refused:
+        fit_model(config, LoadOptions(ram_budget_bytes=1_000))
+    assert refused.value.allowed is None
+    assert refused.value.short_bytes > 0
+    assert pickle.loads(pickle.dumps(refused.value)).short_bytes == refused.value.short_bytes
 
 
 def test_as_many_layers_stay_as_the_budget_allows(tmp_path: Path) -> None:
@@ -104,7 +118,7 @@ def test_auto_takes_the_fastest_that_fits_and_four_bits_only_when_nothing_else_d
         return fit_model(config, LoadOptions(ram_budget_bytes=budget, context=16)).weights.name
 
     assert chosen() == "fp32"
-    monkeypatch.setattr(fit, "_SMALL_MODEL_BYTES", 0)
+    monkeypatch.setattr(fit, "SMALL_MODEL_BYTES", 0)
     seconds = {"fp32": 4.0, "bf16": 9.0, "int8": 3.0, "int4": 1.0}
     monkeypatch.setattr(fit, "format_seconds", lambda folder: seconds)
     assert chosen() == "int8"
@@ -119,7 +133,7 @@ def test_auto_takes_the_fastest_that_fits_and_four_bits_only_when_nothing_else_d
 def test_four_bits_are_for_files_that_lose_nothing_in_them(
     stored: str | None, expected: str, config: ModelConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fit, "_SMALL_MODEL_BYTES", 0)
+    monkeypatch.setattr(fit, "SMALL_MODEL_BYTES", 0)
     seconds = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "int4": 0.5}
     monkeypatch.setattr(fit, "format_seconds", lambda folder: seconds)
     quantized = replace(config, quantization=stored)
@@ -139,7 +153,7 @@ def test_a_large_draft_takes_the_fastest_format(config: ModelConfig, monkeypatch
     assert small.name == ("fp32" if library.available() is None else "bf16")
     monkeypatch.setattr(library, "available", lambda: None)
     assert fit.fit_draft(config, LoadOptions()).weights.name == "fp32"
-    monkeypatch.setattr(fit, "_SMALL_DRAFT_BYTES", 0)
+    monkeypatch.setattr(fit, "SMALL_DRAFT_BYTES", 0)
     seconds = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "int4": 0.5}
     monkeypatch.setattr(fit, "format_seconds", lambda folder: seconds)
     settled = fit.fit_draft(config, LoadOptions(context=64))

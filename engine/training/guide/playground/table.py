@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 
 from engine.training.guide.playground.grammar import Exchange, capital, pick, say
 
-Column = tuple[str, Callable[[random.Random], str]]
 SUBJECTS: dict[str, tuple[str, ...]] = {
     "people": ("name", "city", "job", "age", "hobby", "pet"),
     "products": ("product", "price", "colour", "material", "stock"),

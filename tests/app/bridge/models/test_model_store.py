@@ -16,31 +16,16 @@ from engine.hub.download import room
 from engine.hub.installed import models_folder
 from engine.hub.local_import import import_model
 from tests.app.bridge.conftest import Desk
+from tests.app.bridge.models.conftest import FILE, NAME, REPO
 from tests.support.checkpoints import write_checkpoint
 from tests.support.gguf_files import write_small_gguf
 from tests.support.hub_faults import large, stall
 from tests.support.hub_server import HubServer
 
-REPO = "Qwen/Qwen3-0.6B-GGUF"
-FILE = "Qwen3-0.6B-Q8_0.gguf"
-NAME = "Qwen3-0.6B-Q8_0"
-
 
 @pytest.fixture(autouse=True)
 def _no_reserve(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(room, "free_bytes", lambda folder: 500 << 30)
-
-
-@pytest.fixture
-def weights(server: HubServer, tmp_path: Path) -> bytes:
-    """Of the model that the hub has."""
-    path = tmp_path / "made.gguf"
-    write_small_gguf(path, values=32_768)
-    content = path.read_bytes()
-    server.add(
-        REPO, {FILE: content, "README.md": b""}, tags=("text-generation", "gguf", "license:apache-2.0")
-    )
-    return content
 
 
 def offer_of(desk: Desk, store: ModelStore, reference: str) -> OfferEntry:

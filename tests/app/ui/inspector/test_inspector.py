@@ -39,15 +39,16 @@ def chat(window: MainWindow, workspace: FakeWorkspace) -> int:
     return chat
 
 
-@pytest.fixture
-def panel(window: MainWindow, chat: int) -> Inspector:
-    window.inspector.show()
-    assert window.inspector.panel is not None
-    return window.inspector.panel
-
-
 def settled(qtbot: QtBot, window: MainWindow) -> None:
     qtbot.waitUntil(lambda: not (window.shell._left.moving or window.shell._right.moving))
+
+
+@pytest.fixture
+def panel(qtbot: QtBot, window: MainWindow, chat: int) -> Inspector:
+    window.inspector.show()
+    settled(qtbot, window)  # before that none of it need be visible
+    assert window.inspector.panel is not None
+    return window.inspector.panel
 
 
 def test_closed_it_costs_nothing(window: MainWindow, workspace: FakeWorkspace, chat: int) -> None:

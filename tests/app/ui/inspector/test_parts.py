@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from PySide6.QtCore import QEvent, QLocale, QPoint, QRectF, Qt
+from PySide6.QtCore import QEvent, QPoint, QRectF, Qt
 from PySide6.QtGui import QHelpEvent, QImage, QPainter
 from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
@@ -22,14 +20,6 @@ from app.ui.inspector.token_paint import TokenLegend, paint_token_ground
 from app.ui.inspector.token_view import TokenView
 from app.ui.theme.theme import Theme
 from tests.support.inspector_scene import ACCEPTED, PLACES, ROUNDS, STREAMED, update
-
-
-@pytest.fixture(autouse=True)
-def english() -> Iterator[None]:
-    before = QLocale()
-    QLocale.setDefault(QLocale("en_US"))
-    yield
-    QLocale.setDefault(before)
 
 
 def shown(qtbot: QtBot, widget: QWidget, width: int = 380) -> None:

@@ -29,4 +29,4 @@ def test_a_scale_holds_its_values_without_much_to_spare(largest: float, steps: i
 
 
 def test_marks_have_no_more_digits_than_they_need() -> None:
-    assert [scale_word(value) for value in (0.0, 18.0, 0.1 + 0.2, 1500.0)] == ["0", "18", "0.3", "1500"]
+    assert [scale_word(value) for value in (0.0, 18.0, 0.1 + 0.2, 1500.0)] == ["0", "18", "0.3", "1,500"]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QLocale, QSize
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -25,17 +24,20 @@ FAILED = replace(SIZED, state="failed", sentence="The disk is full.", disk_bytes
 
 
 @pytest.fixture
-def section(qtbot: QtBot, theme: Theme) -> Iterator[GpuSection]:
-    before = QLocale()
-    QLocale.setDefault(QLocale("en_US"))
+def host(qtbot: QtBot) -> QWidget:
+    """Holds the section: without somebody who keeps it, both would be gone."""
     host = QWidget()
+    qtbot.addWidget(host)
+    return host
+
+
+@pytest.fixture
+def section(host: QWidget, theme: Theme) -> GpuSection:
     section = GpuSection(theme, host)
     QVBoxLayout(host).addWidget(section)
-    qtbot.addWidget(host)
     host.resize(700, 300)
     host.show()
-    yield section
-    QLocale.setDefault(before)
+    return section
 
 
 @pytest.mark.parametrize(

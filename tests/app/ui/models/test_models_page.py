@@ -27,7 +27,8 @@ from engine.hub.download import room
 from engine.hub.installed import models_folder
 from engine.hub.local_import import import_model
 from engine.hub.record import write_record
-from tests.app.ui.models.conftest import FILE, NAME, REPO, Visit
+from tests.app.bridge.models.conftest import FILE, NAME, REPO
+from tests.app.ui.models.conftest import Visit
 from tests.support.checkpoints import write_checkpoint
 from tests.support.gguf_files import write_small_gguf
 from tests.support.hub_faults import large, stall

@@ -1,22 +1,11 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from PySide6.QtCore import QLocale
 from pytestqt.qtbot import QtBot
 
 from app.ui.settings.dialog import SettingsDialog
 from app.ui.theme.theme import Theme
 from tests.support.fake_workspace import FakeWorkspace
-
-
-@pytest.fixture(autouse=True)
-def _english() -> Iterator[None]:
-    before = QLocale()
-    QLocale.setDefault(QLocale("en_US"))
-    yield
-    QLocale.setDefault(before)
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from app.ui.transcript.error_notice import ErrorNotice
 from app.ui.transcript.reply import ReplyView
 from app.ui.trouble.about_dialog import AboutDialog
 from app.ui.trouble.details_dialog import DetailsDialog
+from engine.errors import Allowed
 from engine.messages import ErrorReport, MemoryShortage
 from tests.support.fake_workspace import FakeWorkspace
 
@@ -73,6 +74,39 @@ def test_a_smaller_context_is_half_of_it_and_the_reply_is_tried_again(
     assert workspace.settings.of_model("/models/other").context == 0
     assert ("retry", chat) in workspace.calls
     assert f"{figures.whole(4096)} tokens" in window.toast.text
+
+
+def test_a_memory_budget_is_raised_to_what_would_do_and_the_reply_is_tried_again(
+    window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    settings = workspace.settings
+    settings.ram_budget_bytes = 100_000_000
+    refused = ErrorReport("OutOfMemory", "Too small.", allowed=Allowed("ram_budget_bytes", 400_000_000))
+    chat = failed(window, workspace, refused, text="")
+    notice = notice_of(window)
+    assert notice.remedy_button.text() == "Raise the memory budget"
+    notice.remedy_button.click()
+    assert (settings.ram_budget_bytes, settings.by_model) == (400_000_000, {})
+    assert workspace.calls[-1] == ("retry", chat)
+    assert window.toast.text == "The memory budget is 0.4 GB from now on."
+    settings.set_for_model(
+        "guide", "ram_budget_bytes", 200_000_000
+    )  # a model's own is what stands in the way
+    window.trouble._mend(refused, Remedy.MEMORY_BUDGET)
+    assert settings.of_model("guide").ram_budget_bytes == 400_000_000
+
+
+def test_a_context_that_the_model_does_not_have_is_corrected_for_this_model(
+    window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    workspace.settings.context = 1 << 24
+    chat = failed(
+        window, workspace, ErrorReport("InvalidOption", "x", allowed=Allowed("context", 2048)), text=""
+    )
+    notice_of(window).remedy_button.click()
+    assert workspace.settings.of_model("guide").context == 2048
+    assert workspace.settings.context == 1 << 24
+    assert workspace.calls[-1] == ("retry", chat)
 
 
 def test_trying_again_as_it_was_changes_nothing(window: MainWindow, workspace: FakeWorkspace) -> None:
@@ -268,6 +302,19 @@ def test_trouble_that_is_over_is_not_told_of_any_longer(
     )
     qtbot.waitUntil(lambda: window.toast.isVisible() and window.toast.text == SHORT.message)
     workspace.set_engine(EngineState(EnginePhase.READY, "guide", "Tenon guide"))
+    assert not window.toast.isVisible()
+
+
+def test_an_engine_that_is_up_again_without_its_model_has_not_stopped(
+    window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
+) -> None:
+    workspace.set_engine(
+        EngineState(EnginePhase.STOPPED, "guide", "Tenon guide", sentence=SHORT.message, trouble=SHORT)
+    )
+    qtbot.waitUntil(lambda: window.toast.isVisible() and window.toast.text == SHORT.message)
+    workspace.set_engine(EngineState(EnginePhase.LOADING, "guide", "Tenon guide"))
+    assert window.toast.isVisible()
+    workspace.set_engine(EngineState(EnginePhase.IDLE, "guide", "Tenon guide"))
     assert not window.toast.isVisible()
 
 

@@ -1,0 +1,95 @@
+"""Measures this machine while nobody wants anything of the engine, where that was never done to the end."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+from app.bridge.engine_client import EngineClient
+from app.bridge.machine import Machine
+from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.replies import Replies
+from app.chat.engine_state import EnginePhase
+
+_LOOK_MS = 5_000
+_QUIET_S = 20.0
+
+
+class IdleMeasuring(QObject):
+    """Looks every few seconds whether the engine has been quiet for a while, until the machine's speeds are known.
+
+    The first question stops what the welcome page measures, and so it does here; it is taken up again later. What
+    the person stopped, and what failed, is not begun again in this session.
+
+    Args:
+        client: Each of its events counts as use.
+        model: Nothing is measured before it is loaded.
+        replies: The first of them stops it.
+        machine: Measures.
+        clock: Seconds.
+    """
+
+    def __init__(
+        self,
+        client: EngineClient,
+        model: ModelInEngine,
+        replies: Replies,
+        machine: Machine,
+        parent: QObject | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        super().__init__(parent)
+        self._model = model
+        self._replies = replies
+        self._machine = machine
+        self._clock = clock
+        self._used = clock()
+        self._looked = self._runs = self._gave_way = False
+        client.event_received.connect(self.note_use)
+        replies.asked.connect(self.give_way)
+        machine.changed.connect(self._machine_changed)
+        self.timer = QTimer(self)
+        self.timer.setInterval(_LOOK_MS)
+        self.timer.timeout.connect(self.look)
+        self.timer.start()
+
+    @Slot()
+    def note_use(self) -> None:
+        """The engine is in use now."""
+        self._used = self._clock()
+
+    @Slot()
+    def look(self) -> None:
+        """Go on if the engine has been quiet for long enough: ask what the machine is, then measure it."""
+        machine = self._machine
+        if machine.declined or (machine.report is not None and machine.report.measured_at):
+            self.timer.stop()
+        elif self._replies.busy or self._model.state.phase is not EnginePhase.READY:
+            self.note_use()
+        elif self._clock() - self._used < _QUIET_S:
+            return
+        elif machine.report is None and not self._looked:
+            self._looked = True
+            machine.look()
+        elif machine.report is None:  # it was told why; once is enough
+            self.timer.stop()
+        else:
+            self._gave_way = False
+            machine.measure_speeds()
+            self._runs = machine.measuring.running
+
+    @Slot()
+    def give_way(self) -> None:
+        """A reply is wanted; it waits no longer than the engine takes to notice."""
+        if self._runs:
+            self._gave_way = True
+            self._machine.give_way()
+
+    @Slot()
+    def _machine_changed(self) -> None:
+        if self._runs and not self._machine.measuring.running:
+            self._runs = False
+            if not self._gave_way:
+                self.timer.stop()

@@ -1,0 +1,32 @@
+"""What is remembered without being asked for: it has no row in the dialog."""
+
+from __future__ import annotations
+
+from app.settings.setting import choice, switch, text, texts, whole_number
+from app.settings.values import Values
+
+RECENT_MODELS = 8
+
+
+class Remembered(Values):
+    """What was chosen elsewhere in the window, and how the window was left."""
+
+    model = text("guide", "The model that answers: guide, or a checkpoint folder.")
+    new_chat_model = text("", "The model that new chats take: the one chosen last; empty for the one in use.")
+    new_chat_preset = text("", "The preset that new chats take; empty for none.")
+    folded_groups = texts(200, "Groups of the list of conversations that are folded.")
+    recent_models = texts(RECENT_MODELS, "Checkpoint folders used lately, the latest first.")
+    window_geometry = text("", "Where the window was, as Qt saves it, in base64.")
+    sidebar_shown = switch(True, "Whether the list of conversations is shown.")
+    sidebar_width = whole_number(256, 200, 420, "Width of the list of chats, at the usual size of text.")
+    inspector_width = whole_number(420, 360, 520, "Width of the inspector.")
+    settings_level = choice("simple", ("simple", "advanced"), "How many settings are shown.")
+    last_chat = whole_number(0, 0, (1 << 63) - 1, "The chat that was open last; 0 for a blank one.")
+    inspector_shown = switch(False, "Whether the inspector was open last.")
+    first_run_done = switch(
+        False, "Whether the welcome page was left for a chat, or a model was got from it."
+    )
+
+    def remember_model(self, folder: str) -> None:
+        """Put a checkpoint folder first among those used lately."""
+        self.recent_models = (folder, *(other for other in self.recent_models if other != folder))

@@ -1,0 +1,34 @@
+"""How long a context can be."""
+
+from __future__ import annotations
+
+from engine.errors import Allowed, InvalidOption
+from engine.model.config import ModelConfig
+from engine.planning.thresholds import DEFAULT_CONTEXT
+
+_LEAST = 16
+
+
+def default_context(config: ModelConfig) -> int:
+    """The tokens of context that a model gets where none are asked for and memory allows them."""
+    return min(DEFAULT_CONTEXT, config.context_length)
+
+
+def check_context(config: ModelConfig, context: int | None) -> None:
+    """Refuse a context that the model does not have.
+
+    Args:
+        config: Of the model.
+        context: Tokens that were asked for; None for none, which is always right.
+
+    Raises:
+        InvalidOption: with what it takes, and which of that is nearest to what is of use.
+    """
+    if context is None or _LEAST <= context <= config.context_length:
+        return
+    nearest = config.context_length if context > config.context_length else default_context(config)
+    raise InvalidOption(
+        f"The context is {context:,} tokens, but this model takes {_LEAST} to {config.context_length:,}: "
+        "choose a length between these, or none for the model's own.",
+        allowed=Allowed("context", nearest),
+    )

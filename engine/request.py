@@ -1,0 +1,109 @@
+"""What a request asks, once it is checked and settled: the prompt that is read, and how the reply samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from engine.errors import EmptyPrompt, InvalidOption
+from engine.messages import ContextTrimmed, Event, Generate, Notice, SamplingOptions
+from engine.model.sampling import Sampler
+from engine.text.context_window import check_length, fit_conversation
+from engine.text.tokenizer import Tokenizer
+from engine.verifying.rules import RULES
+
+_NO_TEMPLATE = "This model brings no chat template, so the conversation is given to it as plain text."
+
+
+def check_request(request: Generate) -> None:
+    """Refuse a request that makes no sense, before anything is loaded.
+
+    Raises:
+        EmptyPrompt: there is nothing to answer.
+        InvalidOption: a value is out of its range, or the text is no text.
+    """
+    last = request.raw_prompt if request.raw_prompt is not None else _last_content(request)
+    if not last.strip():
+        raise EmptyPrompt("The message is empty: write a question first.")
+    if request.max_tokens is not None and request.max_tokens < 1:
+        raise InvalidOption(f"The limit of tokens is {request.max_tokens}, but it must be at least 1.")
+    if request.verify not in RULES:
+        raise InvalidOption(
+            f"There is no rule of verification {request.verify!r}: choose {', '.join(RULES)}."
+        )
+    Sampler(**{name: value for name, value in vars(request.sampling).items() if value is not None})
+    for text in (request.raw_prompt or "", *request.stop, *(message.content for message in request.messages)):
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError as error:
+            raise InvalidOption(
+                "The message holds bytes that are not UTF-8 text: convert it to UTF-8 first."
+            ) from error
+
+
+def opening(request: Generate) -> str:
+    """The start of the reply, where the conversation ends with one that is to be continued."""
+    last = request.messages[-1] if request.messages else None
+    return last.content if last is not None and last.role == "assistant" else ""
+
+
+def fit_prompt(
+    request: Generate, tokenizer: Tokenizer, context: int, emit: Callable[[Event], None]
+) -> list[int]:
+    """Token ids of the prompt, cut to the context where it is a conversation.
+
+    Args:
+        request: What `check_request` has passed.
+        tokenizer: The model's.
+        context: Tokens of context, prompt and reply together.
+        emit: Takes what the person is told of it.
+
+    Raises:
+        PromptTooLong: its last message does not fit even alone.
+    """
+    if request.raw_prompt is not None:
+        prompt = tokenizer.encode(request.raw_prompt)
+        check_length(len(prompt), context)
+        return prompt
+    if not tokenizer.has_chat_template:
+        emit(Notice(request.request_id, _NO_TEMPLATE))
+    begun = opening(request)
+    turns = request.messages[:-1] if begun else request.messages
+    fitted = fit_conversation(turns, partial(tokenizer.render, opening=begun), context, request.max_tokens)
+    if fitted.messages_left_out:
+        emit(ContextTrimmed(request.request_id, fitted.messages_left_out))
+    return fitted.token_ids
+
+
+def settled_sampler(asked: SamplingOptions, own: Mapping[str, Any], fresh_seed: int) -> Sampler:
+    """How a reply samples: what was asked for, then generation_config.json, then greedy.
+
+    Args:
+        asked: None in a field takes the checkpoint's own.
+        own: The checkpoint's generation_config.json.
+        fresh_seed: The seed where none was asked for.
+
+    Raises:
+        InvalidOption: a value is out of its range.
+    """
+
+    def setting(value: float | None, name: str, neutral: float) -> float:
+        if value is None:
+            value = own.get(name)
+        return value if isinstance(value, (int, float)) else neutral
+
+    # Transformers samples only where the checkpoint says so, whatever temperature stands beside it.
+    own_temperature = setting(None, "temperature", 1.0) if own.get("do_sample", False) else 0.0
+    return Sampler(
+        temperature=own_temperature if asked.temperature is None else asked.temperature,
+        top_k=int(setting(asked.top_k, "top_k", 0)),
+        top_p=setting(asked.top_p, "top_p", 1.0),
+        min_p=setting(asked.min_p, "min_p", 0.0),
+        repetition_penalty=setting(asked.repetition_penalty, "repetition_penalty", 1.0),
+        seed=fresh_seed if asked.seed is None else asked.seed,
+    )
+
+
+def _last_content(request: Generate) -> str:
+    return request.messages[-1].content if request.messages else ""

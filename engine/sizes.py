@@ -1,0 +1,11 @@
+"""Sizes in words."""
+
+from __future__ import annotations
+
+
+def readable(size_bytes: float) -> str:
+    """A size for a person, in powers of a thousand."""
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if size_bytes >= size:
+            return f"{size_bytes / size:.3g} {unit}"
+    return f"{size_bytes:.0f} bytes"

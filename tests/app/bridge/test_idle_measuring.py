@@ -1,0 +1,123 @@
+"""What the first question stopped is measured when nothing is wanted of the engine, and no question waits for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.bridge.engine_client import EngineClient
+from app.bridge.idle_measuring import IdleMeasuring
+from app.bridge.workspace import Workspace
+from app.chat.conversation import MessageState
+from app.chat.engine_state import EnginePhase
+from tests.app.bridge.conftest import Desk
+
+
+class Quiet:
+    """A workspace with its model in memory, and a clock that a test moves."""
+
+    def __init__(self, desk: Desk, client: EngineClient | None = None) -> None:
+        self.now_s = 1000.0
+        self.desk = desk
+        self.workspace = desk.open(client)
+        desk.wait(lambda: self.workspace.engine_state().phase is EnginePhase.READY, timeout_s=60)
+        self.machine = self.workspace.machine
+        self.said: list[str] = []
+        self.machine.said.connect(lambda sentence, lasting: self.said.append(sentence))
+        self.idle = self.watch(self.workspace)
+
+    def watch(self, workspace: Workspace) -> IdleMeasuring:
+        upkeep = workspace.upkeep.measuring
+        upkeep.timer.stop()
+        parts = (workspace._client, workspace._model, workspace._replies, workspace.machine)
+        return IdleMeasuring(*parts, upkeep, lambda: self.now_s)
+
+    def pass_time(self, seconds: float = 21.0) -> None:
+        self.now_s += seconds
+        self.idle.look()
+
+    def look(self) -> None:
+        """The engine tells what the machine is."""
+        self.pass_time()
+        self.desk.wait(lambda: self.machine.report is not None, timeout_s=30)
+
+
+def test_what_the_first_question_stopped_is_taken_up_when_it_is_quiet(desk: Desk) -> None:
+    quiet = Quiet(desk)
+    machine, workspace = quiet.machine, quiet.workspace
+    machine.look()
+    desk.wait(lambda: machine.report is not None)
+    machine.measure_speeds()  # as the welcome page does
+    machine.give_way()
+    chat = desk.answer(workspace, "say 2")
+    assert machine.report is not None
+    assert machine.report.measured_at == ""
+    quiet.pass_time(19)
+    assert not machine.measuring.running
+    quiet.pass_time(2)
+    assert machine.measuring.running
+    # The next question stops it again, and is answered without a word about waiting.
+    desk.answer(workspace, "say 2", chat)
+    assert not machine.measuring.running
+    assert (machine.report.measured_at, quiet.said) == ("", [])
+    quiet.pass_time()
+    desk.wait(lambda: machine.report is not None and bool(machine.report.measured_at))
+    quiet.pass_time()
+    assert not quiet.idle.timer.isActive()
+    assert not machine.measuring.running
+
+
+def test_a_machine_that_nobody_asked_about_is_looked_at_first(desk: Desk) -> None:
+    quiet = Quiet(desk)
+    quiet.look()
+    assert not quiet.machine.measuring.running
+    quiet.pass_time()
+    assert quiet.machine.measuring.running
+
+
+def test_a_machine_that_cannot_be_told_is_asked_about_once(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quiet = Quiet(desk)
+    looks: list[bool] = []
+    monkeypatch.setattr(quiet.machine, "look", lambda: looks.append(True))
+    for _ in range(3):
+        quiet.pass_time()
+    assert looks == [True]
+    assert not quiet.idle.timer.isActive()
+
+
+def test_nothing_is_measured_while_a_reply_runs(desk: Desk) -> None:
+    quiet = Quiet(desk)
+    quiet.look()
+    chat = quiet.workspace.send(None, "slow 500")
+    desk.wait_for_state(quiet.workspace, chat, MessageState.STREAMING)
+    quiet.pass_time(3600)
+    assert not quiet.machine.measuring.running
+    quiet.workspace.stop(chat)
+    desk.wait(lambda: not quiet.workspace._replies.busy)
+
+
+def test_what_the_person_stopped_is_not_begun_again(desk: Desk) -> None:
+    quiet = Quiet(desk)
+    quiet.look()
+    quiet.pass_time()
+    quiet.machine.stop()
+    desk.wait(lambda: not quiet.machine.measuring.running)
+    quiet.pass_time()
+    assert not quiet.machine.measuring.running
+    assert not quiet.idle.timer.isActive()
+
+
+@pytest.mark.slow
+def test_a_question_to_the_real_engine_stops_it_and_it_is_measured_afterwards(desk: Desk) -> None:
+    quiet = Quiet(desk, EngineClient(in_process=False))
+    quiet.look()
+    quiet.pass_time()
+    desk.wait(lambda: quiet.machine.measuring.share > 0, timeout_s=60)
+    chat = quiet.workspace.send(None, "What is a token?")
+    desk.wait(lambda: quiet.workspace.messages(chat)[-1].state is MessageState.COMPLETE, timeout_s=60)
+    assert quiet.machine.report is not None
+    assert quiet.machine.report.measured_at == ""
+    quiet.pass_time()
+    desk.wait(lambda: not quiet.machine.measuring.running, timeout_s=120)
+    assert quiet.machine.report.measured_at
