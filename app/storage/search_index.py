@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any
 
+from app.chat.excerpt import MATCH_END, MATCH_START, excerpt
 from app.chat.search import SearchHit, SearchTerm
 
 # The states of `search_index`: nothing or something wrong is in the index; it is as it should be; the same, but
@@ -43,12 +44,8 @@ _TRIGGERS = {
 
 _COLUMNS = "m.conversation_id, m.id, c.title, m.role, m.created_at"
 _SHOWN = "m.deleted_at IS NULL AND c.deleted_at IS NULL"
-# Around what matched; Unicode keeps these code points free of any character.
-_START, _END = "\ufdd0", "\ufdd1"
 # What LIKE takes for any letters.
 _LITERALLY = str.maketrans({sign: "\\" + sign for sign in ("%", "_", "\\")})
-_SNIPPET_TOKENS = 24
-_SNIPPET_CHARACTERS = 160
 
 
 def can_index(connection: sqlite3.Connection) -> bool:
@@ -121,7 +118,7 @@ def search_words(
         if _state(connection) == _STALE:
             return None
         rows = connection.execute(
-            f"SELECT {_COLUMNS}, snippet({TABLE}, 0, '{_START}', '{_END}', '…', {_SNIPPET_TOKENS})"
+            f"SELECT {_COLUMNS}, highlight({TABLE}, 0, '{MATCH_START}', '{MATCH_END}')"
             f" FROM {TABLE} JOIN messages AS m ON m.id = {TABLE}.rowid"
             " JOIN conversations AS c ON c.id = m.conversation_id"
             f" WHERE {TABLE} MATCH ? AND {_SHOWN} ORDER BY {TABLE}.rank LIMIT ?",
@@ -129,7 +126,7 @@ def search_words(
         ).fetchall()
     except sqlite3.Error:  # FTS5 is missing, or the index is damaged
         return None
-    return tuple(_hit(row, *_marked(row[-1])) for row in rows)
+    return tuple(_hit(row, row[-1]) for row in rows)
 
 
 def search_letters(
@@ -143,7 +140,8 @@ def search_letters(
         f" WHERE {conditions} AND {_SHOWN} AND m.state NOT IN {_UNFINISHED} ORDER BY m.created_at DESC LIMIT ?",
         (*patterns, limit),
     ).fetchall()
-    return tuple(_hit(row, *_cut_out(row[-1], terms)) for row in rows)
+    pattern = re.compile("|".join(re.escape(term.text) for term in terms), re.IGNORECASE)
+    return tuple(_hit(row, pattern.sub(f"{MATCH_START}\\g<0>{MATCH_END}", row[-1])) for row in rows)
 
 
 def _drop(connection: sqlite3.Connection) -> None:
@@ -168,40 +166,17 @@ def _quoted(term: SearchTerm) -> str:
     return f'"{text}"*' if term.begins else f'"{text}"'
 
 
-def _hit(row: tuple[Any, ...], snippet: str, marks: tuple[tuple[int, int], ...]) -> SearchHit:
+def _hit(row: tuple[Any, ...], marked: str) -> SearchHit:
     conversation_id, message_id, title, role, created_at, _ = row
+    of_person = role == "user"
+    # What a person wrote is shown as it was typed, here as in the chat.
+    snippet, marks = excerpt(marked, markdown=not of_person)
     return SearchHit(
         conversation_id,
         message_id,
         title,
-        "user" if role == "user" else "assistant",
+        "user" if of_person else "assistant",
         created_at,
         snippet,
         marks,
     )
-
-
-def _marked(snippet: str) -> tuple[str, tuple[tuple[int, int], ...]]:
-    """Take the marks out of FTS5's snippet, and make one line of it."""
-    text, marks, start = "", [], None
-    for part in re.split(f"([{_START}{_END}])", " ".join(snippet.split())):
-        if part == _START:
-            start = len(text)
-        elif part == _END:
-            if start is not None:
-                marks.append((start, len(text)))
-            start = None
-        else:
-            text += part
-    return text, tuple(marks)
-
-
-def _cut_out(content: str, terms: list[SearchTerm]) -> tuple[str, tuple[tuple[int, int], ...]]:
-    pattern = re.compile("|".join(re.escape(term.text) for term in terms), re.IGNORECASE)
-    first = pattern.search(content)
-    at = max(0, (first.start() if first else 0) - _SNIPPET_CHARACTERS // 4)
-    line = " ".join(content[at : at + _SNIPPET_CHARACTERS].split())
-    before = "…" if at else ""
-    after = "…" if at + _SNIPPET_CHARACTERS < len(content) else ""
-    snippet = f"{before}{line}{after}"
-    return snippet, tuple(match.span() for match in pattern.finditer(snippet))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtGui import QGuiApplication
 
+from app.chat.conversation import Message
 from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
 from app.ui.commands import Commands, Section
@@ -14,7 +16,10 @@ from app.ui.sidebar.conversation_model import HIT_ROLE, ID_ROLE
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.message_actions import Action
+from app.ui.transcript.message_in_hand import has_focus, messages_in_hand
+from app.ui.transcript.message_views import MessageView
 from app.ui.transcript.reply import ReplyView
+from app.ui.transcript.reply_actions import reply_actions
 from app.words import tr
 
 if TYPE_CHECKING:
@@ -22,7 +27,10 @@ if TYPE_CHECKING:
 
 
 class MessageCommands(QObject):
-    """Presses the buttons of the last messages, and steps through the chats; keeps up which of it is possible."""
+    """Presses the buttons of the message in hand, and steps through the chats; keeps up which of it is possible.
+
+    Whatever makes the model write is about the last reply; the rest is about what the reader sees.
+    """
 
     def __init__(self, workspace: Workspace, page: ChatPage, sidebar: Sidebar, shelf: ChatShelf) -> None:
         super().__init__(page)
@@ -30,6 +38,10 @@ class MessageCommands(QObject):
         self._page = page
         self._sidebar = sidebar
         self._shelf = shelf
+        self._unfinished = False
+        self._stepped: tuple[
+            int, ...
+        ] = ()  # the versions stepped through last: going on and back stays with them
 
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done."""
@@ -43,47 +55,52 @@ class MessageCommands(QObject):
         commands.add(
             "continue", tr("Continue the reply"), self._continue, messages, ("Ctrl+Shift+Return",), "play"
         )
-        commands.add("edit", tr("Edit the last message"), self._edit, messages, ("Ctrl+E",), "pencil")
-        commands.add("copy-reply", tr("Copy the last reply"), self._copy, messages, ("Ctrl+Shift+C",), "copy")
-        commands.add(
-            "copy-plain", tr("Copy the last reply as plain text"), self._copy_plain, messages, icon="copy"
-        )
-        commands.add(
-            "copy-code", tr("Copy the last code block"), self._copy_code, messages, ("Ctrl+Shift+B",), "copy"
-        )
-        commands.add(
-            "previous-version", tr("Previous version of the reply"), self._previous, messages, ("Alt+Left",)
-        )
-        commands.add("next-version", tr("Next version of the reply"), self._next, messages, ("Alt+Right",))
+        commands.add("edit", tr("Edit message"), self._edit, messages, ("Ctrl+E",), "pencil")
+        commands.add("copy-reply", tr("Copy reply"), self._copy, messages, ("Ctrl+Shift+C",), "copy")
+        commands.add("copy-plain", tr("Copy reply as plain text"), self._copy_plain, messages, icon="copy")
+        commands.add("copy-code", tr("Copy code block"), self._copy_code, messages, ("Ctrl+Shift+B",), "copy")
+        commands.add("previous-version", tr("Previous version"), self._previous, messages, ("Alt+Left",))
+        commands.add("next-version", tr("Next version"), self._next, messages, ("Alt+Right",))
         commands.add(
             "choose-model", tr("Choose a model"), self._choose_model, models, ("Ctrl+M",), "sparkles"
         )
         commands.add("choose-mode", tr("Choose a mode"), self._choose_mode, models, ("Ctrl+J",), "zap")
         self._page.conversation_shown.connect(self.refresh)
         self._page.conversation_shown.connect(self.refresh_chats)
+        self._workspace.message_added.connect(self._forget_stepped)
         self._workspace.message_added.connect(self.refresh)
         self._workspace.message_changed.connect(self.refresh)
         self._workspace.conversation_replaced.connect(self.refresh)
         self._workspace.conversations_changed.connect(self.refresh_chats)
+        bar = self._page.transcript.verticalScrollBar()
+        bar.valueChanged.connect(self.refresh_in_hand)
+        bar.rangeChanged.connect(self.refresh_in_hand)
         self.refresh()
         self.refresh_chats()
 
     @Slot()
     def refresh(self) -> None:
         """See what can be done with the messages now; often while a reply is written."""
-        reply, own = self._reply(), self._own()
-        shown = frozenset() if reply is None else reply.buttons.shown
-        unfinished = reply is not None and reply.message.state.unfinished
+        reply = self._last_reply()
+        possible = set() if reply is None else reply_actions(reply, self._page.transcript.is_last(reply.id))
+        self._unfinished = reply is not None and reply.state.unfinished
+        self._commands["stop"].setEnabled(self._unfinished)
+        self._commands["regenerate"].setEnabled(bool(possible & {Action.REGENERATE, Action.RETRY}))
+        self._commands["continue"].setEnabled(Action.CONTINUE in possible)
+        self.refresh_in_hand()
+
+    @Slot()
+    def refresh_in_hand(self) -> None:
+        """See what can be done with the messages that are in view now; often while it is scrolled."""
+        # Whatever has the focus: that changes while windows are taken apart, when none of this can be asked any more.
+        buttons = [view.buttons for view in messages_in_hand(self._page.transcript)]
         possible = {
-            "stop": unfinished,
-            "regenerate": Action.REGENERATE in shown or Action.RETRY in shown,
-            "continue": Action.CONTINUE in shown,
-            "edit": own is not None and not unfinished,
-            "copy-reply": Action.COPY in shown,
-            "copy-plain": Action.COPY_PLAIN in shown,
-            "copy-code": reply is not None and bool(reply.blocks.codes),
-            "previous-version": reply is not None and reply.buttons.can_press(Action.PREVIOUS),
-            "next-version": reply is not None and reply.buttons.can_press(Action.NEXT),
+            "edit": self._to_edit() is not None and not self._unfinished,
+            "copy-reply": self._in_hand(_can_copy) is not None,
+            "copy-plain": self._in_hand(_can_copy) is not None,
+            "copy-code": self._in_hand(_has_code) is not None,
+            "previous-version": any(row.can_press(Action.PREVIOUS) for row in buttons),
+            "next-version": any(row.can_press(Action.NEXT) for row in buttons),
         }
         for name, enabled in possible.items():
             self._commands[name].setEnabled(enabled)
@@ -96,60 +113,104 @@ class MessageCommands(QObject):
 
     # --- messages ---------------------------------------------------------------------------------------------
 
-    def _reply(self) -> ReplyView | None:
-        views = self._page.transcript.views
-        return next((view for view in reversed(views) if isinstance(view, ReplyView)), None)
+    def _last_reply(self) -> Message | None:
+        messages = reversed(self._page.transcript.messages)
+        return next((message for message in messages if message.role == "assistant"), None)
 
-    def _own(self) -> OwnMessage | None:
-        views = self._page.transcript.views
-        return next((view for view in reversed(views) if isinstance(view, OwnMessage)), None)
+    def _in_hand(self, suits: Callable[[MessageView], bool]) -> MessageView | None:
+        return next((view for view in messages_in_hand(self._page.transcript) if suits(view)), None)
 
-    def _press(self, action: Action) -> None:
-        reply = self._reply()
-        if reply is not None:
-            self._shelf.chat_wanted.emit()
-            reply.buttons.press(action)
+    def _press_last(self, *actions: Action) -> None:
+        """Press the first of these buttons that the last reply has."""
+        reply, transcript = self._last_reply(), self._page.transcript
+        if reply is None:
+            return
+        self._shelf.chat_wanted.emit()
+        if transcript.view_of(reply.id) is None:
+            transcript.jump_to_latest()  # the reader is far above, where the end is no widget
+        view = transcript.view_of(reply.id)
+        if view is not None:
+            action = next((action for action in actions if action in view.buttons.shown), actions[-1])
+            view.buttons.press(action)
 
     @Slot()
     def _regenerate(self) -> None:
-        reply = self._reply()
-        if reply is not None:
-            self._press(Action.REGENERATE if Action.REGENERATE in reply.buttons.shown else Action.RETRY)
+        self._press_last(Action.REGENERATE, Action.RETRY)
 
     @Slot()
     def _continue(self) -> None:
-        self._press(Action.CONTINUE)
+        self._press_last(Action.CONTINUE)
+
+    def _press_copy(self, action: Action) -> None:
+        view = self._in_hand(_can_copy)
+        if view is not None:
+            self._shelf.chat_wanted.emit()
+            view.buttons.press(action)
 
     @Slot()
     def _copy(self) -> None:
-        self._press(Action.COPY)
+        self._press_copy(Action.COPY)
 
     @Slot()
     def _copy_plain(self) -> None:
-        self._press(Action.COPY_PLAIN)
+        self._press_copy(Action.COPY_PLAIN)
 
-    @Slot()
-    def _previous(self) -> None:
-        self._press(Action.PREVIOUS)
-
-    @Slot()
-    def _next(self) -> None:
-        self._press(Action.NEXT)
+    def _to_edit(self) -> int | None:
+        """The id of one's own message in hand; where none is in view that which the reply in view answers."""
+        own = self._in_hand(_is_own)
+        if own is not None:
+            return own.message.id
+        reply = self._in_hand(lambda view: True)
+        return None if reply is None else reply.message.parent_id
 
     @Slot()
     def _edit(self) -> None:
-        own = self._own()
-        if own is not None and own.editor is None:
-            self._shelf.chat_wanted.emit()
-            self._page.transcript.show_message(own.message.id)
+        message_id = self._to_edit()
+        if message_id is None:
+            return
+        self._shelf.chat_wanted.emit()
+        self._page.transcript.show_message(message_id)
+        own = self._page.transcript.view_of(message_id)
+        if isinstance(own, OwnMessage) and own.editor is None:
             own.edit()
 
     @Slot()
     def _copy_code(self) -> None:
-        reply = self._reply()
-        if reply is not None and reply.blocks.codes:
-            QGuiApplication.clipboard().setText(reply.blocks.codes[-1])
+        reply = self._in_hand(_has_code)
+        if isinstance(reply, ReplyView):
+            viewport = self._page.transcript.viewport()
+            code = reply.blocks.code_above(reply.blocks.mapFrom(viewport, viewport.rect().bottomLeft()).y())
+            QGuiApplication.clipboard().setText(code or "")
             self._page.said.emit(tr("The code is copied."), False)
+
+    def _versions(self) -> MessageView | None:
+        """The message whose versions are stepped through."""
+        views = [view for view in messages_in_hand(self._page.transcript) if view.buttons.alternatives]
+        again = [view for view in views if view.buttons.alternatives == self._stepped]
+        return next((view for view in (*filter(has_focus, views), *again, *views)), None)
+
+    def _step(self, action: Action) -> None:
+        view = self._versions()
+        if view is None:
+            return
+        focused = has_focus(view)
+        self._shelf.chat_wanted.emit()
+        if focused:
+            view.buttons.focus(action)  # hands the keyboard on to the version that takes its place
+        self._stepped = view.buttons.alternatives
+        view.buttons.press(action)
+
+    @Slot()
+    def _previous(self) -> None:
+        self._step(Action.PREVIOUS)
+
+    @Slot()
+    def _next(self) -> None:
+        self._step(Action.NEXT)
+
+    @Slot()
+    def _forget_stepped(self) -> None:
+        self._stepped = ()
 
     @Slot()
     def _attach(self) -> None:
@@ -181,15 +242,27 @@ class MessageCommands(QObject):
         at = chats.index(self._page.current) + step
         return chats[at] if 0 <= at < len(chats) else None
 
-    def _step(self, step: int) -> None:
+    def _step_chat(self, step: int) -> None:
         chat = self._beside(step)
         if chat is not None:
             self._shelf.open(chat)
 
     @Slot()
     def _next_chat(self) -> None:
-        self._step(1)
+        self._step_chat(1)
 
     @Slot()
     def _previous_chat(self) -> None:
-        self._step(-1)
+        self._step_chat(-1)
+
+
+def _is_own(view: MessageView) -> bool:
+    return isinstance(view, OwnMessage)
+
+
+def _can_copy(view: MessageView) -> bool:
+    return isinstance(view, ReplyView) and Action.COPY in view.buttons.shown
+
+
+def _has_code(view: MessageView) -> bool:
+    return isinstance(view, ReplyView) and view.blocks.has_code

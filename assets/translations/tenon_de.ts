@@ -851,6 +851,11 @@
    <translation>Code kopieren</translation>
   </message>
   <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Copy code block</source>
+   <translation>Codeblock kopieren</translation>
+  </message>
+  <message>
    <location filename="app/ui/trouble/details_foot.py" />
    <source>Copy details</source>
    <translation>Details kopieren</translation>
@@ -866,29 +871,19 @@
    <translation>Nachricht kopieren</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/message_actions.py" />
+   <location filename="app/ui/message_commands.py" />
    <source>Copy reply</source>
    <translation>Antwort kopieren</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Copy reply as plain text</source>
+   <translation>Antwort als reinen Text kopieren</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/table.py" />
    <source>Copy table</source>
    <translation>Tabelle kopieren</translation>
-  </message>
-  <message>
-   <location filename="app/ui/message_commands.py" />
-   <source>Copy the last code block</source>
-   <translation>Letzten Codeblock kopieren</translation>
-  </message>
-  <message>
-   <location filename="app/ui/message_commands.py" />
-   <source>Copy the last reply</source>
-   <translation>Letzte Antwort kopieren</translation>
-  </message>
-  <message>
-   <location filename="app/ui/message_commands.py" />
-   <source>Copy the last reply as plain text</source>
-   <translation>Letzte Antwort als reinen Text kopieren</translation>
   </message>
   <message>
    <location filename="app/ui/models/import_dialog.py" />
@@ -1069,14 +1064,9 @@
    <translation>Jede Schicht wird auf die GPU kopiert, wenn sie an der Reihe ist.</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/message_actions.py" />
+   <location filename="app/ui/message_commands.py" />
    <source>Edit message</source>
    <translation>Nachricht bearbeiten</translation>
-  </message>
-  <message>
-   <location filename="app/ui/message_commands.py" />
-   <source>Edit the last message</source>
-   <translation>Letzte Nachricht bearbeiten</translation>
   </message>
   <message numerus="yes">
    <location filename="app/ui/erase_dialog.py" />
@@ -2288,14 +2278,9 @@
    <translation>Nächste Fundstelle</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/message_actions.py" />
+   <location filename="app/ui/message_commands.py" />
    <source>Next version</source>
    <translation>Nächste Version</translation>
-  </message>
-  <message>
-   <location filename="app/ui/message_commands.py" />
-   <source>Next version of the reply</source>
-   <translation>Nächste Version der Antwort</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -2688,14 +2673,9 @@
    <translation>Vorige Fundstelle</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/message_actions.py" />
+   <location filename="app/ui/message_commands.py" />
    <source>Previous version</source>
    <translation>Vorige Version</translation>
-  </message>
-  <message>
-   <location filename="app/ui/message_commands.py" />
-   <source>Previous version of the reply</source>
-   <translation>Vorige Version der Antwort</translation>
   </message>
   <message>
    <location filename="app/settings/pages.py" />

@@ -842,6 +842,11 @@
    <translation>复制代码</translation>
   </message>
   <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Copy code block</source>
+   <translation>复制代码块</translation>
+  </message>
+  <message>
    <location filename="app/ui/trouble/details_foot.py" />
    <source>Copy details</source>
    <translation>复制详情</translation>
@@ -857,29 +862,19 @@
    <translation>复制消息</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/message_actions.py" />
+   <location filename="app/ui/message_commands.py" />
    <source>Copy reply</source>
    <translation>复制回复</translation>
+  </message>
+  <message>
+   <location filename="app/ui/message_commands.py" />
+   <source>Copy reply as plain text</source>
+   <translation>将回复复制为纯文本</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/table.py" />
    <source>Copy table</source>
    <translation>复制表格</translation>
-  </message>
-  <message>
-   <location filename="app/ui/message_commands.py" />
-   <source>Copy the last code block</source>
-   <translation>复制最后一个代码块</translation>
-  </message>
-  <message>
-   <location filename="app/ui/message_commands.py" />
-   <source>Copy the last reply</source>
-   <translation>复制最后一条回复</translation>
-  </message>
-  <message>
-   <location filename="app/ui/message_commands.py" />
-   <source>Copy the last reply as plain text</source>
-   <translation>将最后一条回复复制为纯文本</translation>
   </message>
   <message>
    <location filename="app/ui/models/import_dialog.py" />
@@ -1059,14 +1054,9 @@
    <translation>每一层轮到时才复制到 GPU。</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/message_actions.py" />
+   <location filename="app/ui/message_commands.py" />
    <source>Edit message</source>
    <translation>编辑消息</translation>
-  </message>
-  <message>
-   <location filename="app/ui/message_commands.py" />
-   <source>Edit the last message</source>
-   <translation>编辑最后一条消息</translation>
   </message>
   <message numerus="yes">
    <location filename="app/ui/erase_dialog.py" />
@@ -2275,14 +2265,9 @@
    <translation>下一处结果</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/message_actions.py" />
+   <location filename="app/ui/message_commands.py" />
    <source>Next version</source>
    <translation>下一版本</translation>
-  </message>
-  <message>
-   <location filename="app/ui/message_commands.py" />
-   <source>Next version of the reply</source>
-   <translation>回复的下一版本</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -2675,14 +2660,9 @@
    <translation>上一处结果</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/message_actions.py" />
+   <location filename="app/ui/message_commands.py" />
    <source>Previous version</source>
    <translation>上一版本</translation>
-  </message>
-  <message>
-   <location filename="app/ui/message_commands.py" />
-   <source>Previous version of the reply</source>
-   <translation>回复的上一版本</translation>
   </message>
   <message>
    <location filename="app/settings/pages.py" />

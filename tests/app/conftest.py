@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QLocale, QTranslator
+from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QTranslator
 
 from app import words
 from app.ui.language import CONTEXT, TRANSLATIONS
@@ -26,3 +27,25 @@ def english() -> Iterator[None]:
     QLocale.setDefault(QLocale("en_US"))
     yield
     QLocale.setDefault(before)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _modules_are_no_garbage() -> Iterator[None]:
+    """Let the collector pass over what is there before the first test: modules and tests, half a million objects."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
+
+
+@pytest.fixture(autouse=True)
+def _windows_end_with_their_test() -> Iterator[None]:
+    """Delete the windows of a test before the next one begins, and collect garbage only then.
+
+    As in the app (`app.bridge.garbage`): a collection in the midst of Qt's work, or in another thread, may destroy the
+    widgets of an earlier test that Qt is just going through.
+    """
+    gc.disable()
+    yield
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    gc.collect()
+    gc.enable()

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QPoint, QSignalBlocker, Qt
-from PySide6.QtGui import QFocusEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtCore import QPoint, QRect, QRectF, QSignalBlocker
+from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QCheckBox, QLineEdit, QPlainTextEdit, QWidget
 
 from app.settings.control import Names, Words
 from app.ui.list_box import ListBox
 from app.ui.placing import painted
-from app.ui.settings.field import KEYBOARD_REASONS, Field
+from app.ui.settings.field import Field
 from app.ui.theme.theme import Theme
 from app.ui.tick_box import BOX_PX, paint_tick
 from app.words import tr
-
-_ROOM_PX = 3
 
 
 class SwitchBox(QCheckBox):
@@ -25,28 +23,23 @@ class SwitchBox(QCheckBox):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self._by_keyboard = False
-        self.setProperty("shows-focus", True)
 
     def hitButton(self, pos: QPoint) -> bool:
         """All of it is to be clicked on."""
         return self.rect().contains(pos)
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """The ring is for those who came by a key."""
-        self._by_keyboard = event.reason() in KEYBOARD_REASONS
-        super().focusInEvent(event)
+    def outline(self) -> QRect:
+        """The box, around which the ring of the focus goes."""
+        return self._box().toAlignedRect()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Paint the box and its tick, and the ring around."""
+        """Paint the box and its tick."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        box = painted(self, _ROOM_PX + 0.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
-        paint_tick(painter, self._theme, box, self)
-        if self.hasFocus() and self._by_keyboard:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.setPen(QPen(self._theme.color("acc"), 2))
-            painter.drawRoundedRect(box.adjusted(-2.5, -2.5, 2.5, 2.5), 6, 6)
+        paint_tick(painter, self._theme, self._box(), self)
+
+    def _box(self) -> QRectF:
+        return painted(self, 0.5, (self.height() - BOX_PX) / 2 + 0.5, BOX_PX - 1, BOX_PX - 1)
 
 
 class SwitchField(Field):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
+from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSlider, QWidget
 
-from app.ui.settings.field import KEYBOARD_REASONS
 from app.ui.theme.theme import Theme
 
 _TRACK_PX = 4
 _KNOB_PX = 14
-_ROOM_PX = 10  # beside the knob at either end, for the ring of the focus
+_ROOM_PX = 8  # beside the middle of the knob at either end
 _TICK_PX = 12
+_OUTLINE_PX = 18
 
 
 class Slider(QSlider):
@@ -22,7 +22,6 @@ class Slider(QSlider):
         super().__init__(Qt.Orientation.Horizontal, parent)
         self._theme = theme
         self._in_use: int | None = None
-        self._by_keyboard = False
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
 
@@ -40,14 +39,13 @@ class Slider(QSlider):
         """Narrower than this it cannot be aimed at."""
         return QSize(60, self._theme.type.px(32))
 
+    def outline(self) -> QRect:
+        """Track and knob, around which the ring of the focus goes."""
+        return QRect(0, (self.height() - _OUTLINE_PX) // 2, self.width(), _OUTLINE_PX)
+
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the page: a passing pointer changes nothing."""
         event.ignore()
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        """The ring is for those who came by a key."""
-        self._by_keyboard = event.reason() in KEYBOARD_REASONS
-        super().focusInEvent(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go where the pointer is at once."""
@@ -90,9 +88,6 @@ class Slider(QSlider):
         painter.setBrush(QColor(fill if self.isEnabled() else palette.surf))
         painter.setPen(QPen(accent, 2))
         painter.drawEllipse(knob, _KNOB_PX / 2, _KNOB_PX / 2)
-        if self.hasFocus() and self._by_keyboard:
-            painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawEllipse(knob, _KNOB_PX / 2 + 3, _KNOB_PX / 2 + 3)
 
     def _x(self, position: int) -> float:
         span = max(self.maximum() - self.minimum(), 1)

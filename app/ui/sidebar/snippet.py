@@ -11,6 +11,7 @@ from app.ui.theme.typography import TextStyle
 
 _LINES = 2
 _BEFORE = 24  # characters kept in front of the first word that was found, so that it stands on the first line
+_BETWEEN = "•· "  # parts items and cells: nothing to begin with
 
 
 def snippet_height(theme: Theme) -> int:
@@ -46,6 +47,8 @@ def shortened(hit: SearchHit) -> tuple[str, list[tuple[int, int]]]:
     if first <= _BEFORE:
         return hit.snippet, list(hit.marks)
     cut = hit.snippet.find(" ", first - _BEFORE, first) + 1 or first
+    while hit.snippet[cut] in _BETWEEN:
+        cut += 1
     return f"…{hit.snippet[cut:]}", [(start - cut + 1, end - cut + 1) for start, end in hit.marks]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol, runtime_checkable
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, Slot
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
@@ -13,6 +14,7 @@ from PySide6.QtWidgets import (
     QApplication,
     QPlainTextEdit,
     QScrollArea,
+    QSlider,
     QTextEdit,
     QWidget,
 )
@@ -25,17 +27,31 @@ _RADIUS_PX = 10
 _PLACED = (QEvent.Type.Move, QEvent.Type.Resize, QEvent.Type.Show)
 
 
+@runtime_checkable
+class Outlined(Protocol):
+    """A widget of which the ring goes around a part."""
+
+    def outline(self) -> QRect:
+        """The part, in the widget's own px."""
+
+
 def _in_window(widget: QWidget) -> QRect:
     return QRect(widget.mapTo(widget.window(), QPoint(0, 0)), widget.size())
 
 
+def _outline(widget: QWidget) -> QRect:
+    if isinstance(widget, Outlined):
+        return widget.outline().translated(_in_window(widget).topLeft())
+    return _in_window(widget)
+
+
 def _wants_ring(widget: QWidget) -> bool:
-    """Buttons, and what only scrolls or is only read; fields show focus by their own edge and lists by their rows."""
+    """Buttons, sliders, what only scrolls or is only read; fields show focus by their edge and lists by their rows."""
     if widget.property("shows-focus"):
         return False
     if isinstance(widget, (QPlainTextEdit, QTextEdit)):
         return widget.isReadOnly()
-    return isinstance(widget, (QAbstractButton, QScrollArea))
+    return isinstance(widget, (QAbstractButton, QSlider, QScrollArea))
 
 
 def _scroll_to(widget: QWidget) -> None:
@@ -131,7 +147,7 @@ class FocusRing(QWidget):
         if target is None or not target.isVisible():
             self.hide()
             return
-        place = _in_window(target)
+        place = _outline(target)
         seen = self.window().rect()
         for around in self._watched[1:]:
             parent = around.parentWidget()

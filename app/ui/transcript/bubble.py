@@ -22,9 +22,10 @@ from app.ui.figures import size
 from app.ui.placing import place
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
+from app.ui.transcript.fitted_browser import FittedBrowser
+from app.ui.transcript.markdown_style import leading_px
 from app.ui.transcript.message_actions import Action, MessageActions
 from app.ui.transcript.message_editor import MessageEditor
-from app.ui.transcript.prose import FittedBrowser, leading_px
 from app.words import tr
 
 _PADDING_X_PX = 14

@@ -15,9 +15,9 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
 
 from app.chat.formula import Formula, FormulaShape
+from app.chat.markdown.block import Block
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.blocks import Block
 from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.formula_text import FORMULA_SCALE
 from app.ui.transcript.selectable import Selectable, SelectableWhole

@@ -99,6 +99,11 @@ class MessageActions(QWidget):
         """What can be done now, the arrows aside."""
         return self._shown
 
+    @property
+    def alternatives(self) -> tuple[int, ...]:
+        """Ids of the versions of the message, oldest first; none where there is one version."""
+        return self._alternatives
+
     def can_press(self, action: Action) -> bool:
         """Whether the action's button is there and leads somewhere."""
         button = self._buttons.get(action)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextDocument, QTextList, QTextListFormat
 
-from app.ui.transcript.blocks import Block, BlockKind, BlockSplitter, split_cells
+from app.chat.markdown.block import Block, BlockKind
+from app.chat.markdown.cells import split_cells
+from app.chat.markdown.splitter import BlockSplitter
 from app.ui.transcript.formula_text import set_markdown, with_formulas
-from app.ui.transcript.prose import NO_HTML_MARKDOWN
+from app.ui.transcript.markdown_style import NO_HTML_MARKDOWN
 
 _TASKS = {QTextBlockFormat.MarkerType.Unchecked: " [ ]", QTextBlockFormat.MarkerType.Checked: " [x]"}
 _BULLETS = (

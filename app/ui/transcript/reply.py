@@ -12,27 +12,23 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EngineState
-from app.chat.reply import can_continue, trouble_of
+from app.chat.reply import trouble_of
 from app.chat.stretches import NO_STRETCHES
 from app.chat.troubles import Remedy
-from app.ui.placing import place
 from app.ui.theme.theme import Theme
 from app.ui.transcript.error_notice import ErrorNotice
 from app.ui.transcript.message_actions import Action, MessageActions
 from app.ui.transcript.model_change import ModelChange
 from app.ui.transcript.plain_text import plain_text
+from app.ui.transcript.reply_actions import reply_actions
 from app.ui.transcript.reply_blocks import ReplyBlocks
+from app.ui.transcript.reply_foot import fit_finished_foot, fit_live_foot
 from app.ui.transcript.reply_status import reply_status
 from app.ui.transcript.strip import StatusStrip
 from app.words import tr
 from engine.messages import ErrorReport
 
-_STRIP_GAP_PX = 10
-_FOOTER_GAP_PX = 7
-_FOOTER_PX = 28
-_INSET_PX = 6  # the icon, not the button's edge, stands in line with the text
 _WRITING = (MessageState.WAITING, MessageState.STREAMING)
-_CUT = (MessageState.STOPPED, MessageState.INTERRUPTED)
 
 
 class ReplyView(QWidget):
@@ -202,34 +198,12 @@ class ReplyView(QWidget):
             top += 12 if top else 0
             self.error.setGeometry(0, top, width, height)
             top += height
-        top = self._fit_strip(width, top) if self.message.state.unfinished else self._fit_footer(width, top)
+        if self.message.state.unfinished:
+            top = fit_live_foot(self.strip, self.buttons, width, top)
+        else:
+            top = fit_finished_foot(self.theme, self.strip, self.buttons, width, top)
         self._fitted = (width, top)
         return top
-
-    def _fit_strip(self, width: int, top: int) -> int:
-        top += _STRIP_GAP_PX if top else 0
-        height = self.strip.fit(width)
-        place(self.strip, 0, top, width, height, width)
-        top += height
-        row = self.buttons.natural_size()
-        place(self.buttons, -_INSET_PX, top, row.width(), row.height(), width)
-        return top + row.height()
-
-    def _fit_footer(self, width: int, top: int) -> int:
-        row = self.buttons.natural_size()
-        if row.isEmpty() and not self.status_text:
-            return top
-        top += _FOOTER_GAP_PX
-        place(self.buttons, -_INSET_PX, top, row.width(), row.height(), width)
-        height = self.theme.type.px(_FOOTER_PX)
-        beside = width - max(row.width() - _INSET_PX, 0) - 8
-        if self.strip.natural_width() > beside and not row.isEmpty():
-            top, beside = top + height, width
-        strip_width = min(self.strip.natural_width(), beside)
-        strip_height = self.strip.fit(strip_width)
-        left = width - strip_width if beside < width else 0
-        place(self.strip, left, top, strip_width, strip_height, width)
-        return top + max(height, strip_height)
 
     @Slot()
     def _changed(self) -> None:
@@ -244,9 +218,8 @@ class ReplyView(QWidget):
         self._show_drafted()
         self._show_notices()
         # A reply that failed or was cut off with a reason says it in red; a plain stop needs no alarm.
-        trouble = trouble_of(self.message)
-        self._show_error(trouble)
-        self._show_actions(told=trouble is not None)
+        self._show_error(trouble_of(self.message))
+        self.buttons.show_actions(reply_actions(self.message, self._last))
         self.strip.set_status(reply_status(self.message, self._engine, self._prefill))
         self._show_caret()
         self._changed()
@@ -279,19 +252,6 @@ class ReplyView(QWidget):
             label.setWordWrap(True)
             label.show()
             self._notices.append(label)
-
-    def _show_actions(self, told: bool) -> None:
-        """What can be done with the reply now; an error that is told has its own button to try again."""
-        state, shown = self.message.state, set()
-        if not state.unfinished:
-            shown |= {Action.DELETE, Action.COMPARE}
-            if self.text:
-                shown |= {Action.COPY, Action.COPY_PLAIN, Action.REGENERATE}
-            if self._last and can_continue(self.message):
-                shown.add(Action.CONTINUE)
-            if self._last and not self.text and not told and state in _CUT:
-                shown.add(Action.RETRY)
-        self.buttons.show_actions(shown)
 
     def _show_strip(self) -> None:
         if self.strip.set_status(reply_status(self.message, self._engine, self._prefill)):

@@ -8,6 +8,8 @@ from time import perf_counter
 from PySide6.QtCore import QRect, Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
+from app.chat.markdown.block import Block, BlockKind
+from app.chat.markdown.splitter import BlockSplitter
 from app.chat.stretches import Stretches
 from app.ui.theme.theme import Theme
 from app.ui.transcript.block_widgets import (
@@ -18,7 +20,6 @@ from app.ui.transcript.block_widgets import (
     make_block_widget,
     show_in_place,
 )
-from app.ui.transcript.blocks import Block, BlockKind, BlockSplitter
 from app.ui.transcript.code import CodeBlock
 from app.ui.transcript.drafted_text import stretches_of_blocks
 from app.ui.transcript.formula_block import FormulaBlock
@@ -71,9 +72,18 @@ class ReplyBlocks(QWidget):
         return self._text
 
     @property
-    def codes(self) -> list[str]:
-        """The code of each code block."""
-        return [block.text for block in self._blocks if block.kind is BlockKind.CODE]
+    def has_code(self) -> bool:
+        """Whether a block is code."""
+        return any(block.kind is BlockKind.CODE for block in self._blocks)
+
+    def code_above(self, bottom: int) -> str | None:
+        """The code of the last code block that begins above a place, in px; else of the first; None without any."""
+        codes = [
+            (widget.y(), block.text)
+            for widget, block in zip(self.widgets, self._blocks, strict=True)
+            if block.kind is BlockKind.CODE
+        ]
+        return next((text for top, text in reversed(codes) if top < bottom), codes[0][1] if codes else None)
 
     def append_text(self, text: str) -> None:
         """More has come: shown at once when the last time is long enough ago."""

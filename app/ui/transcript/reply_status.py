@@ -25,6 +25,7 @@ class Figure:
         value: The value, which stands out.
         after: Words after it.
         widest: A value as wide as any that is likely, so that live figures do not jitter; empty where it only grows.
+        rank: How soon it is left out where there is no room: the highest first, 0 never.
         help: One sentence for a figure that needs it, else empty.
     """
 
@@ -32,6 +33,7 @@ class Figure:
     value: str
     after: str
     widest: str
+    rank: int
     help: str = ""
 
     @property
@@ -111,23 +113,23 @@ def live_figures(statistics: ReplyStatistics) -> tuple[Figure, ...]:
     """Every figure there is."""
     found = []
     if statistics.tokens_per_second is not None:
-        found.append(Figure("", figures.speed(statistics.tokens_per_second), "", "00.0 tok/s"))
+        found.append(Figure("", figures.speed(statistics.tokens_per_second), "", "00.0 tok/s", 0))
     if statistics.disk_bytes_per_second:
         read = figures.rate(statistics.disk_bytes_per_second)
-        found.append(Figure(tr("disk"), read, "", "000 MB/s", tr(_FROM_DISK)))
+        found.append(Figure(tr("disk"), read, "", "000 MB/s", 1, tr(_FROM_DISK)))
     if statistics.time_to_first_token_ms is not None:
         first = figures.duration(statistics.time_to_first_token_ms)
-        found.append(Figure(tr("first token"), first, "", first))
-    found.append(Figure("", figures.whole(statistics.tokens), tr("tokens"), ""))
+        found.append(Figure(tr("first token"), first, "", first, 6))
+    found.append(Figure("", figures.whole(statistics.tokens), tr("tokens"), "", 7))
     if statistics.acceptance_rate is not None:
-        found.append(Figure("", figures.percent(statistics.acceptance_rate), tr("accepted"), "00 %"))
+        found.append(Figure("", figures.percent(statistics.acceptance_rate), tr("accepted"), "00 %", 3))
     if statistics.mean_acceptance_length is not None:
         tau = figures.ratio(statistics.mean_acceptance_length)
-        found.append(Figure("", tau, tr("tokens/step"), "0.0"))
+        found.append(Figure("", tau, tr("tokens/step"), "0.0", 2))
     if statistics.resident_bytes:
-        found.append(Figure("RAM", figures.size(statistics.resident_bytes), "", ""))
+        found.append(Figure("RAM", figures.size(statistics.resident_bytes), "", "", 5))
     if statistics.mode:
-        found.append(Figure("", mode_title(statistics.mode), "", ""))
+        found.append(Figure("", mode_title(statistics.mode), "", "", 4))
     return tuple(found)
 
 

@@ -1,4 +1,4 @@
-"""The status strip: painted, wraps by itself, and its figures do not jitter."""
+"""The status strip: painted, one line where there is room, and its figures do not jitter."""
 
 from __future__ import annotations
 
@@ -21,11 +21,17 @@ _GAP_PX = 13
 _DOT_PX = 8
 _SPACE_PX = 4
 _CHEVRON_PX = 16
+_ONE_ROW_PX = 560  # narrower than this a live strip takes two rows
 _DIGIT = re.compile(r"\d")
+
+_Piece = Figure | str  # a phrase is words alone
+_Placed = tuple[float, _Piece, float]  # its left edge and width, in px
 
 
 class StatusStrip(QAbstractButton):
-    """One line of figures in a box while the reply runs, right-aligned and without a box when it is done.
+    """A line of figures in a box while the reply runs, right-aligned and without a box when it is done.
+
+    Where they do not fit, the least important ones are left to the tool tip; a narrow box has two lines.
 
     A click asks for more about them.
     """
@@ -35,7 +41,7 @@ class StatusStrip(QAbstractButton):
         self._theme = theme
         self._status = status
         self._reserved: dict[int, float] = {}
-        self._rows: list[list[tuple[float, Figure | str, float]]] = []
+        self._rows: list[list[_Placed]] = []
         self._fitted: tuple[int, Typography] | None = None
         self._type = theme.type
         self._words, self._value, self._widest_digit = self._measured()
@@ -73,29 +79,40 @@ class StatusStrip(QAbstractButton):
         return self._theme.type.px(_ROW_PX) * len(self._rows) + (4 if self._status.live else 0)
 
     def _lay_out(self, width: int) -> None:
-        padding = _PADDING_X_PX if self._status.live else 0
-        left = float(padding)
-        width -= _CHEVRON_PX if self._status.live else 0
-        self._rows = [[]]
-        if self._status.dot:
-            left += _DOT_PX + 8
-        pieces: list[Figure | str] = [
-            *([self._status.phrase] if self._status.phrase else []),
-            *self._status.figures,
-        ]
-        for index, piece in enumerate(pieces):
+        """Leave out the least important figures until the others fit; the tool tip has all of them."""
+        status = self._status
+        phrase: list[_Piece] = [status.phrase] if status.phrase else []
+        pieces = list(enumerate([*phrase, *status.figures]))
+        most_rows = 2 if status.live and width < self._theme.type.px(_ONE_ROW_PX) else 1
+        self._rows = self._in_rows(pieces, width)
+        while len(self._rows) > most_rows:
+            least = max(pieces, key=lambda piece: -1 if isinstance(piece[1], str) else piece[1].rank)
+            pieces.remove(least)
+            self._rows = self._in_rows(pieces, width)
+
+    def _in_rows(self, pieces: list[tuple[int, _Piece]], width: int) -> list[list[_Placed]]:
+        begin = (_PADDING_X_PX if self._status.live else 0) + (_DOT_PX + 8 if self._status.dot else 0)
+        end = width - (_PADDING_X_PX + _CHEVRON_PX if self._status.live else 0)
+        rows: list[list[_Placed]] = [[]]
+        left = float(begin)
+        for index, piece in pieces:
             needed = self._piece_width(index, piece)
-            if self._rows[-1] and left + needed > width - padding:
-                if not self._status.live:
-                    break  # a finished reply keeps to one line; the tool tip has the rest
-                self._rows.append([])
-                left = float(padding)
-            self._rows[-1].append((left, piece, needed))
+            if rows[-1] and left + needed > end:
+                rows.append([])
+                left = float(begin)
+            needed = min(needed, max(0.0, end - left))
+            rows[-1].append((left, piece, needed))
             left += needed + 2 * _GAP_PX
+        return rows
 
     def places(self) -> list[tuple[float, float]]:
         """Left edge and width of each figure as laid out, in px."""
         return [(left, width) for row in self._rows for left, _, width in row]
+
+    @property
+    def shown(self) -> list[str]:
+        """What there is room for, as laid out."""
+        return [piece if isinstance(piece, str) else piece.text for row in self._rows for _, piece, _ in row]
 
     def natural_width(self) -> int:
         """Width of everything on one line, in px."""
@@ -141,16 +158,18 @@ class StatusStrip(QAbstractButton):
             painter.setBrush(self._theme.color(self._status.dot))
             painter.drawEllipse(center, _DOT_PX / 2, _DOT_PX / 2)
 
-    def _paint_piece(self, painter: QPainter, piece: Figure | str, box: QRectF) -> None:
+    def _paint_piece(self, painter: QPainter, piece: _Piece, box: QRectF) -> None:
         flags, way = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, self.layoutDirection()
         if isinstance(piece, str):
             painter.setFont(self._theme.font(TextStyle.SMALL_MEDIUM))
             painter.setPen(self._theme.color("sub"))
-            painter.drawText(mirrored(self, box), flags, isolated(piece, way))
+            metrics = QFontMetricsF(painter.font())
+            words = metrics.elidedText(piece, Qt.TextElideMode.ElideRight, box.width() + 1)
+            painter.drawText(mirrored(self, box), flags, isolated(words, way))
             return
-        words, value = self._fonts()
+        plain_font, value_font = self._fonts()
         plain = self._words
-        painter.setFont(words)
+        painter.setFont(plain_font)
         painter.setPen(self._theme.color("sub"))
         left = box.left()
         if piece.before:
@@ -162,7 +181,7 @@ class StatusStrip(QAbstractButton):
             after = QRectF(right, box.top(), box.right() - right + 1, box.height())
             painter.drawText(mirrored(self, after), flags, isolated(piece.after, way))
             right -= _SPACE_PX
-        painter.setFont(value)
+        painter.setFont(value_font)
         painter.setPen(self._theme.color("text" if self._status.live else "sub"))
         inner = QRectF(left, box.top(), right - left + 1, box.height())
         if piece.after:  # the spare room of a changing figure stands before it, not between it and its word
@@ -177,7 +196,7 @@ class StatusStrip(QAbstractButton):
     def _fonts(self) -> tuple[QFont, QFont]:
         return self._theme.font(TextStyle.SMALL), self._theme.font(TextStyle.SMALL_BOLD)
 
-    def _piece_width(self, index: int, piece: Figure | str) -> float:
+    def _piece_width(self, index: int, piece: _Piece) -> float:
         if isinstance(piece, str):
             return QFontMetricsF(self._theme.font(TextStyle.SMALL_MEDIUM)).horizontalAdvance(piece)
         plain, strong = self._words, self._value

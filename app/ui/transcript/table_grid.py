@@ -20,23 +20,32 @@ from PySide6.QtWidgets import QWidget
 
 from app.chat.find import places
 from app.chat.formula import Formula
+from app.chat.markdown.cells import split_cells
 from app.ui.placing import runs_right_to_left
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.blocks import split_cells
+from app.ui.transcript.column_widths import column_widths
 from app.ui.transcript.drafted_text import Stretch, rendered_stretches, stretches_of_blocks
 from app.ui.transcript.formula_text import place_formulas, selected_text, set_markdown
+from app.ui.transcript.markdown_style import NO_HTML_MARKDOWN, leading_px, style_markdown
 from app.ui.transcript.ornaments import paint_ornaments
-from app.ui.transcript.prose import NO_HTML_MARKDOWN, leading_px, style_markdown
 from app.ui.transcript.text_marks import cursors, drafted_format, found_format
 
 _PAD_X_PX = 12
 _PAD_Y_PX = 4
-_NARROWEST_COLUMN_PX = 72
+# A column of long texts is at least this wide, one with a longer word as wide as that one, up to a limit.
+_LEAST_COLUMN_PX = 96
+_WIDEST_WORD_PX = 180
+_ROOMY_COLUMN_PX = 220  # where the table is scrolled sideways anyway
 
 
 class TableCell:
-    """One cell: a document, laid out at a column's width."""
+    """One cell: a document, laid out at a column's width.
+
+    Attributes:
+        natural_width: What it takes when nothing in it is wrapped, in px.
+        word_width: What its longest word takes, in px.
+    """
 
     def __init__(self, theme: Theme, markdown: str, alignment: Qt.AlignmentFlag, head: bool) -> None:
         self.markdown = markdown
@@ -56,6 +65,12 @@ class TableCell:
         self.awaited = place_formulas(self.document, formulas, theme)
         self.document.setTextWidth(-1)
         self.natural_width = self.document.idealWidth() + 1
+        self.word_width = self.natural_width  # a formula becomes smaller rather than be parted
+        if not formulas:
+            self.document.setTextWidth(1)
+            self.word_width = self.document.idealWidth() + 1
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        self.document.setDefaultTextOption(option)
 
     def search(self, pattern: re.Pattern[str] | None) -> None:
         """See where a pattern is; None ends the search."""
@@ -144,8 +159,15 @@ class TableGrid(QWidget):
         """Lay the table out and return the size it takes, which may be wider than asked for."""
         columns = range(len(self._rows[0]))
         pad = 2 * _PAD_X_PX
+        px = self._theme.type.px
         natural = [max(row[c].natural_width for row in self._rows) + pad for c in columns]
-        self._widths = _share(natural, float(width))
+        words = [max(row[c].word_width for row in self._rows) + pad for c in columns]
+        least = [
+            min(whole, max(px(_LEAST_COLUMN_PX), min(word, px(_WIDEST_WORD_PX), width / 2)))
+            for whole, word in zip(natural, words, strict=True)
+        ]
+        roomy = min(px(_ROOMY_COLUMN_PX), 0.6 * width)
+        self._widths = column_widths(natural, least, float(width), roomy)
         self._heights = [
             max(cell.fit(w - pad) for cell, w in zip(row, self._widths, strict=True)) + 2 * _PAD_Y_PX + 1
             for row in self._rows
@@ -256,20 +278,3 @@ def _alignment(cell: str, leading: Qt.AlignmentFlag) -> Qt.AlignmentFlag:
     if cell.endswith(":"):
         alignment = Qt.AlignmentFlag.AlignHCenter if cell.startswith(":") else Qt.AlignmentFlag.AlignRight
     return alignment | Qt.AlignmentFlag.AlignAbsolute
-
-
-def _share(natural: list[float], width: float) -> list[float]:
-    """Widths of columns: spare room in proportion, a shortage taken from the widest, down to a least width."""
-    total = sum(natural)
-    if total <= width:
-        spare = (width - total) / len(natural)
-        return [column + spare for column in natural]
-    least = [min(column, _NARROWEST_COLUMN_PX) for column in natural]
-    if sum(least) >= width:
-        return least
-    cap = width
-    for _ in range(12):  # the cap that makes the columns fill the width, by successive approximation
-        free = width - sum(column for column in natural if column <= cap)
-        wide = sum(column > cap for column in natural)
-        cap = max(_NARROWEST_COLUMN_PX, free / wide) if wide else cap
-    return [min(column, cap) for column in natural]

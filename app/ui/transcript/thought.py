@@ -8,10 +8,10 @@ from PySide6.QtCore import QRect, QSize, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
+from app.chat.markdown.block import Block
 from app.ui.placing import place
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
-from app.ui.transcript.blocks import Block
 from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.prose import ProseBlock
 from app.ui.transcript.selectable import Selectable

@@ -7,10 +7,10 @@ from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.chat.conversation import Message, MessageState
+from app.chat.markdown.block import BlockKind
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from app.ui.transcript.block_widgets import gap_px
-from app.ui.transcript.blocks import BlockKind
 from app.ui.transcript.prose import ProseBlock
 from app.ui.transcript.reply import ReplyView
 from app.ui.transcript.strip import StatusStrip

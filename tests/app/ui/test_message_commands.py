@@ -11,6 +11,7 @@ from app.ui.field_keys import FIELD_KEYS
 from app.ui.main_window import MainWindow
 from app.ui.shortcut_table import ShortcutTable, key_sections
 from app.ui.transcript.bubble import OwnMessage
+from app.ui.transcript.reply import ReplyView
 from tests.support.fake_workspace import FakeWorkspace
 
 ANSWER = "Two **words**.\n\n```py\nfirst\n```\n\n```sh\nlast\n```"
@@ -133,6 +134,123 @@ def test_the_last_message_is_edited(window: MainWindow, workspace: FakeWorkspace
     view = window.page.transcript.views[-2]
     assert isinstance(view, OwnMessage)
     assert view.editor is not None
+
+
+LONG = "A sentence of some length. " * 200  # one block: higher than the view, and light
+
+
+def answered_twice(window: MainWindow, workspace: FakeWorkspace, chat: int, at: int, text: str) -> None:
+    """A second version of a reply, and the first one shown again."""
+    reply = workspace.messages(chat)[at]
+    workspace.regenerate(chat, reply.id)
+    workspace.stream(chat, text)
+    workspace.finish(chat)
+    workspace.choose_alternative(chat, reply.id)
+
+
+def texts(window: MainWindow) -> list[str]:
+    return [view.text for view in window.page.transcript.views]
+
+
+def test_versions_are_stepped_through_of_the_message_that_has_the_focus(
+    window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    chat = workspace.add_conversation("Chat", 0, "Q", "upper", "Q", "lower")
+    window.page.open(chat)
+    answered_twice(window, workspace, chat, 3, "other lower")
+    answered_twice(window, workspace, chat, 1, "other upper")
+    upper = window.page.transcript.views[1]
+    assert isinstance(upper, ReplyView)
+
+    run(window, "previous-version")
+    assert texts(window)[1::2] == ["upper", "lower"]
+    upper.blocks.widgets[0].setFocus()
+    run(window, "next-version")
+    assert texts(window)[1::2] == ["other upper"]
+    run(window, "previous-version")  # the keyboard has gone on to the version in its place
+    assert texts(window)[1] == "upper"
+
+
+def test_versions_are_stepped_through_of_the_lowest_message_in_view(
+    window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    chat = workspace.add_conversation("Chat", 0, "Q", "upper", "Q", LONG)
+    window.page.open(chat)
+    answered_twice(window, workspace, chat, 3, LONG + "other")
+    answered_twice(window, workspace, chat, 1, "other upper")
+    bar = window.page.transcript.verticalScrollBar()
+
+    bar.setValue(bar.maximum())
+    run(window, "previous-version")
+    assert [texts(window)[1], texts(window)[3]] == ["upper", LONG]
+    workspace.edit_message(chat, workspace.messages(chat)[2].id, "Q, in other words")
+    workspace.stream(chat, LONG)
+    workspace.finish(chat)
+    window.page.transcript.show_message(workspace.messages(chat)[0].id)
+    run(window, "previous-version")  # of one's own message: the reply below has no other version
+    assert texts(window)[2] == "Q"
+    run(window, "next-version")  # back, though the reply below has another version here
+    assert texts(window)[2] == "Q, in other words"
+
+
+def test_nothing_is_stepped_through_out_of_view(window: MainWindow, workspace: FakeWorkspace) -> None:
+    chat = workspace.add_conversation("Chat", 0, "Q", "upper", "Q", LONG)
+    window.page.open(chat)
+    answered_twice(window, workspace, chat, 1, "other")
+    bar = window.page.transcript.verticalScrollBar()
+    window.page.transcript.jump_to_latest()
+    assert not window.commands["next-version"].isEnabled()
+
+    bar.setValue(0)
+
+    assert window.commands["next-version"].isEnabled()
+
+
+def test_the_reply_in_view_and_its_code_in_view_are_copied(
+    window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    upper = f"```py\none\n```\n\n{LONG}\n\n```py\ntwo\n```"
+    window.page.open(workspace.add_conversation("Chat", 0, "Q", upper, "Q", LONG))
+    transcript = window.page.transcript
+    transcript.show_message(transcript.messages[0].id)
+
+    run(window, "copy-reply")
+    assert QGuiApplication.clipboard().text() == upper
+    run(window, "copy-code")
+    assert QGuiApplication.clipboard().text() == "one"
+    transcript.show_message(transcript.messages[2].id)
+    transcript.verticalScrollBar().setValue(transcript.verticalScrollBar().value() - 80)
+    run(window, "copy-reply")
+    assert QGuiApplication.clipboard().text() == LONG
+    run(window, "copy-code")
+    assert QGuiApplication.clipboard().text() == "two"
+
+
+def test_the_message_that_the_reply_in_view_answers_is_edited(
+    window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    chat = workspace.add_conversation("Chat", 0, "One", LONG, "Two", LONG * 4)
+    window.page.open(chat)
+
+    run(window, "edit")
+
+    asked = workspace.messages(chat)[2]
+    view = window.page.transcript.view_of(asked.id)
+    assert isinstance(view, OwnMessage)
+    assert view.editor is not None
+
+
+def test_the_last_reply_is_made_again_from_far_above(window: MainWindow, workspace: FakeWorkspace) -> None:
+    turns = [text for number in range(40) for text in (f"Q{number}", LONG)]
+    chat = workspace.add_conversation("Chat", 0, *turns)
+    window.page.open(chat)
+    last = workspace.messages(chat)[-1]
+    window.page.transcript.show_message(workspace.messages(chat)[0].id)
+    assert window.page.transcript.view_of(last.id) is None
+
+    run(window, "regenerate")
+
+    assert workspace.calls[-1] == ("regenerate", chat, last.id)
 
 
 def test_chats_are_stepped_through_in_the_order_of_the_list(

@@ -114,6 +114,8 @@ def test_a_found_message_of_a_deleted_chat_opens_nothing(
         ("near the start", "near the start"),
         ("far " * 20 + "start", "…far far far far far start"),
         ("x" * 60 + "start", "…start"),
+        ("x" * 20 + " · a cell before it; start", "…a cell before it; start"),
+        ("x" * 24 + " · start", "…start"),
     ],
 )
 def test_the_word_found_stands_near_the_beginning_of_a_snippet(text: str, wanted: str) -> None:

@@ -19,8 +19,9 @@ from app.ui.settings.action_rows import ActionRow
 from app.ui.settings.choice_field import ChoiceField
 from app.ui.settings.dialog import SettingsDialog
 from app.ui.settings.number_field import NumberField
-from app.ui.settings.plain_fields import LineField, NamesField, SwitchField, TextField
+from app.ui.settings.plain_fields import LineField, NamesField, SwitchBox, SwitchField, TextField
 from app.ui.settings.row import SettingRow
+from app.ui.settings.slider import Slider
 from app.ui.theme.theme import Theme
 from tests.support.fake_workspace import READY, FakeWorkspace
 
@@ -388,23 +389,26 @@ def test_everything_has_a_name_and_the_tab_key_reaches_it_in_order(
     assert places == sorted(places)
 
 
-def test_the_focus_is_shown_once_and_to_the_keyboard_alone(qtbot: QtBot, dialog: SettingsDialog) -> None:
+@pytest.mark.parametrize("name", ["branching", "context"])
+def test_the_focus_is_shown_once_and_to_the_keyboard_alone(
+    qtbot: QtBot, dialog: SettingsDialog, name: str
+) -> None:
     dialog.go("speed")
-    field = dialog.row("branching").field
-    assert isinstance(field, SwitchField)
-    pictures = []
-    for reason in (Qt.FocusReason.MouseFocusReason, Qt.FocusReason.TabFocusReason):
-        dialog.head.search.setFocus()
-        field.box.setFocus(reason)
-        qtbot.waitUntil(field.box.hasFocus)
-        pictures.append(field.box.grab().toImage())
-        assert not dialog.ring.isVisible()
-    assert pictures[0] != pictures[1]
-    dialog.row("threads").field.controls[-1].setFocus()
-    dialog.foot.undo_button.setEnabled(True)
+    control = dialog.row(name).field.controls[0]
+    assert isinstance(control, (SwitchBox, Slider))
+    dialog.head.search.setFocus()
+    blurred = control.grab().toImage()
+    control.setFocus(Qt.FocusReason.MouseFocusReason)
+    qtbot.waitUntil(control.hasFocus)
+    assert not dialog.ring.isVisible()
+    dialog.head.search.setFocus()
     with dialog.ring.move_by_keyboard():
-        dialog.foot.undo_button.setFocus(Qt.FocusReason.TabFocusReason)
-    assert dialog.ring.isVisible()
+        control.setFocus(Qt.FocusReason.TabFocusReason)
+    qtbot.waitUntil(dialog.ring.isVisible)
+    assert control.grab().toImage() == blurred  # it paints no ring of its own
+    around = control.outline().translated(control.mapTo(dialog, QPoint(0, 0)))
+    assert dialog.ring.geometry().contains(around)
+    assert dialog.ring.height() < around.height() + 12
 
 
 def test_what_a_model_has_of_its_own_is_what_is_in_use(

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 from copy import copy
-from dataclasses import dataclass
-from enum import Enum
+
+from app.chat.markdown.block import FORMULA_ENDS, Block, BlockKind
+from app.chat.markdown.cells import split_cells
 
 _FENCE = re.compile(r"^( *)(`{3,}|~{3,})[ \t]*(.*?)[ \t]*$")
 _HEADING = re.compile(r"^ {0,3}#{1,6}(?:[ \t]|$)")
@@ -23,48 +24,7 @@ _FORMULA = re.compile(
 )
 _THINK_OPEN = "<think>"
 _THINK_CLOSE = "</think>"
-_FORMULA_ENDS = {"$$": "$$", "\\[": "\\]"}
 _LONGEST_LIST = 4_000
-
-
-class BlockKind(Enum):
-    """What a block is shown as."""
-
-    PARAGRAPH = "paragraph"
-    HEADING = "heading"
-    LIST = "list"
-    QUOTE = "quote"
-    RULE = "rule"
-    TABLE = "table"
-    CODE = "code"
-    FORMULA = "formula"
-    THINK = "think"
-
-
-@dataclass(frozen=True)
-class Block:
-    """One block of a reply.
-
-    Attributes:
-        kind: What it is.
-        text: Its Markdown; for code, formulas and thoughts what lies between their marks.
-        language: First word after a code fence; the mark that opened a formula, empty where that is part of it.
-        closed: False for a fence, a formula or a thought whose end has not come.
-    """
-
-    kind: BlockKind
-    text: str
-    language: str = ""
-    closed: bool = True
-
-    @property
-    def source(self) -> str:
-        """Its Markdown with its marks, as text to be copied."""
-        if self.kind is BlockKind.CODE:
-            return f"```{self.language}\n{self.text}\n```"
-        if self.kind is BlockKind.FORMULA and self.language:
-            return f"{self.language}\n{self.text}\n{_FORMULA_ENDS[self.language]}"
-        return self.text
 
 
 class BlockSplitter:
@@ -264,13 +224,13 @@ class BlockSplitter:
             return False
         if self._kind is BlockKind.QUOTE:
             return False
-        end = _FORMULA_ENDS.get(formula[2]) or f"\\end{{{formula[3]}}}"
+        end = FORMULA_ENDS.get(formula[2]) or f"\\end{{{formula[3]}}}"
         _, mark, after = formula[4].partition(end)
         if mark and after.strip(" .,;"):
             return False
         self._close()
         self._open(BlockKind.FORMULA)
-        self._language = formula[2] if formula[2] in _FORMULA_ENDS else ""
+        self._language = formula[2] if formula[2] in FORMULA_ENDS else ""
         self._fence = end
         rest = formula[4] if self._language else line.strip()
         if rest.strip():
@@ -325,26 +285,3 @@ def split_blocks(text: str) -> list[Block]:
     splitter.feed(text)
     splitter.finish()
     return splitter.frozen
-
-
-def split_cells(line: str) -> list[str]:
-    r"""The cells of one table row; ``\|`` and bars inside backticks do not part cells."""
-    row = line.strip()
-    row = row[1:] if row.startswith("|") else row
-    if row.endswith("|") and not row.endswith("\\|"):
-        row = row[:-1]
-    cells, cell, in_code, escaped = [], "", False, False
-    for character in row:
-        if escaped:
-            cell += character if character == "|" else "\\" + character
-            escaped = False
-        elif character == "\\":
-            escaped = True
-        elif character == "|" and not in_code:
-            cells.append(cell.strip())
-            cell = ""
-        else:
-            in_code ^= character == "`"
-            cell += character
-    cells.append((cell + ("\\" if escaped else "")).strip())
-    return cells

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.ui.transcript.blocks import Block, BlockKind, BlockSplitter, split_blocks, split_cells
+from app.chat.markdown.block import Block, BlockKind
+from app.chat.markdown.splitter import BlockSplitter, split_blocks
 
 PIECES = [
     "word ", "# Title", "## ", "\n", "\n\n",
@@ -125,20 +126,6 @@ def test_a_long_list_is_frozen_in_parts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "cells"),
-    [
-        ("| a | b |", ["a", "b"]),
-        ("a|b", ["a", "b"]),
-        (r"| a \| b | `c | d` |", ["a | b", "`c | d`"]),
-        (r"| \n |", [r"\n"]),
-        ("||", [""]),
-    ],
-)
-def test_cells(line: str, cells: list[str]) -> None:
-    assert split_cells(line) == cells
-
-
-@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("$$\nx\n$$", Block(BlockKind.FORMULA, "x", "$$")),
@@ -167,9 +154,3 @@ def test_marks_that_no_formula_follows_become_text_again() -> None:
 
 def test_a_formula_ends_a_list_and_the_list_goes_on() -> None:
     assert kinds("1. one\n   $$x$$\n2. two") == [BlockKind.LIST, BlockKind.FORMULA, BlockKind.LIST]
-
-
-def test_the_source_of_a_block_has_its_marks() -> None:
-    sources = [block.source for block in split_blocks("```py\nx\n```\n\\[y\\]\n\ntext")]
-
-    assert sources == ["```py\nx\n```", "\\[\ny\n\\]", "text"]
