@@ -135,18 +135,8 @@ def place_target(
 def _devices(plan: PlacementPlan, config: ModelConfig, link: Link) -> str:
     """Where the layers compute, in words."""
     if plan.kind == "layer-offload":
-        return say(
-            "{device} ({count} of {layers} layers stay there), cpu",
-            device=link.device,
-            count=plan.device_layers,
-            layers=config.layers,
-        )
-    return say(
-        "{device} ({count} of {layers} layers), cpu",
-        device=link.device,
-        count=plan.device_layers,
-        layers=config.layers,
-    )
+        return f"{link.device} ({plan.device_layers} of {config.layers} layers stay there), cpu"
+    return f"{link.device} ({plan.device_layers} of {config.layers} layers), cpu"
 
 
 def _stream(
@@ -178,7 +168,7 @@ def _stream(
         kind = disk_kind(packed.path)
         if kind in _SLOW_DISKS and speed < _SLOW_BYTES_S:
             note += f" {say(_SLOW_DISKS[kind])}"
-        return PlacedTarget(placement, layout.parameters, say("cpu, disk"), (note, *layout.notes))
+        return PlacedTarget(placement, layout.parameters, "cpu, disk", (note, *layout.notes))
 
     return open_packed(
         checkpoint,
