@@ -42,7 +42,6 @@ RANKS = {
     "engine.errors": -4,
     "engine.sentences": -4,
     "engine.sizes": -3,
-    "engine.sentences": -4,
 }
 # Makes the bundled models with everything below it; nothing imports it.
 TOP = "engine.training"
