@@ -54,6 +54,7 @@ from engine.planning.prediction import found_pairs, predictions
 from engine.planning.report_messages import machine_report
 from engine.reply import ReplyRun
 from engine.request import check_request
+from engine.sentences import say
 
 _PROGRESS_EVERY_S = 0.05
 _Request = Load | Generate | CheckDrafts | ReportMachine | MakePlan | PredictModels | FindPairs
@@ -150,19 +151,19 @@ class Engine:
             if isinstance(error, WeightsUnreadable):
                 self._unload()  # the next request begins with a load, which finds or makes a file that is whole
         except torch.OutOfMemoryError as error:
-            message = (
-                "The GPU ran out of memory: give it less of the model with a smaller GPU memory budget, or close "
-                "other programs that use it."
+            message = say(
+                "The GPU ran out of memory: give it less of the model with a smaller GPU memory "
+                "budget, or close other programs that use it."
             )
             self._fail(command.request_id, OutOfDeviceMemory.__name__, message, _traceback(error))
         except MemoryError as error:
-            message = (
+            message = say(
                 "The machine ran out of memory: close other programs, or choose a smaller model or context."
             )
             self._fail_short(command, OutOfMemory(message, _traceback(error)))
         except Exception as error:
             # A bug must end the reply and not the engine; the traceback goes to the details, without chat text.
-            message = (
+            message = say(
                 "Tenon made a mistake and stopped this reply: try again, and report it if it comes back."
             )
             self._fail(command.request_id, "InternalError", message, _traceback(error))
@@ -172,7 +173,7 @@ class Engine:
     def _check(self) -> None:
         """Raise `Cancelled` when the request that runs is to stop."""
         if self._closing.is_set() or self._running in self._cancelled:
-            raise Cancelled("The request was stopped.")
+            raise Cancelled(say("The request was stopped."))
 
     def _check_drafts(self, command: CheckDrafts) -> None:
         fits = DraftCheck(command.options)

@@ -33,6 +33,7 @@ from engine.placement.resident import Resident
 from engine.planning.fit import draft_context, draft_format, fit_draft
 from engine.planning.hardware import half_type
 from engine.planning.planner import choose_plan
+from engine.sentences import figure, mark, say
 from engine.text.pairing import check_pair
 from engine.text.tokenizer import Tokenizer
 from engine.weights.checkpoint import Checkpoint
@@ -40,10 +41,7 @@ from engine.weights.draft_kind import draft_kind
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 _CPU = torch.device("cpu")
-_NO_GPU = "There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model."
-_GPU_TOO_SMALL = (
-    "The draft needs {needed:.3g} GB of the GPU's memory and may take {budget:.3g} GB, so it runs on the CPU."
-)
+_NO_GPU = mark("There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model.")
 
 
 @dataclass(frozen=True)
@@ -106,11 +104,11 @@ def plan_draft(
     fit = fit_draft(config, options)
     on_cpu = fit.weight_bytes + fit.cache_bytes
     if gpu is None:
-        return DraftPlan(reference, checkpoint, config, fit.weights, _CPU, on_cpu, (_NO_GPU,))
+        return DraftPlan(reference, checkpoint, config, fit.weights, _CPU, on_cpu, (say(_NO_GPU),))
     half = DENSE_BF16
     needed = weight_bytes(config, half) + cache_bytes(config, fit.context, half)
     if needed > vram_budget_bytes:
-        note = _GPU_TOO_SMALL.format(needed=needed / 1e9, budget=vram_budget_bytes / 1e9)
+        note = _gpu_too_small(needed, vram_budget_bytes)
         return DraftPlan(reference, checkpoint, config, fit.weights, _CPU, on_cpu, (note,))
     return DraftPlan(reference, checkpoint, config, fit.weights, gpu, needed)
 
@@ -134,15 +132,23 @@ def _plan_head(
         return DraftPlan(reference, checkpoint, layout.blocks, weights, device, size, notes)
 
     if gpu is None:
-        return plan(weights, _CPU, 0, _NO_GPU)
+        return plan(weights, _CPU, 0, say(_NO_GPU))
     half = half_type(gpu)
     # On another device what is shared has to be copied.
     copied = target.vocabulary_size * target.hidden_size * half.itemsize * (1 if target.tied else 2)
     on_gpu = plan(WeightFormat("16 bits", half, half, half), gpu, copied)
     if on_gpu.size_bytes > vram_budget_bytes:
-        note = _GPU_TOO_SMALL.format(needed=on_gpu.size_bytes / 1e9, budget=vram_budget_bytes / 1e9)
+        note = _gpu_too_small(on_gpu.size_bytes, vram_budget_bytes)
         return plan(weights, _CPU, 0, note)
     return on_gpu
+
+
+def _gpu_too_small(needed_bytes: int, budget_bytes: int) -> str:
+    return say(
+        "The draft needs {needed} GB of the GPU's memory and may take {budget} GB, so it runs on the CPU.",
+        needed=figure(needed_bytes / 1e9, ".3g"),
+        budget=figure(budget_bytes / 1e9, ".3g"),
+    )
 
 
 class LoadedDraft:
@@ -246,8 +252,13 @@ def check_head(mode: Mode, reference: str) -> None:
     """
     if mode.drafting == "branches":
         raise InvalidOption(
-            f"The draft {reference} is a head that needs the model's hidden states, so it cannot guess while the model "
-            f"is read: choose a small model of the same vocabulary as the draft for {mode.name}, or the mode dovetail."
+            say(
+                "The draft {reference} is a head that needs the model's hidden states, so it cannot "
+                "guess while the model is read: choose a small model of the same vocabulary as the "
+                "draft for {name}, or the mode dovetail.",
+                reference=reference,
+                name=mode.name,
+            )
         )
 
 

@@ -40,6 +40,7 @@ from engine.planning.memory_places import Gpu, MachineMemory, memory_places
 from engine.planning.placement_plan import PlacementPlan
 from engine.planning.planner import choose_draft
 from engine.planning.thresholds import GPU_RESERVE_BYTES
+from engine.sentences import figure, mark, say
 from engine.text.gate import Gate
 from engine.text.token_texts import TokenTexts
 from engine.text.tokenizer import Tokenizer, read_end_ids
@@ -51,9 +52,31 @@ from engine.weights.draft_kind import draft_kind
 _LARGE_BYTES = 128 << 20
 _TRIALS = 7
 _CPU = torch.device("cpu")
-_GPU_UNUSED = (
+_GPU_UNUSED = mark(
     "What the GPU does not take of the model is more than memory takes, so the CPU computes all of it."
 )
+
+# By whether the GPU's memory was full.
+_NO_WAY_HOME = {
+    True: mark(
+        "The GPU ran out of memory, and the model's layers that were there need {needed} GB of memory, of which {free} "
+        "GB are free: set the GPU memory budget to 0 and ask again."
+    ),
+    False: mark(
+        "The GPU stopped working ({reason}), and the model's layers that were there need {needed} GB of memory, of "
+        "which {free} GB are free: set the GPU memory budget to 0 and ask again."
+    ),
+}
+_MOVED_HOME = {
+    True: mark(
+        "The GPU ran out of memory, so the model's layers move to the CPU and the reply goes on there in {name} "
+        "weights."
+    ),
+    False: mark(
+        "The GPU stopped working ({reason}), so the model's layers move to the CPU and the reply goes on there in "
+        "{name} weights."
+    ),
+}
 
 
 class LoadedModel:
@@ -97,8 +120,11 @@ class LoadedModel:
         folder = find_model(options.model)
         if draft_kind(folder) == "head":
             raise UnsupportedModel(
-                f"The folder {folder} holds a draft head and not a whole model: choose the model that it was made for, "
-                "and name this folder as its draft."
+                say(
+                    "The folder {folder} holds a draft head and not a whole model: choose the model that "
+                    "it was made for, and name this folder as its draft.",
+                    folder=folder,
+                )
             )
         checkpoint = Checkpoint(folder)
         config = read_config(checkpoint)
@@ -130,7 +156,7 @@ class LoadedModel:
         device_plan = on_gpu(fit.weights, fit.context)
         if fit.plan.kind == "stream":
             unused = device_plan.size_bytes > 0 and _gpu_part(options) is not None
-            device_plan = DevicePlan(fit.plan, notes=(_GPU_UNUSED,) if unused else device_plan.notes)
+            device_plan = DevicePlan(fit.plan, notes=(say(_GPU_UNUSED),) if unused else device_plan.notes)
         self.link = Link(gpu if gpu is not None and (draft_there or device_plan.size_bytes) else _CPU)
         self.placement_plan = device_plan.placement
         placed = place_target(
@@ -211,10 +237,8 @@ class LoadedModel:
         """The target with all of its layers on the host, after the GPU failed with some of them."""
         at_home, self._at_home = self._at_home, None
         assert at_home is not None, "layers are on the GPU"
-        if isinstance(error, torch.OutOfMemoryError):
-            what = "The GPU ran out of memory"
-        else:
-            what = f"The GPU stopped working ({str(error).strip().splitlines()[0][:120]})"
+        full = isinstance(error, torch.OutOfMemoryError)
+        reason = str(error).strip().partition("\n")[0][:120]
         self.release()
         self._whole = False
         config, plan = self.target.config, self.placement_plan
@@ -223,13 +247,14 @@ class LoadedModel:
         free = available_memory_bytes()
         if needed > free:
             raise OutOfMemory(
-                f"{what}, and the model's layers that were there need {needed / 1e9:.3g} GB of memory, of which "
-                f"{free / 1e9:.3g} GB are free: set the GPU memory budget to 0 and ask again."
+                say(
+                    _NO_WAY_HOME[full],
+                    reason=reason,
+                    needed=figure(needed / 1e9, ".3g"),
+                    free=figure(free / 1e9, ".3g"),
+                )
             )
-        self.tell(
-            f"{what}, so the model's layers move to the CPU and the reply goes on there in "
-            f"{self._weights.name} weights."
-        )
+        self.tell(say(_MOVED_HOME[full], reason=reason, name=self._weights.name))
         self.placement, self.placement_plan = at_home(), PlacementPlan()
         self._whole = True
         self.target_devices = "cpu"
@@ -252,8 +277,16 @@ def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:
     in_use = library.available()
     if weights.packing is None or in_use not in (None, "portable"):
         return ()
-    why = library.reason() if in_use is None else "this processor has neither AVX2 nor ARM's dot products."
-    return (f"Replies in {weights.name} weights will be slow: {why}",)
+    if in_use is None:
+        return (
+            say("Replies in {name} weights will be slow: {why}", name=weights.name, why=library.reason()),
+        )
+    return (
+        say(
+            "Replies in {name} weights will be slow: this processor has neither AVX2 nor ARM's dot products.",
+            name=weights.name,
+        ),
+    )
 
 
 def _vram_budget(options: LoadOptions, gpu: torch.device | None) -> int:
@@ -275,7 +308,9 @@ def _faster_thread_count(target: Target) -> int:
 
 def _set_threads(threads: int | None) -> None:
     if threads is not None and not 1 <= threads <= 1024:
-        raise InvalidOption(f"The number of threads is {threads}, but it must be between 1 and 1024.")
+        raise InvalidOption(
+            say("The number of threads is {threads}, but it must be between 1 and 1024.", threads=threads)
+        )
     torch.set_num_threads(threads or usable_cores())
 
 
@@ -284,5 +319,6 @@ def _read_gate(folder: Path) -> Gate | None:
         return Gate.read(folder)
     except ValueError as error:
         raise ConfigInvalid(
-            f"The guide's topics in {folder} cannot be read: install Tenon again.", details=str(error)
+            say("The guide's topics in {folder} cannot be read: install Tenon again.", folder=folder),
+            details=str(error),
         ) from error

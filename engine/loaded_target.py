@@ -25,14 +25,16 @@ from engine.placement.streamed import Streamed
 from engine.planning.disk import DiskKind, disk_kind
 from engine.planning.hardware import half_type
 from engine.planning.placement_plan import PlacementPlan
+from engine.sentences import figure, mark, say
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.packed_file import PackedFile
 
-_STREAMED = (
-    "The model is larger than the memory it may take, so {layers} of its {all} layers ({size:.2g} GB) are read from "
-    "the disk for each token or draft, which takes about {seconds:.2g} s."
-)
-_SLOW_DISKS: dict[DiskKind | None, str] = {"network": "a network drive", "spinning": "a spinning disk"}
+_SLOW_DISKS: dict[DiskKind | None, str] = {
+    "network": mark("Its file lies on a network drive: a solid-state drive in this machine would be faster."),
+    "spinning": mark(
+        "Its file lies on a spinning disk: a solid-state drive in this machine would be faster."
+    ),
+}
 # Virtual disks say that they turn; no single disk that does reads as fast as this, nor does a usual network.
 _SLOW_BYTES_S = 400e6
 _CPU = torch.device("cpu")
@@ -155,17 +157,17 @@ def _stream(
         layout = PackedLayout(config, weight_format, packed.sections)
         placement = Streamed(packed, layout, plan.pinned_layers, plan.buffers, checked)
         speed = placement.measure_disk(checked)
-        note = _STREAMED.format(
+        note = say(
+            "The model is larger than the memory it may take, so {layers} of its {all} layers ({size} GB) are read "
+            "from the disk for each token or draft, which takes about {seconds} s.",
             layers=config.layers - plan.pinned_layers,
             all=config.layers,
-            size=placement.streamed_bytes / 1e9,
-            seconds=placement.streamed_bytes / speed,
+            size=figure(placement.streamed_bytes / 1e9, ".2g"),
+            seconds=figure(placement.streamed_bytes / speed, ".2g"),
         )
         kind = disk_kind(packed.path)
         if kind in _SLOW_DISKS and speed < _SLOW_BYTES_S:
-            note += (
-                f" Its file lies on {_SLOW_DISKS[kind]}: a solid-state drive in this machine would be faster."
-            )
+            note += f" {say(_SLOW_DISKS[kind])}"
         return PlacedTarget(placement, layout.parameters, "cpu, disk", (note, *layout.notes))
 
     return open_packed(

@@ -34,6 +34,7 @@ from engine.planning.hardware import device_peak_bytes, own_memory
 from engine.planning.outlook import Outlook
 from engine.planning.planner import choose_plan
 from engine.request import fit_prompt, opening, settled_sampler
+from engine.sentences import mark, say
 from engine.text.gate import HeldReply
 from engine.text.stop import ReplyText
 from engine.verifying.confidence import ConfidenceRecord
@@ -42,9 +43,11 @@ from engine.verifying.verdict import Verifier
 
 _STATISTICS_EVERY_S = 0.25
 _UNCONFIRMED_EVERY_S = 0.1
-_OFFERED = "The guide was not sure of its answer, so it offers the nearest topics that it knows instead."
-_WITHHELD = "The guide's answer did not hold, so it is not shown."
-_LOSSY = "Typical acceptance is lossy: the reply may differ from what the model alone would say."
+_OFFERED = mark(
+    "The guide was not sure of its answer, so it offers the nearest topics that it knows instead."
+)
+_WITHHELD = mark("The guide's answer did not hold, so it is not shown.")
+_LOSSY = mark("Typical acceptance is lossy: the reply may differ from what the model alone would say.")
 
 
 class ReplyRun:
@@ -110,7 +113,7 @@ class ReplyRun:
             self._reply.follow(self._prompt[-1:])
         self._emit(PlanChosen(self._request.request_id, self._plan))
         if not RULES[self._request.verify].lossless:
-            self._emit(Notice(self._request.request_id, _LOSSY))
+            self._emit(Notice(self._request.request_id, say(_LOSSY)))
         self._model.tell = self._notice
         options = self._request.options
         mode = MODES[self._plan.mode]
@@ -190,7 +193,7 @@ class ReplyRun:
         """Show what the gate held back, or what it puts in its place."""
         verdict = held.finish(complete=self._reply.stop_reason is not None)
         if verdict.replaced:
-            self._emit(Notice(self._request.request_id, _OFFERED if verdict.topics else _WITHHELD))
+            self._emit(Notice(self._request.request_id, say(_OFFERED if verdict.topics else _WITHHELD)))
         if verdict.text:
             self._shown += verdict.text
             self._emit(TokensAdded(self._request.request_id, verdict.text, ()))

@@ -9,11 +9,12 @@ from typing import Any
 from engine.errors import EmptyPrompt, InvalidOption
 from engine.messages import ContextTrimmed, Event, Generate, Notice, SamplingOptions
 from engine.model.sampling import Sampler
+from engine.sentences import mark, say
 from engine.text.context_window import check_length, fit_conversation
 from engine.text.tokenizer import Tokenizer
 from engine.verifying.rules import RULES
 
-_NO_TEMPLATE = "This model brings no chat template, so the conversation is given to it as plain text."
+_NO_TEMPLATE = mark("This model brings no chat template, so the conversation is given to it as plain text.")
 
 
 def check_request(request: Generate) -> None:
@@ -25,12 +26,21 @@ def check_request(request: Generate) -> None:
     """
     last = request.raw_prompt if request.raw_prompt is not None else _last_content(request)
     if not last.strip():
-        raise EmptyPrompt("The message is empty: write a question first.")
+        raise EmptyPrompt(say("The message is empty: write a question first."))
     if request.max_tokens is not None and request.max_tokens < 1:
-        raise InvalidOption(f"The limit of tokens is {request.max_tokens}, but it must be at least 1.")
+        raise InvalidOption(
+            say(
+                "The limit of tokens is {max_tokens}, but it must be at least 1.",
+                max_tokens=request.max_tokens,
+            )
+        )
     if request.verify not in RULES:
         raise InvalidOption(
-            f"There is no rule of verification {request.verify!r}: choose {', '.join(RULES)}."
+            say(
+                "There is no rule of verification {verify}: choose {names}.",
+                verify=repr(request.verify),
+                names=", ".join(RULES),
+            )
         )
     Sampler(**{name: value for name, value in vars(request.sampling).items() if value is not None})
     for text in (request.raw_prompt or "", *request.stop, *(message.content for message in request.messages)):
@@ -38,7 +48,7 @@ def check_request(request: Generate) -> None:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
             raise InvalidOption(
-                "The message holds bytes that are not UTF-8 text: convert it to UTF-8 first."
+                say("The message holds bytes that are not UTF-8 text: convert it to UTF-8 first.")
             ) from error
 
 
@@ -67,7 +77,7 @@ def fit_prompt(
         check_length(len(prompt), context)
         return prompt
     if not tokenizer.has_chat_template:
-        emit(Notice(request.request_id, _NO_TEMPLATE))
+        emit(Notice(request.request_id, say(_NO_TEMPLATE)))
     begun = opening(request)
     turns = request.messages[:-1] if begun else request.messages
     fitted = fit_conversation(turns, partial(tokenizer.render, opening=begun), context, request.max_tokens)

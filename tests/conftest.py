@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.sentences import LANGUAGE
+
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
@@ -17,3 +19,8 @@ def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TENON_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("TENON_CONFIG_DIR", str(tmp_path / "config"))
     monkeypatch.setenv("TENON_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture(autouse=True)
+def _english(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(LANGUAGE, "en")

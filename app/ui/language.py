@@ -8,6 +8,7 @@ from PySide6.QtCore import QCoreApplication, QLibraryInfo, QLocale, QTranslator
 from PySide6.QtWidgets import QApplication
 
 from app import words
+from engine import sentences
 
 TRANSLATIONS = Path(__file__).resolve().parents[2] / "assets" / "translations"
 # What the texts are filed under in the compiled files; there is only one such name.
@@ -25,7 +26,7 @@ def spoken(chosen: str) -> str:
 
 
 def speak(application: QApplication, chosen: str) -> str:
-    """Translate the window's texts from here on, and Qt's own; returns the language.
+    """Translate the window's texts from here on, Qt's own and the engine's sentences; returns the language.
 
     English has a file as well: it holds the plurals.
     """
@@ -41,6 +42,7 @@ def speak(application: QApplication, chosen: str) -> str:
     if chosen in LANGUAGES:
         QLocale.setDefault(QLocale(language))
     words.speak(_translated)
+    sentences.speak(language)
     return language
 
 

@@ -103,6 +103,11 @@
    <translation>Eine Datei des Modells ist beschädigt</translation>
   </message>
   <message>
+   <location filename="engine/hub/answers.py" />
+   <source>A file of {repo} is not on the hub any more: get it again at its present revision.</source>
+   <translation>Eine Datei von {repo} ist nicht mehr auf dem Hub: in der jetzigen Revision neu holen.</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>A file with all that was changed, for another computer or to keep.</source>
    <translation>Eine Datei mit allem, was geändert wurde, für einen anderen Computer oder zum Aufheben.</translation>
@@ -123,9 +128,24 @@
    <translation>Ein Spiegelserver des Hubs zum Suchen und Herunterladen; leer steht für den Hub selbst.</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>A model cannot be called {name}: give another one with --name.</source>
+   <translation>Ein Modell kann nicht {name} heißen: mit --name einen anderen Namen angeben.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/offer.py" />
+   <source>A model cannot be called {name}: use letters, digits, spaces and . _ + - alone.</source>
+   <translation>Ein Modell kann nicht {name} heißen: nur Buchstaben, Ziffern, Leerzeichen und . _ + - benutzen.</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>A model that nothing was asked of for so long leaves the memory; the next message loads it again.</source>
    <translation>Ein Modell, das so lange nichts gefragt wurde, verlässt den Speicher; die nächste Nachricht lädt es wieder.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>A quantization is asked for, and safetensors have none: leave one of them out.</source>
+   <translation>Eine Quantisierung ist verlangt, und safetensors haben keine: eines von beiden weglassen.</translation>
   </message>
   <message>
    <location filename="app/ui/done_notice.py" />
@@ -181,6 +201,31 @@
    <location filename="app/ui/models/get_dialog.py" />
    <source>A token is kept already; paste another one to replace it</source>
    <translation>Ein Token ist schon hinterlegt; ein anderer ersetzt ihn</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>A value in config.json is missing or of the wrong kind; download it again.</source>
+   <translation>Ein Wert in der config.json fehlt oder ist von der falschen Art: neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>A value in the GGUF file's metadata is missing or of the wrong kind; download it again.</source>
+   <translation>Ein Wert in den Metadaten der GGUF-Datei fehlt oder ist von der falschen Art: neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>A value in the draft's config.json is missing or of the wrong kind; download it again.</source>
+   <translation>Ein Wert in der config.json des Entwurfs fehlt oder ist von der falschen Art: neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_layout.py" />
+   <source>A value in the draft's config.json is of the wrong kind; download it again.</source>
+   <translation>Ein Wert in der config.json des Entwurfs ist von der falschen Art: neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/unpacking.py" />
+   <source>A wheel wants to write to {name}, which is outside of its folder: it is not used.</source>
+   <translation>Ein Wheel will nach {name} schreiben, also außerhalb seines Ordners: es wird nicht benutzt.</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/about_dialog.py" />
@@ -306,6 +351,11 @@
    <translation>Immer</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Another import is under way: wait for it, and try again.</source>
+   <translation>Ein anderer Import läuft gerade: abwarten und neu versuchen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/preset_row.py" />
    <source>Another name for the preset</source>
    <translation>Neuer Name der Vorlage</translation>
@@ -314,6 +364,16 @@
    <location filename="app/storage/failures.py" />
    <source>Another program is using the chats in {folder}: close it and send again.</source>
    <translation>Ein anderes Programm benutzt die Chats in {folder}: dort schließen und neu senden.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>Another window or command of Tenon is fetching GPU support: wait for it.</source>
+   <translation>Ein anderes Fenster oder ein anderer Befehl von Tenon holt gerade die GPU-Unterstützung: abwarten.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/download/download.py" />
+   <source>Another window or command of Tenon is fetching {name} already: wait for it, or pause it.</source>
+   <translation>Ein anderes Fenster oder ein anderer Befehl von Tenon holt {name} schon: abwarten oder anhalten.</translation>
   </message>
   <message>
    <location filename="app/ui/message_commands.py" />
@@ -424,6 +484,31 @@
    <location filename="app/chat/choices.py" />
    <source>Auto</source>
    <translation>Auto</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>Auto: a draft is given, so dovetail guesses with it.</source>
+   <translation>Auto: ein Entwurf ist angegeben, daher rät dovetail mit ihm.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>Auto: lookup needs no second model, and drafts only while that is faster than plain.</source>
+   <translation>Auto: lookup braucht kein zweites Modell und entwirft nur, solange das schneller ist als plain.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Auto: plain, predicted at {speed}; no other mode is predicted to be faster here.</source>
+   <translation>Auto: plain, vorhergesagt {speed}; kein anderer Modus ist hier laut Vorhersage schneller.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Auto: {mode}, predicted at {speed} ({summary}).</source>
+   <translation>Auto: {mode}, vorhergesagt {speed} ({summary}).</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Auto: {mode}, predicted at {speed}, {times} times plain's ({summary}).</source>
+   <translation>Auto: {mode}, vorhergesagt {speed}, das {times}-Fache von plain ({summary}).</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -899,6 +984,11 @@
    <translation>Disk im Arbeitsspeicher</translation>
   </message>
   <message>
+   <location filename="engine/planning/planner.py" />
+   <source>Dovetail was chosen: a draft guesses trees of tokens, and the model checks each tree in one pass.</source>
+   <translation>Dovetail wurde gewählt: ein Entwurf rät Bäume von Tokens, und das Modell prüft jeden Baum in einem Durchlauf.</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/card.py" />
    <source>Download</source>
    <translation>Herunterladen</translation>
@@ -1027,6 +1117,11 @@
    <translation>Alle Zahlen sind angenommen: die Geschwindigkeiten dieses Computers wurden nie gemessen.</translation>
   </message>
   <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Every layer fits on the GPU, so that none would have to be copied there.</source>
+   <translation>Alle Schichten passen auf die GPU, sodass keine dorthin kopiert werden müsste.</translation>
+  </message>
+  <message>
    <location filename="app/ui/erasing.py" />
    <source>Everything is erased.</source>
    <translation>Alles ist gelöscht.</translation>
@@ -1105,6 +1200,11 @@
    <location filename="app/ui/machine/gpu_section.py" />
    <source>Fetching...</source>
    <translation>Wird geholt...</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Files of several folders cannot be used in place: add --copy.</source>
+   <translation>Dateien aus mehreren Ordnern lassen sich nicht am Ort benutzen: --copy hinzufügen.</translation>
   </message>
   <message>
    <location filename="app/ui/find_bar.py" />
@@ -1262,9 +1362,79 @@
    <translation>GPU-Unterstützung</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/status.py" />
+   <source>GPU support ({title}) is installed and works with {seen}.</source>
+   <translation>Die GPU-Unterstützung ({title}) ist installiert und läuft mit {seen}.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because another torch is imported in its place: check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation>Die GPU-Unterstützung ({title}) ist ausgeschaltet, denn statt ihres torch wird ein anderes importiert: den Treiber der GPU prüfen oder die Unterstützung mit `tenon gpu install` neu holen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because it cannot be checked ({reason}): check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation>Die GPU-Unterstützung ({title}) ist ausgeschaltet, denn sie lässt sich nicht prüfen ({reason}): den Treiber der GPU prüfen oder die Unterstützung mit `tenon gpu install` neu holen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because its torch cannot be imported ({reason}): check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation>Die GPU-Unterstützung ({title}) ist ausgeschaltet, denn ihr torch lässt sich nicht importieren ({reason}): den Treiber der GPU prüfen oder die Unterstützung mit `tenon gpu install` neu holen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because its torch did not answer in {seconds} s: check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation>Die GPU-Unterstützung ({title}) ist ausgeschaltet, denn ihr torch hat in {seconds} s nicht geantwortet: den Treiber der GPU prüfen oder die Unterstützung mit `tenon gpu install` neu holen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because its torch ended the process with code {code}: check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation>Die GPU-Unterstützung ({title}) ist ausgeschaltet, denn ihr torch hat den Prozess mit Code {code} beendet: den Treiber der GPU prüfen oder die Unterstützung mit `tenon gpu install` neu holen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because its torch sees no GPU: check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation>Die GPU-Unterstützung ({title}) ist ausgeschaltet, denn ihr torch sieht keine GPU: den Treiber der GPU prüfen oder die Unterstützung mit `tenon gpu install` neu holen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because the GPU cannot compute with it ({reason}): check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation>Die GPU-Unterstützung ({title}) ist ausgeschaltet, denn die GPU kann damit nicht rechnen ({reason}): den Treiber der GPU prüfen oder die Unterstützung mit `tenon gpu install` neu holen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because the GPU computes wrong results with it: check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation>Die GPU-Unterstützung ({title}) ist ausgeschaltet, denn die GPU rechnet damit falsch: den Treiber der GPU prüfen oder die Unterstützung mit `tenon gpu install` neu holen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installed_addon.py" />
+   <source>GPU support ({title}) was fetched for another version of Tenon, so it is switched off: fetch it again with `tenon gpu install`.</source>
+   <translation>Die GPU-Unterstützung ({title}) wurde für eine andere Version von Tenon geholt und ist daher ausgeschaltet: mit `tenon gpu install` neu holen.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>GPU support cannot be used</source>
    <translation>GPU-Unterstützung ist nicht nutzbar</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>GPU support for {name} is {title}.</source>
+   <translation>Die GPU-Unterstützung für {name} ist {title}.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>GPU support for {name} with driver {driver} is {title}.</source>
+   <translation>Die GPU-Unterstützung für {name} mit Treiber {driver} ist {title}.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installed_addon.py" />
+   <source>GPU support in {folder} cannot be removed while it is in use: close every window of Tenon first.</source>
+   <translation>Die GPU-Unterstützung in {folder} lässt sich nicht entfernen, solange sie in Gebrauch ist: erst alle Fenster von Tenon schließen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/families.py" />
+   <source>Gemma 3 (text part)</source>
+   <translation>Gemma 3 (Textteil)</translation>
   </message>
   <message>
    <location filename="app/chat/choices.py" />
@@ -1290,6 +1460,11 @@
    <location filename="app/ui/models/get_dialog.py" />
    <source>Get {title}</source>
    <translation>{title} holen</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Give one folder, or files alone.</source>
+   <translation>Entweder einen Ordner oder nur Dateien angeben.</translation>
   </message>
   <message>
    <location filename="app/ui/models/giving_up_dialog.py" />
@@ -1355,6 +1530,11 @@
    <location filename="app/chat/choices.py" />
    <source>Guesses the next tokens from the text so far, checks several at once.</source>
    <translation>Rät die nächsten Tokens aus dem bisherigen Text, prüft mehrere auf einmal.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>HF_HUB_OFFLINE is set, so the hub is not asked: unset it to search and download.</source>
+   <translation>HF_HUB_OFFLINE ist gesetzt, daher wird der Hub nicht gefragt: zum Suchen und Herunterladen die Variable entfernen.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -1548,9 +1728,19 @@
    <translation>Er ließ sich nicht ansehen. Alles andere geht trotzdem.</translation>
   </message>
   <message>
+   <location filename="engine/hub/search.py" />
+   <source>It holds neither GGUF nor safetensors files.</source>
+   <translation>Es enthält weder GGUF- noch safetensors-Dateien.</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/gpu_section.py" />
    <source>It is PyTorch for this graphics card, in a folder of its own, and can be removed again.</source>
    <translation>Das ist PyTorch für diese Grafikkarte, in einem eigenen Ordner, und lässt sich wieder entfernen.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>It is for models larger than memory, and this one fits.</source>
+   <translation>Der Modus ist für Modelle, die größer sind als der Arbeitsspeicher, und dieses passt hinein.</translation>
   </message>
   <message>
    <location filename="app/ui/models/removal_dialog.py" />
@@ -1573,9 +1763,59 @@
    <translation>Sie ist kein UTF-8-Text.</translation>
   </message>
   <message>
+   <location filename="engine/hub/search.py" />
+   <source>It is quantized with {method}; take the original or a GGUF version.</source>
+   <translation>Es ist mit {method} quantisiert: das Original oder eine GGUF-Version nehmen.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>It needs a draft: name a small model of the same vocabulary, or a head that was made for this model.</source>
+   <translation>Der Modus braucht einen Entwurf: ein kleines Modell mit demselben Vokabular angeben oder einen Kopf, der für dieses Modell gemacht ist.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>It needs a small model as its draft: a head cannot go on while the model is on its way.</source>
+   <translation>Der Modus braucht ein kleines Modell als Entwurf: ein Kopf kann nicht weiterraten, während das Modell gelesen wird.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>It needs layers on the GPU, and the setting for GPU layers is 0.</source>
+   <translation>Der Modus braucht Schichten auf der GPU, und die Einstellung für GPU-Schichten ist 0.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>It needs {least} of memory beside its draft even when its layers are read from the disk, and {free} are free.</source>
+   <translation>Es braucht neben seinem Entwurf {least} Speicher, selbst wenn seine Schichten von der Disk gelesen werden, und {free} sind frei.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>It needs {least} of memory even when its layers are read from the disk, and {free} are free.</source>
+   <translation>Es braucht {least} Speicher, selbst wenn seine Schichten von der Disk gelesen werden, und {free} sind frei.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>It supports Arc cards and the graphics of Core Ultra processors alone, and is of no use with older Intel graphics.</source>
+   <translation>Sie unterstützt nur Arc-Karten und die Grafik von Core-Ultra-Prozessoren und nützt bei älterer Intel-Grafik nichts.</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/removal_dialog.py" />
    <source>Its draft {name} too, {size}</source>
    <translation>Auch sein Entwurf {name}, {size}</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_target.py" />
+   <source>Its file lies on a network drive: a solid-state drive in this machine would be faster.</source>
+   <translation>Seine Datei liegt auf einem Netzlaufwerk: eine SSD in diesem Computer wäre schneller.</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_target.py" />
+   <source>Its file lies on a spinning disk: a solid-state drive in this machine would be faster.</source>
+   <translation>Seine Datei liegt auf einer Festplatte: eine SSD in diesem Computer wäre schneller.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Its files need {needed_bytes} of disk, and {free_bytes} are free: make room, or choose a smaller model.</source>
+   <translation>Seine Dateien brauchen {needed_bytes} auf der Disk, und {free_bytes} sind frei: Platz schaffen oder ein kleineres Modell wählen.</translation>
   </message>
   <message>
    <location filename="app/ui/models/removal_dialog.py" />
@@ -1633,6 +1873,11 @@
    <translation>Tastenkürzel</translation>
   </message>
   <message>
+   <location filename="engine/planning/planner.py" />
+   <source>LLMCad was chosen: layers that memory has no room for are read from the disk, and meanwhile a draft guesses ahead.</source>
+   <translation>LLMCad wurde gewählt: Schichten, für die im Arbeitsspeicher kein Platz ist, werden von der Disk gelesen, und währenddessen rät ein Entwurf voraus.</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>LLMCad: drafts are trees of guesses and not single lines.</source>
    <translation>LLMCad: Entwürfe sind Bäume und nicht einzelne Reihen.</translation>
@@ -1671,6 +1916,11 @@
    <location filename="app/chat/choices.py" />
    <source>Layer offload</source>
    <translation>Schicht-Offload</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>Layer offload was chosen: layers that do not fit on the GPU are copied there for each token.</source>
+   <translation>Schicht-Offload wurde gewählt: Schichten, die nicht auf die GPU passen, werden für jeden Token dorthin kopiert.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2028,6 +2278,16 @@
    <translation>Weitere Modelle</translation>
   </message>
   <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>More than one installed model is {name}: name {either}.</source>
+   <translation>Mehr als ein installiertes Modell heißt {name}: {either} angeben.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>More than one installed model is {reference}: name {names}.</source>
+   <translation>Mehr als ein installiertes Modell heißt {reference}: {names} angeben.</translation>
+  </message>
+  <message>
    <location filename="app/chat/recommendation.py" />
    <source>Most capable</source>
    <translation>Am fähigsten</translation>
@@ -2056,6 +2316,11 @@
    <location filename="app/ui/sidebar/row_menu.py" />
    <source>Move to folder</source>
    <translation>In Ordner verschieben</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>NVIDIA keeps the wheels for Jetson in an index for each JetPack release, so give the address of the one for yours with --index.</source>
+   <translation>NVIDIA führt die Wheels für Jetson je JetPack-Version in einem eigenen Index: mit --index die Adresse des passenden angeben.</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/conversation_delegate.py" />
@@ -2168,9 +2433,19 @@
    <translation>Keine Grafikkarte</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>No graphics card was found that GPU support could be fetched for.</source>
+   <translation>Es wurde keine Grafikkarte gefunden, für die sich GPU-Unterstützung holen ließe.</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>No limit</source>
    <translation>Keine Grenze</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>No mode that this version has can run this model here.</source>
+   <translation>Kein Modus dieser Version kann dieses Modell hier ausführen.</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />
@@ -2206,6 +2481,11 @@
    <location filename="app/ui/models/model_table.py" />
    <source>None yet</source>
    <translation>Noch nichts</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Not even one layer fits into what is free of the GPU's memory, {free_bytes}.</source>
+   <translation>Nicht einmal eine Schicht passt in den freien Speicher der GPU, {free_bytes}.</translation>
   </message>
   <message>
    <location filename="app/ui/models/installed_list.py" />
@@ -2248,6 +2528,11 @@
    <translation>Nichts aus dieser Sitzung wird gespeichert, also lässt sich nichts importieren: erst Platz schaffen.</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Nothing to import: give a folder, a GGUF file, or the files of one model.</source>
+   <translation>Nichts zu importieren: einen Ordner, eine GGUF-Datei oder die Dateien eines einzigen Modells angeben.</translation>
+  </message>
+  <message>
    <location filename="app/ui/model_button.py" />
    <source>Nothing was asked for a while, so its memory is free; the next message loads it again.</source>
    <translation>Eine Weile kam keine Frage, daher ist der Speicher frei; die nächste Nachricht lädt es wieder.</translation>
@@ -2278,6 +2563,11 @@
    <translation>Aus</translation>
   </message>
   <message>
+   <location filename="engine/hub/connection.py" />
+   <source>Offline mode is on, so {url} is not asked.</source>
+   <translation>Der Offline-Modus ist an, daher wird {url} nicht gefragt.</translation>
+  </message>
+  <message>
    <location filename="app/ui/sidebar/age_groups.py" />
    <source>Older</source>
    <translation>Älter</translation>
@@ -2301,6 +2591,11 @@
    <location filename="app/chat/exchange/reading.py" />
    <source>Only files exported by Tenon and ChatGPT's conversations.json can be imported.</source>
    <translation>Importiert werden nur Dateien, die Tenon exportiert hat, und conversations.json von ChatGPT.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/loader.py" />
+   <source>Only {count} of {rows} rows of {name} were filled; report this as a bug.</source>
+   <translation>Nur {count} von {rows} Zeilen von {name} wurden gefüllt: dies als Fehler melden.</translation>
   </message>
   <message>
    <location filename="app/ui/model_menus.py" />
@@ -2408,6 +2703,11 @@
    <translation>Teil-Offload</translation>
   </message>
   <message>
+   <location filename="engine/planning/planner.py" />
+   <source>Partial offload was chosen: the first layers on the GPU, the others on the CPU.</source>
+   <translation>Teil-Offload wurde gewählt: die ersten Schichten auf der GPU, die anderen auf der CPU.</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/gpu_section.py" />
    <source>Pause</source>
    <translation>Pause</translation>
@@ -2441,6 +2741,11 @@
    <location filename="app/chat/choices.py" />
    <source>Plain</source>
    <translation>Normal</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>Plain decoding was chosen: one token for each pass.</source>
+   <translation>Normales Dekodieren wurde gewählt: je Durchlauf ein Token.</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />
@@ -2533,6 +2838,11 @@
    <translation>Prompt</translation>
   </message>
   <message>
+   <location filename="engine/planning/planner.py" />
+   <source>Prompt lookup was chosen.</source>
+   <translation>Nachschlagen im Prompt wurde gewählt.</translation>
+  </message>
+  <message>
    <location filename="app/ui/comparison/wording.py" />
    <source>Prompt: {prompt}</source>
    <translation>Prompt: {prompt}</translation>
@@ -2561,6 +2871,11 @@
    <location filename="app/ui/machine/plan_table.py" />
    <source>RAM, GB</source>
    <translation>RAM, GB</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>ROCm supports newer Radeon and Instinct cards alone, so look yours up in AMD's list before you fetch it.</source>
+   <translation>ROCm unterstützt nur neuere Karten der Reihen Radeon und Instinct: vor dem Holen in der Liste von AMD nachsehen, ob die eigene dabei ist.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -2656,6 +2971,16 @@
    <location filename="app/settings/pages.py" />
    <source>Replies</source>
    <translation>Antworten</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>Replies in {name} weights will be slow: this processor has neither AVX2 nor ARM's dot products.</source>
+   <translation>Antworten mit Gewichten in {name} werden langsam sein: dieser Prozessor hat weder AVX2 noch die Dot-Product-Befehle von ARM.</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>Replies in {name} weights will be slow: {why}</source>
+   <translation>Antworten mit Gewichten in {name} werden langsam sein: {why}</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/reply.py" />
@@ -3081,9 +3406,19 @@
    <translation>Temperatur</translation>
   </message>
   <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon cannot run GGUF files of the architecture {name}; it runs {names}.</source>
+   <translation>Tenon kann GGUF-Dateien der Architektur {name} nicht ausführen; ausführbar sind {names}.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>Tenon cannot run this model</source>
    <translation>Tenon kann dieses Modell nicht ausführen</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon cannot run {architecture}; it runs {names}.</source>
+   <translation>Tenon kann {architecture} nicht ausführen; ausführbar sind {names}.</translation>
   </message>
   <message>
    <location filename="app/storage/failures.py" />
@@ -3101,9 +3436,99 @@
    <translation>Tenon wurde letztes Mal nicht ordentlich beendet</translation>
   </message>
   <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is missing); choose a newer file of this model, or its safetensors version.</source>
+   <translation>Tenon weiß nicht, wie der Tokenizer in der GGUF-Datei einen Text zerlegt (tokenizer.ggml.pre fehlt): eine neuere Datei dieses Modells oder seine safetensors-Version wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is {name}); choose a newer file of this model, or its safetensors version.</source>
+   <translation>Tenon weiß nicht, wie der Tokenizer in der GGUF-Datei einen Text zerlegt (tokenizer.ggml.pre ist {name}): eine neuere Datei dieses Modells oder seine safetensors-Version wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/search.py" />
+   <source>Tenon does not run {architecture}.</source>
+   <translation>Tenon führt {architecture} nicht aus.</translation>
+  </message>
+  <message>
    <location filename="app/storage/conversation_store.py" />
    <source>Tenon ended before this reply was complete.</source>
    <translation>Tenon wurde beendet, bevor diese Antwort fertig war.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon has no RoPE of the type {kind} in GGUF files; choose another model.</source>
+   <translation>Tenon kennt in GGUF-Dateien kein RoPE vom Typ {kind}: ein anderes Modell wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/rope.py" />
+   <source>Tenon has no RoPE of the type {kind}; the types are {names}.</source>
+   <translation>Tenon kennt kein RoPE vom Typ {kind}; die Typen sind {names}.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no activation {activation}; it has {names}.</source>
+   <translation>Tenon kennt die Aktivierung {activation} nicht; es kennt {names}.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>Tenon has no activation {hidden_act}; choose another draft.</source>
+   <translation>Tenon kennt die Aktivierung {hidden_act} nicht: einen anderen Entwurf wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no attn_logit_softcapping in {name}; choose another model.</source>
+   <translation>Tenon kennt attn_logit_softcapping in {name} nicht: ein anderes Modell wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, and Dovetail's gated fusion.</source>
+   <translation>Tenon kennt keine Entwürfe der Art {speculators}; es führt EAGLE-1 bis 3 und Dovetails Gated Fusion aus.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>Tenon has no draft with LongRoPE; choose another draft.</source>
+   <translation>Tenon kennt keine Entwürfe mit LongRoPE: einen anderen Entwurf wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no final_logit_softcapping in {name}; choose another model.</source>
+   <translation>Tenon kennt final_logit_softcapping in {name} nicht: ein anderes Modell wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon has no heads whose keys and values differ in size; choose another model.</source>
+   <translation>Tenon kennt keine Köpfe, deren Keys und Values verschieden groß sind: ein anderes Modell wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no layers of the type {unknown}; choose another model.</source>
+   <translation>Tenon kennt keine Schichten vom Typ {unknown}: ein anderes Modell wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/rope.py" />
+   <source>Tenon has no multimodal RoPE (mrope_section); choose the text-only model.</source>
+   <translation>Tenon kennt kein multimodales RoPE (mrope_section): das reine Textmodell wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/rope.py" />
+   <source>Tenon has no partial_rotary_factor ({fraction}) in this architecture.</source>
+   <translation>Tenon kennt partial_rotary_factor ({fraction}) in dieser Architektur nicht.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>Tenon has no tokenizer of the kind {kind} in GGUF files; choose another model, or its safetensors version.</source>
+   <translation>Tenon kennt in GGUF-Dateien keinen Tokenizer der Art {kind}: ein anderes Modell oder seine safetensors-Version wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon has no {key} ({found}) in GGUF files of {architecture}.</source>
+   <translation>Tenon kennt {key} ({found}) in GGUF-Dateien von {architecture} nicht.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon has rope.scaling.attn_factor with LongRoPE alone; choose another model.</source>
+   <translation>Tenon kennt rope.scaling.attn_factor nur mit LongRoPE: ein anderes Modell wählen.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3116,6 +3541,11 @@
    <translation>Tenon hat einen Fehler gemacht und läuft weiter: neu starten, wenn etwas falsch aussieht, und die Details melden.</translation>
   </message>
   <message>
+   <location filename="engine/engine.py" />
+   <source>Tenon made a mistake and stopped this reply: try again, and report it if it comes back.</source>
+   <translation>Tenon hat einen Fehler gemacht und diese Antwort angehalten: neu versuchen und melden, wenn es wieder geschieht.</translation>
+  </message>
+  <message>
    <location filename="app/ui/opener.py" />
    <source>Tenon opens model folders, GGUF files and exported chats, not {name}.</source>
    <translation>Tenon öffnet Modellordner, GGUF-Dateien und exportierte Chats, nicht {name}.</translation>
@@ -3124,6 +3554,26 @@
    <location filename="app/ui/link_question.py" />
    <source>Tenon opens web and mail links only, not this one: {address}</source>
    <translation>Tenon öffnet nur Web- und Mail-Links, nicht diesen: {address}</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon runs causal models, and this one sets use_bidirectional_attention.</source>
+   <translation>Tenon führt kausale Modelle aus, dieses aber setzt use_bidirectional_attention.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon runs models whose layers are alike, and {key} differs between this one's.</source>
+   <translation>Tenon führt Modelle mit gleichartigen Schichten aus, und {key} ist bei diesem von Schicht zu Schicht verschieden.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>Tenon runs no draft with blocks of the type {model_type}; choose one with Llama's.</source>
+   <translation>Tenon führt keine Entwürfe mit Blöcken vom Typ {model_type} aus: einen mit Blöcken von Llama wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>Tenon uses Apple's GPU as it is: there is nothing to fetch.</source>
+   <translation>Tenon nutzt die GPU von Apple, wie sie ist: es gibt nichts zu holen.</translation>
   </message>
   <message>
    <location filename="app/bridge/update_check.py" />
@@ -3146,14 +3596,84 @@
    <translation>Text</translation>
   </message>
   <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>The GGUF file has no tokenizer: download another file of this model.</source>
+   <translation>Die GGUF-Datei hat keinen Tokenizer: eine andere Datei dieses Modells herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>The GGUF file names no architecture; download it again.</source>
+   <translation>Die GGUF-Datei nennt keine Architektur: neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>The GGUF file {name} is damaged or cut short ({problem}); download it again.</source>
+   <translation>Die GGUF-Datei {name} ist beschädigt oder abgeschnitten ({problem}): neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>The GGUF file's metadata holds a value that transformers refuses; download it again.</source>
+   <translation>In den Metadaten der GGUF-Datei steht ein Wert, den transformers ablehnt: neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The GPU ran out of memory, and the model's layers that were there need {needed} GB of memory, of which {free} GB are free: set the GPU memory budget to 0 and ask again.</source>
+   <translation>Der GPU ging der Speicher aus, und die Schichten des Modells, die dort lagen, brauchen {needed} GB Arbeitsspeicher, von denen {free} GB frei sind: das Budget an GPU-Speicher auf 0 setzen und neu fragen.</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The GPU ran out of memory, so the model's layers move to the CPU and the reply goes on there in {name} weights.</source>
+   <translation>Der GPU ging der Speicher aus, daher ziehen die Schichten des Modells auf die CPU um, und die Antwort geht dort mit Gewichten in {name} weiter.</translation>
+  </message>
+  <message>
+   <location filename="engine/engine.py" />
+   <source>The GPU ran out of memory: give it less of the model with a smaller GPU memory budget, or close other programs that use it.</source>
+   <translation>Der GPU ging der Speicher aus: ihr mit einem kleineren Budget an GPU-Speicher weniger vom Modell geben oder andere Programme schließen, die sie benutzen.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>The GPU shares the host's memory, which has no room for what both would need.</source>
+   <translation>Die GPU teilt sich den Arbeitsspeicher mit der CPU, und darin ist kein Platz für das, was beide bräuchten.</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The GPU stopped working ({reason}), and the model's layers that were there need {needed} GB of memory, of which {free} GB are free: set the GPU memory budget to 0 and ask again.</source>
+   <translation>Die GPU arbeitet nicht mehr ({reason}), und die Schichten des Modells, die dort lagen, brauchen {needed} GB Arbeitsspeicher, von denen {free} GB frei sind: das Budget an GPU-Speicher auf 0 setzen und neu fragen.</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The GPU stopped working ({reason}), so the model's layers move to the CPU and the reply goes on there in {name} weights.</source>
+   <translation>Die GPU arbeitet nicht mehr ({reason}), daher ziehen die Schichten des Modells auf die CPU um, und die Antwort geht dort mit Gewichten in {name} weiter.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The GPU's memory ran out</source>
    <translation>Der Speicher der GPU ist voll</translation>
   </message>
   <message>
+   <location filename="engine/planning/device_fit.py" />
+   <source>The GPU's memory takes {taken} of the {wanted} layers that were to be there.</source>
+   <translation>In den Speicher der GPU passen {taken} der {wanted} Schichten, die dort liegen sollten.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The access token cannot be kept</source>
    <translation>Der Zugangstoken lässt sich nicht aufbewahren</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>The bundled {reference} model is not in {folder}: make it with `python -m engine.training.guide`, or choose another model.</source>
+   <translation>Das eingebaute Modell {reference} ist nicht in {folder}: es mit `python -m engine.training.guide` erzeugen oder ein anderes Modell wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/catalogue.py" />
+   <source>The catalogue has no {name}: give a repository like owner/name, or look with `tenon models search`.</source>
+   <translation>Der Katalog hat kein {name}: ein Repository in der Form owner/name angeben oder mit `tenon models search` suchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The certificates cannot be read: check SSL_CERT_FILE and SSL_CERT_DIR.</source>
+   <translation>Die Zertifikate sind nicht lesbar: SSL_CERT_FILE und SSL_CERT_DIR prüfen.</translation>
   </message>
   <message>
    <location filename="app/ui/chat_folders.py" />
@@ -3196,9 +3716,39 @@
    <translation>Der Computer ist heiß: Antworten sind vielleicht langsamer, bis er abgekühlt ist.</translation>
   </message>
   <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The connection to the hub broke off: check the network, and try again.</source>
+   <translation>Die Verbindung zum Hub brach ab: das Netz prüfen und neu versuchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The connection to the package index broke off: check the network, and try again.</source>
+   <translation>Die Verbindung zum Paketindex brach ab: das Netz prüfen und neu versuchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/context_range.py" />
+   <source>The context is {context} tokens, but this model takes {least} to {context_length}: choose a length between these, or none for the model's own.</source>
+   <translation>Der Kontext ist {context} Tokens lang, dieses Modell nimmt aber {least} bis {context_length}: eine Länge dazwischen wählen, oder keine für die des Modells.</translation>
+  </message>
+  <message>
    <location filename="app/ui/trouble/desk.py" />
    <source>The details of this installation are copied.</source>
    <translation>Die Details dieser Installation sind kopiert.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>The disk is full: free some room for {name} on the disk of {models}, or import it without --copy.</source>
+   <translation>Die Disk ist voll: auf der Disk mit {models} Platz für {name} schaffen oder ohne --copy importieren.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>The disk is full: free some room on the disk of {folder}, and try again.</source>
+   <translation>Die Disk ist voll: auf der Disk mit {folder} Platz schaffen und neu versuchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/download/transfer.py" />
+   <source>The disk is full: free some room on the disk of {parent}, and resume the download.</source>
+   <translation>Die Disk ist voll: auf der Disk mit {parent} Platz schaffen und den Download fortsetzen.</translation>
   </message>
   <message>
    <location filename="app/storage/failures.py" />
@@ -3206,14 +3756,119 @@
    <translation>Die Disk mit {folder} ist voll: Platz schaffen, sonst werden neue Nachrichten nicht gespeichert.</translation>
   </message>
   <message>
+   <location filename="engine/hub/download/download_queue.py" />
+   <source>The download failed ({name}: {error}): try again.</source>
+   <translation>Der Download ist gescheitert ({name}: {error}): neu versuchen.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The download is not what it should be</source>
    <translation>Der Download ist nicht, was er sein sollte</translation>
   </message>
   <message>
+   <location filename="engine/hub/download/room.py" />
+   <source>The download needs {needed} and {reserve} should stay free, but the disk of {folder} has {free}: free some room, or move Tenon's data to another disk with TENON_DATA_DIR.</source>
+   <translation>Der Download braucht {needed}, und {reserve} sollten frei bleiben, aber auf der Disk mit {folder} sind {free} frei: Platz schaffen oder Tenons Daten mit TENON_DATA_DIR auf eine andere Disk verlegen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/download/room.py" />
+   <source>The download needs {needed}, {queued} are queued before it and {reserve} should stay free, but the disk of {folder} has {free}: free some room, or move Tenon's data to another disk with TENON_DATA_DIR.</source>
+   <translation>Der Download braucht {needed}, die Downloads davor in der Warteschlange {queued}, und {reserve} sollten frei bleiben, aber auf der Disk mit {folder} sind {free} frei: Platz schaffen oder Tenons Daten mit TENON_DATA_DIR auf eine andere Disk verlegen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/download/stop.py" />
+   <source>The download was stopped.</source>
+   <translation>Der Download wurde angehalten.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The draft does not fit the model</source>
    <translation>Der Entwurf passt nicht zum Modell</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft is for a model with a vocabulary of {vocabulary_size}, and this model's has {wanted}; choose a draft that was made for this model.</source>
+   <translation>Der Entwurf ist für ein Modell mit einem Vokabular von {vocabulary_size}, dieses hat {wanted}: einen Entwurf wählen, der für dieses Modell gemacht ist.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft is for a model with hidden size {target_hidden_size}, and this model's is {hidden_size}; choose a draft that was made for this model.</source>
+   <translation>Der Entwurf ist für ein Modell mit Hidden Size {target_hidden_size}, dieses hat {hidden_size}: einen Entwurf wählen, der für dieses Modell gemacht ist.</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_draft.py" />
+   <source>The draft needs {needed} GB of the GPU's memory and may take {budget} GB, so it runs on the CPU.</source>
+   <translation>Der Entwurf braucht {needed} GB vom Speicher der GPU und darf nur {budget} GB nehmen, daher läuft er auf der CPU.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/guarded.py" />
+   <source>The draft ran out of memory, so the reply goes on without it.</source>
+   <translation>Dem Entwurf ging der Speicher aus, daher geht die Antwort ohne ihn weiter.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft reads the layers {names} of a model, and this one has {layers}; choose a draft that was made for this model.</source>
+   <translation>Der Entwurf liest die Schichten {names} eines Modells, dieses hat aber {layers}: einen Entwurf wählen, der für dieses Modell gemacht ist.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/guarded.py" />
+   <source>The draft stopped working, so the reply goes on without it ({reason}).</source>
+   <translation>Der Entwurf arbeitet nicht mehr, daher geht die Antwort ohne ihn weiter ({reason}).</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/dynamic_tree.py" />
+   <source>The draft tree's depth must be between 1 and {most}, not {value}.</source>
+   <translation>Die Tiefe des Entwurfsbaums muss zwischen 1 und {most} liegen, nicht bei {value}.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/dynamic_tree.py" />
+   <source>The draft tree's nodes must be between 1 and {most}, not {value}.</source>
+   <translation>Die Zahl der Knoten des Entwurfsbaums muss zwischen 1 und {most} liegen, nicht bei {value}.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/dynamic_tree.py" />
+   <source>The draft tree's width must be between 1 and {most}, not {value}.</source>
+   <translation>Die Breite des Entwurfsbaums muss zwischen 1 und {most} liegen, nicht bei {value}.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/pairing.py" />
+   <source>The draft was made for another vocabulary: token {token_id} is missing in the model and {theirs} in the draft; choose a draft of the same family.</source>
+   <translation>Der Entwurf ist für ein anderes Vokabular gemacht: Token {token_id} fehlt im Modell und ist im Entwurf {theirs}; einen Entwurf derselben Familie wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/pairing.py" />
+   <source>The draft was made for another vocabulary: token {token_id} is {ours} in the model and missing in the draft; choose a draft of the same family.</source>
+   <translation>Der Entwurf ist für ein anderes Vokabular gemacht: Token {token_id} ist im Modell {ours} und fehlt im Entwurf; einen Entwurf derselben Familie wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/pairing.py" />
+   <source>The draft was made for another vocabulary: token {token_id} is {ours} in the model and {theirs} in the draft; choose a draft of the same family.</source>
+   <translation>Der Entwurf ist für ein anderes Vokabular gemacht: Token {token_id} ist im Modell {ours} und im Entwurf {theirs}; einen Entwurf derselben Familie wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_draft.py" />
+   <source>The draft {reference} is a head that needs the model's hidden states, so it cannot guess while the model is read: choose a small model of the same vocabulary as the draft for {name}, or the mode dovetail.</source>
+   <translation>Der Entwurf {reference} ist ein Kopf, der die Hidden States des Modells braucht, und kann daher nicht raten, während das Modell gelesen wird: für {name} ein kleines Modell mit demselben Vokabular als Entwurf wählen, oder den Modus dovetail.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>The draft's config.json describes no transformer layer; download it again.</source>
+   <translation>Die config.json des Entwurfs beschreibt keine Transformer-Schicht: neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft's d2t and t2d disagree about which of the model's tokens it drafts; download the draft again.</source>
+   <translation>Im Entwurf widersprechen sich d2t und t2d darin, welche Tokens des Modells er entwirft: den Entwurf neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft's hidden size is {hidden_size} and the model's {wanted}, so it needs an embedding and a head of its own; choose another draft.</source>
+   <translation>Die Hidden Size des Entwurfs ist {hidden_size} und die des Modells {wanted}, daher braucht er ein eigenes Embedding und einen eigenen Kopf: einen anderen Entwurf wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_layout.py" />
+   <source>The draft's weights do not match its config.json, tensors are {problems}; download the draft again.</source>
+   <translation>Die Gewichte des Entwurfs passen nicht zu seiner config.json (Tensoren: {problems}): den Entwurf neu herunterladen.</translation>
   </message>
   <message>
    <location filename="app/bridge/engine_client.py" />
@@ -3236,6 +3891,11 @@
    <translation>Die Engine ist unerwartet stehen geblieben ({how}). Die Chats sind sicher; mit der nächsten Nachricht startet sie wieder.</translation>
   </message>
   <message>
+   <location filename="engine/drafting/fallback.py" />
+   <source>The fallback threshold must be above 0 and at most 1, not {initial}.</source>
+   <translation>Die Rückfallschwelle muss über 0 liegen und höchstens 1 sein, nicht {initial}.</translation>
+  </message>
+  <message>
    <location filename="app/chat/exchange/fields.py" />
    <source>The field {name} in it is no list of objects.</source>
    <translation>Das Feld {name} darin ist keine Liste von Objekten.</translation>
@@ -3251,6 +3911,11 @@
    <translation>Das Feld {name} fehlt in einer Nachricht darin oder ist doppelt.</translation>
   </message>
   <message>
+   <location filename="engine/placement/streamed.py" />
+   <source>The file of the model's weights that Tenon made is damaged, so this reply ends here: ask again, and Tenon makes the file anew.</source>
+   <translation>Die Datei, die Tenon aus den Gewichten des Modells erzeugt hat, ist beschädigt, daher endet diese Antwort hier: neu fragen, dann erzeugt Tenon die Datei neu.</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/desk_actions.py" />
    <source>The file says what is in force already.</source>
    <translation>In der Datei steht, was schon gilt.</translation>
@@ -3261,9 +3926,69 @@
    <translation>Die Datei wurde nicht importiert</translation>
   </message>
   <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>The folder {folder} holds PyTorch files, and Tenon needs {single} (or shards and their index); download the model in safetensors format or as a GGUF file.</source>
+   <translation>Der Ordner {folder} enthält PyTorch-Dateien, und Tenon braucht {single} (oder Shards mit ihrem Index): das Modell im Format safetensors oder als GGUF-Datei herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The folder {folder} holds a draft head and not a whole model: choose the model that it was made for, and name this folder as its draft.</source>
+   <translation>Der Ordner {folder} enthält einen Entwurfskopf und kein ganzes Modell: das Modell wählen, für das er gemacht ist, und diesen Ordner als dessen Entwurf angeben.</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_layout.py" />
+   <source>The folder {folder} holds a whole model and no draft head: choose a folder with an EAGLE, Dovetail or speculators head.</source>
+   <translation>Der Ordner {folder} enthält ein ganzes Modell und keinen Entwurfskopf: einen Ordner mit einem Kopf von EAGLE, Dovetail oder speculators wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>The folder {folder} holds no weights, and Tenon needs {single} (or shards and their index); download the model in safetensors format or as a GGUF file.</source>
+   <translation>Der Ordner {folder} enthält keine Gewichte, und Tenon braucht {single} (oder Shards mit ihrem Index): das Modell im Format safetensors oder als GGUF-Datei herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>The folder {folder} holds safetensors but neither {single} nor {index}, and Tenon needs {single} (or shards and their index); download the model in safetensors format or as a GGUF file.</source>
+   <translation>Der Ordner {folder} enthält safetensors, aber weder {single} noch {index}, und Tenon braucht {single} (oder Shards mit ihrem Index): das Modell im Format safetensors oder als GGUF-Datei herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/files.py" />
+   <source>The folder {path} holds {found} GGUF models ({names}): give the file and not the folder.</source>
+   <translation>Der Ordner {path} enthält {found} GGUF-Modelle ({names}): die Datei statt des Ordners angeben.</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_folders.py" />
    <source>The folder “{name}” is deleted, its chats are kept.</source>
    <translation>Der Ordner „{name}“ ist gelöscht, seine Chats bleiben.</translation>
+  </message>
+  <message>
+   <location filename="engine/reply.py" />
+   <source>The guide was not sure of its answer, so it offers the nearest topics that it knows instead.</source>
+   <translation>Der Guide war sich seiner Antwort nicht sicher, daher bietet er stattdessen die nächstliegenden Themen an, die er kennt.</translation>
+  </message>
+  <message>
+   <location filename="engine/reply.py" />
+   <source>The guide's answer did not hold, so it is not shown.</source>
+   <translation>Die Antwort des Guides hielt der Prüfung nicht stand, daher wird sie nicht gezeigt.</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The guide's topics in {folder} cannot be read: install Tenon again.</source>
+   <translation>Die Themen des Guides in {folder} sind nicht lesbar: Tenon neu installieren.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub answered {status} for {repo}: try again later, or check HF_ENDPOINT and the proxy.</source>
+   <translation>Der Hub antwortete zu {repo} mit {status}: später neu versuchen oder HF_ENDPOINT und den Proxy prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub asks for a pause of {minutes} minutes: resume the download then.</source>
+   <translation>Der Hub bittet um eine Pause von {minutes} Minuten: den Download danach fortsetzen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub asks for a pause: try again in a few minutes.</source>
+   <translation>Der Hub bittet um eine Pause: in einigen Minuten neu versuchen.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3271,9 +3996,24 @@
    <translation>Der Hub ist nicht erreichbar</translation>
   </message>
   <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub cannot be reached: check the network, the proxy and HF_ENDPOINT.</source>
+   <translation>Der Hub ist nicht erreichbar: das Netz, den Proxy und HF_ENDPOINT prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub did not answer in time: check the network, and try again.</source>
+   <translation>Der Hub antwortete nicht rechtzeitig: das Netz prüfen und neu versuchen.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The hub did not give what was asked for</source>
    <translation>Der Hub gab nicht, was verlangt war</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub does not accept the access token, or {repo} does not exist: check the name at {page}, or keep a new token with `tenon models token`.</source>
+   <translation>Der Hub nimmt den Zugangstoken nicht an, oder {repo} gibt es nicht: den Namen unter {page} prüfen oder mit `tenon models token` einen neuen Token hinterlegen.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3286,9 +4026,54 @@
    <translation>Der Hub verweigert den Zugang</translation>
   </message>
   <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub has no {repo}, or hides it from you: check the name, or keep an access token with `tenon models token` if it is private.</source>
+   <translation>Der Hub hat {repo} nicht oder verbirgt es: den Namen prüfen oder, falls es privat ist, mit `tenon models token` einen Zugangstoken hinterlegen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub has trouble ({status}): try again in a few minutes.</source>
+   <translation>Der Hub hat eine Störung ({status}): in einigen Minuten neu versuchen.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The hub is busy</source>
    <translation>Der Hub ist überlastet</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub refuses access to {repo}: check at {page} whether your account may read it.</source>
+   <translation>Der Hub verweigert den Zugang zu {repo}: unter {page} prüfen, ob das eigene Konto es lesen darf.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub sends every request on to another address without end: check HF_ENDPOINT and the proxy.</source>
+   <translation>Der Hub schickt jede Anfrage endlos an eine andere Adresse weiter: HF_ENDPOINT und den Proxy prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub's address cannot be used ({error}): check HF_ENDPOINT.</source>
+   <translation>Die Adresse des Hubs ist nicht nutzbar ({error}): HF_ENDPOINT prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>The hub's address {endpoint} is none: HF_ENDPOINT must look like https://huggingface.co.</source>
+   <translation>{endpoint} ist keine Adresse eines Hubs: HF_ENDPOINT muss aussehen wie https://huggingface.co.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub's certificate is not trusted by this system: add your company's certificate to the system's store, or name its file in SSL_CERT_FILE.</source>
+   <translation>Dem Zertifikat des Hubs vertraut dieses System nicht: das Zertifikat der Firma in den Zertifikatsspeicher des Systems aufnehmen oder seine Datei in SSL_CERT_FILE nennen.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/device_fit.py" />
+   <source>The least part of the model would need {least} GB of the GPU's memory and may take {budget} GB, so the model runs on the CPU alone.</source>
+   <translation>Schon der kleinste Teil des Modells bräuchte {least} GB vom Speicher der GPU und darf nur {budget} GB nehmen, daher läuft das Modell nur auf der CPU.</translation>
+  </message>
+  <message>
+   <location filename="engine/request.py" />
+   <source>The limit of tokens is {max_tokens}, but it must be at least 1.</source>
+   <translation>Die Grenze für Tokens ist {max_tokens}, muss aber mindestens 1 sein.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/page.py" />
@@ -3296,9 +4081,24 @@
    <translation>Der Computer wird angesehen</translation>
   </message>
   <message>
+   <location filename="engine/engine.py" />
+   <source>The machine ran out of memory: close other programs, or choose a smaller model or context.</source>
+   <translation>Dem Computer ging der Speicher aus: andere Programme schließen oder ein kleineres Modell oder einen kleineren Kontext wählen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/trouble/desk.py" />
    <source>The memory budget is {size} GB from now on.</source>
    <translation>Das Speicherbudget beträgt ab jetzt {size} GB.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/fit.py" />
+   <source>The memory budget of {budget_bytes} is too small: Tenon itself takes {own_bytes}, and the model {needs}. Set the budget to {enough} or more, or choose a smaller model.</source>
+   <translation>Das Speicherbudget von {budget_bytes} ist zu klein: Tenon selbst braucht {own_bytes} und das Modell {needs}. Das Budget auf {enough} oder mehr setzen oder ein kleineres Modell wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/request.py" />
+   <source>The message holds bytes that are not UTF-8 text: convert it to UTF-8 first.</source>
+   <translation>Die Nachricht enthält Bytes, die kein UTF-8-Text sind: sie erst in UTF-8 umwandeln.</translation>
   </message>
   <message>
    <location filename="app/ui/turn_requests.py" />
@@ -3306,9 +4106,19 @@
    <translation>Die Nachricht ist gelöscht.</translation>
   </message>
   <message>
+   <location filename="engine/request.py" />
+   <source>The message is empty: write a question first.</source>
+   <translation>Die Nachricht ist leer: erst eine Frage schreiben.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The message is longer than the context</source>
    <translation>Die Nachricht ist länger als der Kontext</translation>
+  </message>
+  <message>
+   <location filename="engine/text/context_window.py" />
+   <source>The message is {prompt_tokens} tokens long, but the model's context holds {context}: shorten it, or load the model with a larger context.</source>
+   <translation>Die Nachricht ist {prompt_tokens} Tokens lang, der Kontext des Modells fasst aber {context}: sie kürzen oder das Modell mit größerem Kontext laden.</translation>
   </message>
   <message>
    <location filename="app/bridge/turns.py" />
@@ -3316,9 +4126,19 @@
    <translation>Die Nachricht zu dieser Antwort wurde gelöscht: eine neue schreiben.</translation>
   </message>
   <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The min-p is {value}, but it must be between 0 and 1.</source>
+   <translation>Min-p ist {value}, muss aber zwischen 0 und 1 liegen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/card.py" />
    <source>The mode that is predicted to be fastest</source>
    <translation>Der Modus mit der besten Vorhersage</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>The mode {mode} needs a draft: name a small model of the same vocabulary as the draft, or choose another mode.</source>
+   <translation>Der Modus {mode} braucht einen Entwurf: ein kleines Modell mit demselben Vokabular als Entwurf angeben oder einen anderen Modus wählen.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3341,6 +4161,11 @@
    <translation>Das Modell passt nicht zu seiner Beschreibung</translation>
   </message>
   <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model folder {folder} has no tokenizer: copy tokenizer.json there, or download the model again.</source>
+   <translation>Der Modellordner {folder} hat keinen Tokenizer: tokenizer.json dorthin kopieren oder das Modell neu herunterladen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/consequences.py" />
    <source>The model is being loaded.</source>
    <translation>Das Modell wird geladen.</translation>
@@ -3349,6 +4174,11 @@
    <location filename="app/ui/transcript/reply_status.py" />
    <source>The model is larger than the memory it may take, so its weights are read from the disk for every pass; the speed is the disk's.</source>
    <translation>Das Modell ist größer als der erlaubte Speicher, daher werden seine Gewichte für jeden Durchlauf von der Disk gelesen; das Tempo ist das der Disk.</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_target.py" />
+   <source>The model is larger than the memory it may take, so {layers} of its {all} layers ({size} GB) are read from the disk for each token or draft, which takes about {seconds} s.</source>
+   <translation>Das Modell ist größer als der erlaubte Speicher, daher werden {layers} seiner {all} Schichten ({size} GB) für jeden Token oder Entwurf von der Disk gelesen, was etwa {seconds} s dauert.</translation>
   </message>
   <message>
    <location filename="app/ui/settings/consequences.py" />
@@ -3361,9 +4191,39 @@
    <translation>Das Modell ist nicht da</translation>
   </message>
   <message>
+   <location filename="engine/planning/fit.py" />
+   <source>The model needs {needs}, but free are {budget}: close other programs, or choose a smaller model, smaller weights or a smaller context.</source>
+   <translation>Das Modell braucht {needs}, frei sind aber {budget}: andere Programme schließen oder ein kleineres Modell, kleinere Gewichte oder einen kleineren Kontext wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model's chat template refuses this conversation: start a new chat, or use another model.</source>
+   <translation>Das Chat-Template des Modells lehnt diesen Chat ab: einen neuen Chat beginnen oder ein anderes Modell benutzen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>The model's name is empty: give a folder, an installed model's name, or guide.</source>
+   <translation>Der Name des Modells ist leer: einen Ordner, den Namen eines installierten Modells oder guide angeben.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The model's tokenizer cannot be read</source>
    <translation>Der Tokenizer des Modells ist nicht lesbar</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/streamed.py" />
+   <source>The model's weights could not be read from the disk any more, so this reply ends here: check that the disk is connected, then ask again.</source>
+   <translation>Die Gewichte des Modells ließen sich nicht mehr von der Disk lesen, daher endet diese Antwort hier: prüfen, ob die Disk angeschlossen ist, dann neu fragen.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/device_fit.py" />
+   <source>The number of layers on the GPU is {wanted}, but it must be at least 0.</source>
+   <translation>Die Zahl der Schichten auf der GPU ist {wanted}, muss aber mindestens 0 sein.</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The number of threads is {threads}, but it must be between 1 and 1024.</source>
+   <translation>Die Zahl der Threads ist {threads}, muss aber zwischen 1 und 1024 liegen.</translation>
   </message>
   <message numerus="yes">
    <location filename="app/chat/reply.py" />
@@ -3374,9 +4234,119 @@
    </translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index answered {status} for {repo}: check its address and the proxy.</source>
+   <translation>Der Paketindex antwortete zu {repo} mit {status}: seine Adresse und den Proxy prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index asks for a pause of {minutes} minutes: resume the download then.</source>
+   <translation>Der Paketindex bittet um eine Pause von {minutes} Minuten: den Download danach fortsetzen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index asks for a pause: try again in a few minutes.</source>
+   <translation>Der Paketindex bittet um eine Pause: in einigen Minuten neu versuchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index cannot be reached: check the network, the proxy and its address.</source>
+   <translation>Der Paketindex ist nicht erreichbar: das Netz, den Proxy und seine Adresse prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_choice.py" />
+   <source>The package index contradicts itself about {name}: try another one, or later.</source>
+   <translation>Der Paketindex widerspricht sich bei {name}: es mit einem anderen oder später versuchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index did not answer in time: check the network, and try again.</source>
+   <translation>Der Paketindex antwortete nicht rechtzeitig: das Netz prüfen und neu versuchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index does not say how large {url} is: give another one.</source>
+   <translation>Der Paketindex sagt nicht, wie groß {url} ist: einen anderen angeben.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index gave another part of a file than was asked for: try again.</source>
+   <translation>Der Paketindex gab einen anderen Teil einer Datei als den verlangten: neu versuchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_choice.py" />
+   <source>The package index gives no SHA-256 for {file_name}, so it could not be checked: give another index.</source>
+   <translation>Der Paketindex nennt für {file_name} keinen SHA-256-Wert, daher ließe sich die Datei nicht prüfen: einen anderen Index angeben.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index gives no parts of files: give another one.</source>
+   <translation>Der Paketindex gibt keine Teile von Dateien heraus: einen anderen angeben.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>The package index has no torch {version} with {names} for this system and Python ({python}): Tenon goes on without the GPU.</source>
+   <translation>Der Paketindex hat kein torch {version} mit {names} für dieses System und Python ({python}): Tenon läuft ohne die GPU weiter.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index has no {repo} any more: look again.</source>
+   <translation>Der Paketindex hat {repo} nicht mehr: neu suchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_choice.py" />
+   <source>The package index has no {wanted} for this system and Python {python_version}: try another one, or later.</source>
+   <translation>Der Paketindex hat kein {wanted} für dieses System und Python {python_version}: es mit einem anderen oder später versuchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index has trouble ({status}): try again in a few minutes.</source>
+   <translation>Der Paketindex hat eine Störung ({status}): in einigen Minuten neu versuchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index sends every request on to another address without end: check its address and the proxy.</source>
+   <translation>Der Paketindex schickt jede Anfrage endlos an eine andere Adresse weiter: seine Adresse und den Proxy prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index's address cannot be used ({error}): check its address.</source>
+   <translation>Die Adresse des Paketindex ist nicht nutzbar ({error}): sie prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index's certificate is not trusted by this system: add your company's certificate to the system's store, or name its file in SSL_CERT_FILE.</source>
+   <translation>Dem Zertifikat des Paketindex vertraut dieses System nicht: das Zertifikat der Firma in den Zertifikatsspeicher des Systems aufnehmen oder seine Datei in SSL_CERT_FILE nennen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/model.py" />
+   <source>The parts of {path} hold the same tensor twice; download them again.</source>
+   <translation>Die Teile von {path} enthalten denselben Tensor doppelt: sie neu herunterladen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/plan_panel.py" />
    <source>The plan is being made. While a reply runs it waits for its end.</source>
    <translation>Der Plan wird gemacht. Während einer Antwort wartet er auf deren Ende.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must look like http://host:port.</source>
+   <translation>Der Proxy ist nicht nutzbar: HTTPS_PROXY, HTTP_PROXY und ALL_PROXY prüfen, sie müssen aussehen wie http://host:port.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The proxy refuses the way to the hub: check HTTPS_PROXY.</source>
+   <translation>Der Proxy verweigert den Weg zum Hub: HTTPS_PROXY prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The proxy refuses the way to the package index: check HTTPS_PROXY.</source>
+   <translation>Der Proxy verweigert den Weg zum Paketindex: HTTPS_PROXY prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The repetition penalty is {value}, but it must be between 0.01 and 100.</source>
+   <translation>Die Wiederholungsstrafe ist {value}, muss aber zwischen 0,01 und 100 liegen.</translation>
   </message>
   <message>
    <location filename="app/chat/reply.py" />
@@ -3409,9 +4379,19 @@
    <translation>Die Antwort wurde angehalten.</translation>
   </message>
   <message>
+   <location filename="engine/engine.py" />
+   <source>The request was stopped.</source>
+   <translation>Die Anfrage wurde angehalten.</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>The same seed gives the same reply to the same chat.</source>
    <translation>Derselbe Seed gibt im selben Chat dieselbe Antwort.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The seed is {value}, but it must be a whole number between 0 and 2**64 - 1.</source>
+   <translation>Der Seed ist {value}, muss aber eine ganze Zahl zwischen 0 und 2**64 - 1 sein.</translation>
   </message>
   <message>
    <location filename="app/ui/settings/desk_actions.py" />
@@ -3454,6 +4434,71 @@
    <translation>Das System konnte ihn nicht öffnen. Der Ordner ist {folder}</translation>
   </message>
   <message>
+   <location filename="engine/placement/copies.py" />
+   <source>The system does not let Tenon pin {size_bytes} MB more of the host's memory for copies to the GPU: raise the limit (ulimit -l), or choose the mode offload.</source>
+   <translation>Das System lässt Tenon nicht weitere {size_bytes} MB Arbeitsspeicher für Kopien zur GPU fest belegen: die Grenze erhöhen (ulimit -l) oder den Modus offload wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The temperature is {value}, but it must be between 0 and 100.</source>
+   <translation>Die Temperatur ist {value}, muss aber zwischen 0 und 100 liegen.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>The tensor {name} is stored as {dtype}, and Tenon reads {names}; choose an unquantized version of this model.</source>
+   <translation>Der Tensor {name} ist als {dtype} gespeichert, Tenon liest aber {names}: eine unquantisierte Version dieses Modells wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/tensors.py" />
+   <source>The tensor {name} is stored as {kind}, which Tenon cannot read; choose another quantization of this model, such as Q4_K_M or Q8_0.</source>
+   <translation>Der Tensor {name} ist als {kind} gespeichert, was Tenon nicht lesen kann: eine andere Quantisierung dieses Modells wählen, etwa Q4_K_M oder Q8_0.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>The tensor {name} of {file} is of the GGUF type {kind}, which Tenon does not know; choose another quantization of this model.</source>
+   <translation>Der Tensor {name} in {file} ist vom GGUF-Typ {kind}, den Tenon nicht kennt: eine andere Quantisierung dieses Modells wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>The tokenizer in the GGUF file is damaged: download the file again.</source>
+   <translation>Der Tokenizer in der GGUF-Datei ist beschädigt: die Datei neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The tokenizer in {folder} cannot be read: download the model's tokenizer files again.</source>
+   <translation>Der Tokenizer in {folder} ist nicht lesbar: die Tokenizer-Dateien des Modells neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The top-k is {value}, but it must be a whole number from 0 (all tokens) on.</source>
+   <translation>Top-k ist {value}, muss aber eine ganze Zahl ab 0 (alle Tokens) sein.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The top-p is {value}, but it must be above 0 and at most 1.</source>
+   <translation>Top-p ist {value}, muss aber über 0 liegen und höchstens 1 sein.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>The torch that Tenon runs on was built for {gpu}: there is nothing to fetch.</source>
+   <translation>Das torch, auf dem Tenon läuft, ist für {gpu} gebaut: es gibt nichts zu holen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/tensors.py" />
+   <source>The weights do not match config.json, tensors are {problems}; download the model again.</source>
+   <translation>Die Gewichte passen nicht zur config.json (Tensoren: {problems}): das Modell neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/tensors.py" />
+   <source>The weights do not match the GGUF file's metadata, tensors are {problems}; download the model again.</source>
+   <translation>Die Gewichte passen nicht zu den Metadaten der GGUF-Datei (Tensoren: {problems}): das Modell neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/packed_loader.py" />
+   <source>The {name} weights could not be written next to the model nor to {cache_folder}: make {needed} GB free on one of these disks.</source>
+   <translation>Die Gewichte in {name} ließen sich weder neben dem Modell noch in {cache_folder} speichern: auf einer dieser Disks {needed} GB frei machen.</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Theme</source>
    <translation>Farbschema</translation>
@@ -3464,14 +4509,79 @@
    <translation>Ein Token ist da.</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>There is an installed model {name} already: remove it first, or give --name.</source>
+   <translation>Ein installiertes Modell {name} gibt es schon: es erst entfernen oder --name angeben.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>There is no GPU support for {name} on this system.</source>
+   <translation>Für {name} gibt es auf diesem System keine GPU-Unterstützung.</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_draft.py" />
+   <source>There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model.</source>
+   <translation>Hier gibt es keine GPU, die Tenon nutzen kann, daher läuft der Entwurf neben dem Modell auf der CPU.</translation>
+  </message>
+  <message>
    <location filename="app/bridge/settings_desk.py" />
    <source>There is no GPU that Tenon can use here.</source>
    <translation>Hier gibt es keine GPU, die Tenon nutzen kann.</translation>
   </message>
   <message>
+   <location filename="engine/planning/device_fit.py" />
+   <source>There is no GPU that Tenon may use here, so the model runs on the CPU alone.</source>
+   <translation>Hier gibt es keine GPU, die Tenon nutzen darf, daher läuft das Modell nur auf der CPU.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>There is no config.json beside the weights in {location}: add it.</source>
+   <translation>Neben den Gewichten in {location} liegt keine config.json: sie hinzufügen.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>There is no config.json in {folder}; choose the folder that holds the model's files.</source>
+   <translation>In {folder} ist keine config.json: den Ordner wählen, der die Dateien des Modells enthält.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/download/download_queue.py" />
+   <source>There is no download of {name}.</source>
+   <translation>Es gibt keinen Download von {name}.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/head_checkpoint.py" />
+   <source>There is no draft folder at {folder}; check the path.</source>
+   <translation>Unter {folder} ist kein Ordner eines Entwurfs: den Pfad prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>There is no installed model {name}: `tenon models list` names them.</source>
+   <translation>Es gibt kein installiertes Modell {name}: `tenon models list` nennt alle.</translation>
+  </message>
+  <message>
    <location filename="app/chat/exchange/reading.py" />
    <source>There is no message in it.</source>
    <translation>Darin ist keine Nachricht.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>There is no mode {mode}: choose {auto}, {names}.</source>
+   <translation>Den Modus {mode} gibt es nicht: {auto}, {names} wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>There is no model at {path}; check the path or install the model.</source>
+   <translation>Unter {path} ist kein Modell: den Pfad prüfen oder das Modell installieren.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint_outline.py" />
+   <source>There is no model folder at {folder}; check the path or install the model.</source>
+   <translation>Unter {folder} ist kein Modellordner: den Pfad prüfen oder das Modell installieren.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>There is no model {reference}: give the folder of a checkpoint, a GGUF file, an installed model's name, or guide.</source>
+   <translation>Es gibt kein Modell {reference}: den Ordner eines Checkpoints, eine GGUF-Datei, den Namen eines installierten Modells oder guide angeben.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3484,6 +4594,11 @@
    <translation>Für die heutige Sicherung der Chats ist kein Platz ({size} MiB, {free} MiB sind frei): auf der Disk mit {folder} Platz schaffen.</translation>
   </message>
   <message>
+   <location filename="engine/request.py" />
+   <source>There is no rule of verification {verify}: choose {names}.</source>
+   <translation>Die Prüfregel {verify} gibt es nicht: {names} wählen.</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>There is no telemetry. Your chats, settings and models stay on this computer, and nothing about you or it is sent to anybody. The network is used when you search the hub or download a model, and to check for updates if you turn that on.</source>
    <translation>Es gibt keine Telemetrie. Chats, Einstellungen und Modelle bleiben auf diesem Computer, und nichts darüber wird an irgendwen gesendet. Das Netz wird benutzt, um den Hub zu durchsuchen und Modelle herunterzuladen, und für die Suche nach Updates, wenn sie eingeschaltet ist.</translation>
@@ -3494,6 +4609,11 @@
    <translation>Es ist kein Token da.</translation>
   </message>
   <message>
+   <location filename="engine/planning/fit.py" />
+   <source>There is no weight format {wanted}: choose auto, {names}.</source>
+   <translation>Ein Gewichtsformat {wanted} gibt es nicht: auto, {names} wählen.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>There is not enough memory</source>
    <translation>Der Speicher reicht nicht</translation>
@@ -3502,6 +4622,11 @@
    <location filename="app/chat/troubles.py" />
    <source>There is not enough room on the disk</source>
    <translation>Der Platz auf der Disk reicht nicht</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>There is nothing at {path}: check the path.</source>
+   <translation>Unter {path} ist nichts: den Pfad prüfen.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3517,6 +4642,11 @@
    <location filename="app/ui/transcript/thought.py" />
    <source>Thinking</source>
    <translation>Denkt nach</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/bundled_torch.py" />
+   <source>This Tenon does not say which torch it runs on, so no GPU support can be chosen: install Tenon again.</source>
+   <translation>Dieses Tenon sagt nicht, auf welchem torch es läuft, daher lässt sich keine GPU-Unterstützung wählen: Tenon neu installieren.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3539,6 +4669,11 @@
    <translation>Das SQLite dieses Computers hat keinen Volltextindex (FTS5), daher werden Buchstaben verglichen, und es dauert länger.</translation>
   </message>
   <message>
+   <location filename="engine/drafting/head_layout.py" />
+   <source>This draft has the extra layernorms of speculators' eagle format, which Tenon cannot run; choose an EAGLE-3 draft.</source>
+   <translation>Dieser Entwurf hat die zusätzlichen Layernorms des eagle-Formats von speculators, die Tenon nicht ausführen kann: einen EAGLE-3-Entwurf wählen.</translation>
+  </message>
+  <message>
    <location filename="app/settings/exchange.py" />
    <source>This file holds no settings of Tenon: choose one that was made by Export settings.</source>
    <translation>Diese Datei enthält keine Einstellungen von Tenon: eine wählen, die mit „Einstellungen exportieren“ gemacht ist.</translation>
@@ -3547,6 +4682,11 @@
    <location filename="app/ui/trouble/about_dialog.py" />
    <source>This installation</source>
    <translation>Diese Installation</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/access_token.py" />
+   <source>This is no access token: copy it whole from the hub's settings; it starts with hf_.</source>
+   <translation>Das ist kein Zugangstoken: ihn vollständig aus den Einstellungen des Hubs kopieren; er beginnt mit hf_.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/page.py" />
@@ -3559,9 +4699,24 @@
    <translation>Dieser Computer wird gemessen: die Antwort beginnt, wenn das fertig oder angehalten ist.</translation>
   </message>
   <message>
+   <location filename="engine/request.py" />
+   <source>This model brings no chat template, so the conversation is given to it as plain text.</source>
+   <translation>Dieses Modell bringt kein Chat-Template mit, daher bekommt es den Chat als reinen Text.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>This model is quantized (quantization_config, {method}), which Tenon cannot read; choose the unquantized version.</source>
+   <translation>Dieses Modell ist quantisiert (quantization_config, {method}), was Tenon nicht lesen kann: die unquantisierte Version wählen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/trouble/desk.py" />
    <source>This model's context has {tokens} tokens from now on.</source>
    <translation>Der Kontext dieses Modells hat von jetzt an {tokens} Tokens.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/access_token.py" />
+   <source>This system has no keyring that Tenon can keep the token in: put it into the environment variable HF_TOKEN instead.</source>
+   <translation>Dieses System hat keinen Schlüsselbund, in dem Tenon den Token aufbewahren kann: ihn stattdessen in die Umgebungsvariable HF_TOKEN schreiben.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -3664,6 +4819,11 @@
    <translation>{name} neu versuchen</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Two of the files have the same name: leave one of them out.</source>
+   <translation>Zwei der Dateien haben denselben Namen: eine davon weglassen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/composer/composer.py" />
    <source>Type a message first</source>
    <translation>Erst eine Nachricht schreiben</translation>
@@ -3677,6 +4837,11 @@
    <location filename="app/settings/settings.py" />
    <source>Typical acceptance (lossy)</source>
    <translation>Typische Annahme (verlustbehaftet)</translation>
+  </message>
+  <message>
+   <location filename="engine/reply.py" />
+   <source>Typical acceptance is lossy: the reply may differ from what the model alone would say.</source>
+   <translation>Die typische Annahme ist verlustbehaftet: die Antwort kann von dem abweichen, was das Modell allein sagen würde.</translation>
   </message>
   <message>
    <location filename="app/ui/chat_folders.py" />
@@ -3809,6 +4974,11 @@
    <translation>Willkommen bei Tenon</translation>
   </message>
   <message>
+   <location filename="engine/hub/connection.py" />
+   <source>What answers at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in page of the network.</source>
+   <translation>Was unter {endpoint} antwortet, ist kein Hub: HF_ENDPOINT, den Proxy oder eine Anmeldeseite des Netzes prüfen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/comparison/dialog.py" />
    <source>What both modes are to answer</source>
    <translation>Was beide Modi beantworten sollen</translation>
@@ -3822,6 +4992,11 @@
    <location filename="app/ui/command_palette.py" />
    <source>What do you want to do?</source>
    <translation>Was ist zu tun?</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>What does not fit on the GPU must be in memory, and {free_bytes} are free there.</source>
+   <translation>Was nicht auf die GPU passt, muss in den Arbeitsspeicher, und dort sind {free_bytes} frei.</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/details_dialog.py" />
@@ -3842,6 +5017,11 @@
    <location filename="app/settings/pages.py" />
    <source>What leaves this computer</source>
    <translation>Was diesen Computer verlässt</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>What the GPU does not take of the model is more than memory takes, so the CPU computes all of it.</source>
+   <translation>Was die GPU vom Modell nicht fasst, passt nicht in den Arbeitsspeicher, daher berechnet die CPU das ganze Modell.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -4066,6 +5246,21 @@
    <source>accepted</source>
    <translation>angenommen</translation>
   </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>all in memory</source>
+   <translation>alles im Arbeitsspeicher</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>all {layers} layers on the GPU</source>
+   <translation>alle {layers} Schichten auf der GPU</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>an unknown method</source>
+   <translation>unbekanntes Verfahren</translation>
+  </message>
   <message numerus="yes">
    <location filename="app/ui/machine/words.py" />
    <source>and %n more</source>
@@ -4095,6 +5290,16 @@
    <translation>Caches</translation>
   </message>
   <message>
+   <location filename="engine/model/config.py" />
+   <source>config.json holds a value that transformers refuses; download it again.</source>
+   <translation>In der config.json steht ein Wert, den transformers ablehnt: neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>config.json names no architecture; download the model's own config.json again.</source>
+   <translation>Die config.json nennt keine Architektur: die originale config.json des Modells neu herunterladen.</translation>
+  </message>
+  <message>
    <location filename="app/chat/reply_trace.py" />
    <source>corrected</source>
    <translation>berichtigt</translation>
@@ -4113,6 +5318,16 @@
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>draft</source>
    <translation>Entwurf</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>draft on the CPU, {where}</source>
+   <translation>Entwurf auf der CPU, {where}</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>draft on the GPU, {where}</source>
+   <translation>Entwurf auf der GPU, {where}</translation>
   </message>
   <message>
    <location filename="app/chat/reply_trace.py" />
@@ -4173,6 +5388,31 @@
    <location filename="app/ui/inspector/draft_tree.py" />
    <source>guessed and not taken</source>
    <translation>geraten und nicht genommen</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>it announces more than it holds</source>
+   <translation>sie kündigt mehr an, als sie enthält</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>its alignment is {alignment}</source>
+   <translation>das Alignment ist {alignment}</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>its header has no valid length</source>
+   <translation>der Header hat keine gültige Länge</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>its header is not JSON</source>
+   <translation>der Header ist kein JSON</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>its header is not an object</source>
+   <translation>der Header ist kein Objekt</translation>
   </message>
   <message>
    <location filename="app/ui/model_button.py" />
@@ -4375,6 +5615,16 @@
    <translation>angehalten</translation>
   </message>
   <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>the bytes of {name} do not match its shape</source>
+   <translation>die Bytes von {name} passen nicht zu dessen Form</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>the entry of {name} cannot be read</source>
+   <translation>der Eintrag von {name} ist nicht lesbar</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>the model's own</source>
    <translation>vom Modell selbst</translation>
@@ -4383,6 +5633,11 @@
    <location filename="app/ui/inspector/draft_tree.py" />
    <source>the model's own, in place of the guesses</source>
    <translation>vom Modell selbst, statt der Versuche</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>the package index</source>
+   <translation>dem Paketindex</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/draft_tree.py" />
@@ -4420,6 +5675,11 @@
    <translation>Tokens/Schritt</translation>
   </message>
   <message>
+   <location filename="engine/gguf/header.py" />
+   <source>two tensors have the same name</source>
+   <translation>zwei Tensoren haben denselben Namen</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>until the context is full</source>
    <translation>bis der Kontext voll ist</translation>
@@ -4450,9 +5710,49 @@
    <translation>Gewichte</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>{address} is no address of a package index: it must begin with https://.</source>
+   <translation>{address} ist keine Adresse eines Paketindex: sie muss mit https:// beginnen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/choice_popup.py" />
    <source>{choice}, in use</source>
    <translation>{choice}, in Gebrauch</translation>
+  </message>
+  <message>
+   <location filename="engine/model/tensors.py" />
+   <source>{count} missing ({names})</source>
+   <translation>{count} fehlend ({names})</translation>
+  </message>
+  <message>
+   <location filename="engine/model/packed_layout.py" />
+   <source>{count} of the model's matrices do not fit {name} and stay in {dense} ({first}: {why}).</source>
+   <translation>{count} der Matrizen des Modells passen nicht in {name} und bleiben in {dense} ({first}: {why}).</translation>
+  </message>
+  <message>
+   <location filename="engine/model/tensors.py" />
+   <source>{count} of the wrong shape ({names})</source>
+   <translation>{count} mit falscher Form ({names})</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>{count} of {layers} layers in memory, the others read from the disk</source>
+   <translation>{count} von {layers} Schichten im Arbeitsspeicher, die anderen von der Disk gelesen</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>{count} of {layers} layers on the GPU, the others copied there as needed</source>
+   <translation>{count} von {layers} Schichten auf der GPU, die anderen nach Bedarf dorthin kopiert</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>{count} of {layers} layers on the GPU, the others in memory</source>
+   <translation>{count} von {layers} Schichten auf der GPU, die anderen im Arbeitsspeicher</translation>
+  </message>
+  <message>
+   <location filename="engine/model/tensors.py" />
+   <source>{count} unexpected ({names})</source>
+   <translation>{count} unerwartet ({names})</translation>
   </message>
   <message numerus="yes">
    <location filename="app/ui/machine/words.py" />
@@ -4466,6 +5766,66 @@
    <location filename="app/ui/models/wording.py" />
    <source>{done} of {total}</source>
    <translation>{done} von {total}</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/remote_wheel.py" />
+   <source>{file_name} on the package index is no wheel: give another index.</source>
+   <translation>{file_name} im Paketindex ist kein Wheel: einen anderen Index angeben.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{filename} cannot be read or copied: {reason}.</source>
+   <translation>{filename} lässt sich nicht lesen oder kopieren: {reason}.</translation>
+  </message>
+  <message>
+   <location filename="engine/kernels/library.py" />
+   <source>{file} cannot be loaded: {error}.</source>
+   <translation>{file} lässt sich nicht laden: {error}.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/tensors.py" />
+   <source>{file} ended while {name} was read; download it again.</source>
+   <translation>{file} endete, während {name} gelesen wurde: neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/kernels/library.py" />
+   <source>{file} is from another version; `python -m engine.kernels.build` rebuilds it.</source>
+   <translation>{file} stammt aus einer anderen Version: `python -m engine.kernels.build` baut die Datei neu.</translation>
+  </message>
+  <message>
+   <location filename="engine/kernels/library.py" />
+   <source>{file} was not built; `python -m engine.kernels.build` builds it.</source>
+   <translation>{file} wurde nicht gebaut: `python -m engine.kernels.build` baut die Datei.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>{folder} cannot be removed: close what uses the model, or check who owns it.</source>
+   <translation>{folder} lässt sich nicht entfernen: schließen, was das Modell benutzt, oder prüfen, wem der Ordner gehört.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installed_addon.py" />
+   <source>{folder} cannot be removed: end the command that is fetching GPU support, or check who owns it.</source>
+   <translation>{folder} lässt sich nicht entfernen: den Befehl beenden, der die GPU-Unterstützung holt, oder prüfen, wem der Ordner gehört.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>{folder} cannot be written: {reason}.</source>
+   <translation>In {folder} lässt sich nicht schreiben: {reason}.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{folder} holds more than one GGUF model: give the file that you want.</source>
+   <translation>{folder} enthält mehr als ein GGUF-Modell: die gewünschte Datei angeben.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{folder} holds no weights that Tenon reads: give a folder with model.safetensors (or shards and their index), or a GGUF file.</source>
+   <translation>{folder} enthält keine Gewichte, die Tenon liest: einen Ordner mit model.safetensors (oder Shards mit ihrem Index) oder eine GGUF-Datei angeben.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>{folder} is a file: give the model folder, the one that holds config.json, or a GGUF file.</source>
+   <translation>{folder} ist eine Datei: den Modellordner angeben, in dem config.json liegt, oder eine GGUF-Datei.</translation>
   </message>
   <message>
    <location filename="app/ui/settings/desk_actions.py" />
@@ -4493,14 +5853,59 @@
    <translation>noch {hours} h</translation>
   </message>
   <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{index} cannot be read; download it again.</source>
+   <translation>{index} ist nicht lesbar: neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{index} names files outside its folder; download the model from its own source.</source>
+   <translation>{index} nennt Dateien außerhalb seines Ordners: das Modell aus der ursprünglichen Quelle herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{key} is there twice</source>
+   <translation>{key} kommt doppelt vor</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{kind} is no type of an array</source>
+   <translation>{kind} ist kein Typ für Arrays</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{kind} is no type of metadata</source>
+   <translation>{kind} ist kein Typ für Metadaten</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>{kind}, {size} free</source>
    <translation>{kind}, {size} frei</translation>
   </message>
   <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>{location} is not there any more: plug its disk in, or import the model again.</source>
+   <translation>{location} ist nicht mehr da: die Disk anschließen oder das Modell neu importieren.</translation>
+  </message>
+  <message>
    <location filename="app/ui/figures.py" />
    <source>{minutes} min left</source>
    <translation>noch {minutes} min</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/files.py" />
+   <source>{missing} is not there ({absent} of {count} parts are missing); download the model again.</source>
+   <translation>{missing} ist nicht da (fehlende Teile: {absent} von {count}): das Modell neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{missing} is not there ({absent} of {count} weights files are missing); download the model again.</source>
+   <translation>{missing} ist nicht da (fehlende Gewichtsdateien: {absent} von {count}): das Modell neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{missing} is not there: all {count} parts are needed.</source>
+   <translation>{missing} ist nicht da: alle {count} Teile sind nötig.</translation>
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />
@@ -4543,14 +5948,69 @@
    <translation>{name} ist nicht lesbar ({reason}): die Rechte prüfen.</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/unpacking.py" />
+   <source>{name} cannot be unpacked: fetch it again.</source>
+   <translation>{name} lässt sich nicht entpacken: neu holen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{name} cannot be {kind} of the shape {shape}</source>
+   <translation>{name} kann nicht {kind} mit der Form {shape} sein</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/head_checkpoint.py" />
+   <source>{name} does not hold a table of tensors; download it again.</source>
+   <translation>{name} enthält keine Tabelle von Tensoren: neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{name} ends at byte {stop} of {size}</source>
+   <translation>{name} endet bei Byte {stop} von {size}</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>{name} has driver {driver}, and GPU support needs {drivers} or newer: update NVIDIA's driver, and look again.</source>
+   <translation>{name} hat Treiber {driver}, die GPU-Unterstützung braucht aber {drivers} oder neuer: den Treiber von NVIDIA aktualisieren und neu suchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>{name} has driver {driver}, and {title} needs {least_driver} or newer: update NVIDIA's driver, and look again.</source>
+   <translation>{name} hat Treiber {driver}, {title} braucht aber {least_driver} oder neuer: den Treiber von NVIDIA aktualisieren und neu suchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>{name} has no driver of NVIDIA's: install it, and look again.</source>
+   <translation>{name} hat keinen Treiber von NVIDIA: ihn installieren und neu suchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/verification.py" />
+   <source>{name} has no record of what it should be: import it with `tenon models import` first.</source>
+   <translation>Von {name} ist nicht festgehalten, wie es sein soll: es erst mit `tenon models import` importieren.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{name} has {dimensions} dimensions</source>
+   <translation>{name} hat {dimensions} Dimensionen</translation>
+  </message>
+  <message>
    <location filename="app/chat/attachment.py" />
    <source>{name} has {size} MiB, but an attachment holds {most} MiB at most: attach the part that matters.</source>
    <translation>{name} hat {size} MiB, ein Anhang fasst aber höchstens {most} MiB: den wichtigen Teil anhängen.</translation>
   </message>
   <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{name} is a GGUF file of version {version}, and Tenon reads versions 2 and 3 in little-endian order; download a newer file of this model.</source>
+   <translation>{name} ist eine GGUF-Datei der Version {version}, Tenon liest aber die Versionen 2 und 3 in Little-Endian-Reihenfolge: eine neuere Datei dieses Modells herunterladen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/keeping.py" />
    <source>{name} is added.</source>
    <translation>{name} ist hinzugefügt.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/head_checkpoint.py" />
+   <source>{name} is damaged or holds more than weights; download it again.</source>
+   <translation>{name} ist beschädigt oder enthält mehr als Gewichte: neu herunterladen.</translation>
   </message>
   <message>
    <location filename="app/ui/models/keeping.py" />
@@ -4568,9 +6028,19 @@
    <translation>{name} ist kein UTF-8-Text: als UTF-8 speichern und neu anhängen.</translation>
   </message>
   <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{name} is not a GGUF file; download it again.</source>
+   <translation>{name} ist keine GGUF-Datei: neu herunterladen.</translation>
+  </message>
+  <message>
    <location filename="app/storage/text_file.py" />
    <source>{name} is not a file: attach files one by one.</source>
    <translation>{name} ist keine Datei: Dateien einzeln anhängen.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>{name} is not a safetensors file ({why}); download it again.</source>
+   <translation>{name} ist keine safetensors-Datei ({why}): neu herunterladen.</translation>
   </message>
   <message>
    <location filename="app/chat/attachment.py" />
@@ -4581,6 +6051,11 @@
    <location filename="app/ui/models/model_news.py" />
    <source>{name} is not here yet. {message}</source>
    <translation>{name} ist noch nicht hier. {message}</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>{name} is older than what today's torch was built for: Tenon runs on the processor here.</source>
+   <translation>Für {name} ist das heutige torch nicht mehr gebaut: Tenon läuft hier auf dem Prozessor.</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_news.py" />
@@ -4598,6 +6073,56 @@
    <translation>{name} wird noch gelesen: abwarten oder anhalten.</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{name} is truncated or no safetensors file: download it again.</source>
+   <translation>{name} ist abgeschnitten oder keine safetensors-Datei: neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>{name} is truncated: {size_bytes} bytes are there, its header alone needs {needed}; download it again.</source>
+   <translation>{name} ist abgeschnitten: {size_bytes} Byte sind da, allein der Header braucht {needed}; neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>{name} is truncated: {size_bytes} bytes are there, {needed} are needed; download it again.</source>
+   <translation>{name} ist abgeschnitten: {size_bytes} Byte sind da, {needed} sind nötig; neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/model/tensors.py" />
+   <source>{name} is {found} and not {shape}</source>
+   <translation>{name} ist {found} statt {shape}</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/download/transfer.py" />
+   <source>{name} of {repo} arrived damaged twice: try again later, or from another network or mirror.</source>
+   <translation>{name} von {repo} kam zweimal beschädigt an: später neu versuchen oder über ein anderes Netz oder einen anderen Spiegelserver.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>{name} of {repo} has another length than the hub says: try again, or check the proxy or the mirror between.</source>
+   <translation>{name} von {repo} hat eine andere Länge, als der Hub angibt: neu versuchen oder den Proxy oder Spiegelserver dazwischen prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>{name} of {repo} has another length than the package index says: try again, or check the proxy or the mirror between.</source>
+   <translation>{name} von {repo} hat eine andere Länge, als der Paketindex angibt: neu versuchen oder den Proxy oder Spiegelserver dazwischen prüfen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>{name} of {repo} is no JSON: choose another model.</source>
+   <translation>{name} von {repo} ist kein JSON: ein anderes Modell wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>{name} of {repo} is no config: choose another model.</source>
+   <translation>{name} von {repo} ist keine Konfiguration: ein anderes Modell wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>{name} ships with Tenon and is no installed model: it can be neither removed nor verified.</source>
+   <translation>{name} gehört zu Tenon und ist kein installiertes Modell: es lässt sich weder entfernen noch prüfen.</translation>
+  </message>
+  <message>
    <location filename="app/bridge/archive.py" />
    <source>{name} was not imported. {reason}</source>
    <translation>{name} wurde nicht importiert. {reason}</translation>
@@ -4608,9 +6133,19 @@
    <translation>{name}: alle Dateien sind, wie sie waren.</translation>
   </message>
   <message>
+   <location filename="engine/sizes.py" />
+   <source>{number} bytes</source>
+   <translation>{number} Byte</translation>
+  </message>
+  <message>
    <location filename="app/ui/find_bar.py" />
    <source>{number} of {total}</source>
    <translation>{number} von {total}</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/download/transfer.py" />
+   <source>{part} cannot be written: {reason}.</source>
+   <translation>{part} lässt sich nicht schreiben: {reason}.</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />
@@ -4618,9 +6153,29 @@
    <translation>{part} von {whole}</translation>
   </message>
   <message>
+   <location filename="engine/hub/record.py" />
+   <source>{path} cannot be read: download or import the model again.</source>
+   <translation>{path} ist nicht lesbar: das Modell neu herunterladen oder importieren.</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{path} cannot be read: {reason}.</source>
+   <translation>{path} ist nicht lesbar: {reason}.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{path} cannot be read; download it again.</source>
+   <translation>{path} ist nicht lesbar: neu herunterladen.</translation>
+  </message>
+  <message>
    <location filename="app/storage/text_file.py" />
    <source>{path} cannot be written ({reason}): choose another folder, or free some space.</source>
    <translation>{path} lässt sich nicht schreiben ({reason}): einen anderen Ordner wählen oder Platz schaffen.</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{path} does not hold a config; download it again.</source>
+   <translation>{path} enthält keine Konfiguration: neu herunterladen.</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/acceptance_plot.py" />
@@ -4646,6 +6201,71 @@
    <location filename="app/ui/welcome/page.py" />
    <source>{problem} The small guide works without the net.</source>
    <translation>{problem} Der kleine Guide geht auch ohne Netz.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>{reference} was imported from {location}, which is not there any more: plug its disk in, or import it again.</source>
+   <translation>{reference} wurde aus {location} importiert, das nicht mehr da ist: die Disk anschließen oder neu importieren.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>{repo} has no such revision any more: get it again at its present one.</source>
+   <translation>{repo} hat diese Revision nicht mehr: in der jetzigen neu holen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>{repo} has no {quantization}: its files name none.</source>
+   <translation>{repo} hat kein {quantization}: seine Dateien nennen keine Quantisierung.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>{repo} has no {quantization}: there are {others}.</source>
+   <translation>{repo} hat kein {quantization}: es gibt {others}.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>{repo} holds no GGUF files: look for its GGUF version with `tenon models search`, or take --format safetensors.</source>
+   <translation>{repo} enthält keine GGUF-Dateien: seine GGUF-Version mit `tenon models search` suchen oder --format safetensors nehmen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>{repo} holds no weights that Tenon reads: choose a repository with safetensors or GGUF files.</source>
+   <translation>{repo} enthält keine Gewichte, die Tenon liest: ein Repository mit safetensors- oder GGUF-Dateien wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>{repo} holds weights in PyTorch's own format alone: choose a repository with safetensors or GGUF files.</source>
+   <translation>{repo} enthält nur Gewichte im eigenen Format von PyTorch: ein Repository mit safetensors- oder GGUF-Dateien wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>{repo} is gated, and your access token's account has not been let in: accept its terms at {page}, wait until its owner agrees, and try again.</source>
+   <translation>{repo} ist zugangsbeschränkt, und das Konto des Zugangstokens ist nicht zugelassen: die Bedingungen unter {page} annehmen, die Zustimmung des Anbieters abwarten und neu versuchen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>{repo} is gated: accept its terms at {page}, then keep an access token of your account with `tenon models token`.</source>
+   <translation>{repo} ist zugangsbeschränkt: die Bedingungen unter {page} annehmen, dann mit `tenon models token` einen Zugangstoken des eigenen Kontos hinterlegen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>{repo} is no repository of the hub: write it like owner/name.</source>
+   <translation>{repo} ist kein Repository des Hubs: in der Form owner/name schreiben.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/outline.py" />
+   <source>{repo} says nothing of the model's shape before it is downloaded: get it first.</source>
+   <translation>{repo} sagt vor dem Herunterladen nichts über den Aufbau des Modells: es erst holen.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/fit.py" />
+   <source>{resident} for {name} weights and {context} tokens of context</source>
+   <translation>{resident} für Gewichte in {name} und {context} Tokens Kontext</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/fit.py" />
+   <source>{resident} for {name} weights and {context} tokens of context, or {least} when its layers are read from the disk for each token</source>
+   <translation>{resident} für Gewichte in {name} und {context} Tokens Kontext, oder {least}, wenn seine Schichten für jeden Token von der Disk gelesen werden</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />
@@ -4733,6 +6353,11 @@
    <translation>{time} s/Wort</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>{title} needs the address of a package index: {caution}</source>
+   <translation>{title} braucht die Adresse eines Paketindex. {caution}</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/line_plot.py" />
    <source>{title} over the last minute: {words}</source>
    <translation>{title} in der letzten Minute: {words}</translation>
@@ -4789,6 +6414,11 @@
    <translation>{unit}, geschätzt</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>{url} is no page of a package index: check its address.</source>
+   <translation>{url} ist keine Seite eines Paketindex: die Adresse prüfen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/composer/context_meter.py" />
    <source>{used} of {limit} tokens</source>
    <translation>{used} von {limit} Tokens</translation>
@@ -4812,6 +6442,11 @@
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>{value} tokens</source>
    <translation>{value} Tokens</translation>
+  </message>
+  <message>
+   <location filename="engine/kernels/library.py" />
+   <source>{variable} names no instruction set of this architecture: {cap}.</source>
+   <translation>{variable} nennt keinen Befehlssatz dieser Architektur: {cap}.</translation>
   </message>
   <message>
    <location filename="app/ui/model_button.py" />

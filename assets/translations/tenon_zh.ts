@@ -95,6 +95,11 @@
    <translation>模型的一个文件已损坏</translation>
   </message>
   <message>
+   <location filename="engine/hub/answers.py" />
+   <source>A file of {repo} is not on the hub any more: get it again at its present revision.</source>
+   <translation>{repo} 的一个文件已不在 Hub 上：请重新获取其当前修订版本。</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>A file with all that was changed, for another computer or to keep.</source>
    <translation>包含所有更改的文件，可用于另一台电脑或留存。</translation>
@@ -115,9 +120,24 @@
    <translation>用于搜索和下载的 Hub 镜像；留空则使用 Hub 本身。</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>A model cannot be called {name}: give another one with --name.</source>
+   <translation>模型不能命名为 {name}：请用 --name 指定其他名称。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/offer.py" />
+   <source>A model cannot be called {name}: use letters, digits, spaces and . _ + - alone.</source>
+   <translation>模型不能命名为 {name}：只能使用字母、数字、空格和 . _ + - 这些字符。</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>A model that nothing was asked of for so long leaves the memory; the next message loads it again.</source>
    <translation>模型闲置这么久后会离开内存；下一条消息会重新加载它。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>A quantization is asked for, and safetensors have none: leave one of them out.</source>
+   <translation>指定了量化，而 safetensors 没有量化可选：请去掉其中之一。</translation>
   </message>
   <message>
    <location filename="app/ui/done_notice.py" />
@@ -173,6 +193,31 @@
    <location filename="app/ui/models/get_dialog.py" />
    <source>A token is kept already; paste another one to replace it</source>
    <translation>已保存一个令牌；粘贴新的即可替换</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>A value in config.json is missing or of the wrong kind; download it again.</source>
+   <translation>config.json 中有一个值缺失或类型不对；请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>A value in the GGUF file's metadata is missing or of the wrong kind; download it again.</source>
+   <translation>GGUF 文件的元数据中有一个值缺失或类型不对；请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>A value in the draft's config.json is missing or of the wrong kind; download it again.</source>
+   <translation>草稿的 config.json 中有一个值缺失或类型不对；请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_layout.py" />
+   <source>A value in the draft's config.json is of the wrong kind; download it again.</source>
+   <translation>草稿的 config.json 中有一个值类型不对；请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/unpacking.py" />
+   <source>A wheel wants to write to {name}, which is outside of its folder: it is not used.</source>
+   <translation>有 wheel 文件要写入 {name}，而它在所属文件夹之外：不会使用该 wheel 文件。</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/about_dialog.py" />
@@ -297,6 +342,11 @@
    <translation>始终</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Another import is under way: wait for it, and try again.</source>
+   <translation>正在进行另一项导入：请等它完成后重试。</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/preset_row.py" />
    <source>Another name for the preset</source>
    <translation>预设的新名称</translation>
@@ -305,6 +355,16 @@
    <location filename="app/storage/failures.py" />
    <source>Another program is using the chats in {folder}: close it and send again.</source>
    <translation>另一个程序正在使用 {folder} 中的对话：请关闭它再发送。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>Another window or command of Tenon is fetching GPU support: wait for it.</source>
+   <translation>Tenon 的另一个窗口或命令正在获取 GPU 支持：请等它完成。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/download/download.py" />
+   <source>Another window or command of Tenon is fetching {name} already: wait for it, or pause it.</source>
+   <translation>Tenon 的另一个窗口或命令已在获取 {name}：请等它完成，或将其暂停。</translation>
   </message>
   <message>
    <location filename="app/ui/message_commands.py" />
@@ -415,6 +475,31 @@
    <location filename="app/chat/choices.py" />
    <source>Auto</source>
    <translation>自动</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>Auto: a draft is given, so dovetail guesses with it.</source>
+   <translation>自动：已指定草稿，因此 dovetail 用它猜测。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>Auto: lookup needs no second model, and drafts only while that is faster than plain.</source>
+   <translation>自动：lookup 不需要第二个模型，且仅在比 plain 更快时才打草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Auto: plain, predicted at {speed}; no other mode is predicted to be faster here.</source>
+   <translation>自动：plain，预测 {speed}；据预测，本机上没有更快的模式。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Auto: {mode}, predicted at {speed} ({summary}).</source>
+   <translation>自动：{mode}，预测 {speed}（{summary}）。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Auto: {mode}, predicted at {speed}, {times} times plain's ({summary}).</source>
+   <translation>自动：{mode}，预测 {speed}，是 plain 的 {times} 倍（{summary}）。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -889,6 +974,11 @@
    <translation>内存盘</translation>
   </message>
   <message>
+   <location filename="engine/planning/planner.py" />
+   <source>Dovetail was chosen: a draft guesses trees of tokens, and the model checks each tree in one pass.</source>
+   <translation>已选择 Dovetail：草稿猜出 token 树，模型一次计算检查完一棵树。</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/card.py" />
    <source>Download</source>
    <translation>下载</translation>
@@ -1016,6 +1106,11 @@
    <translation>所有数字均为假设：从未测量过本机速度。</translation>
   </message>
   <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Every layer fits on the GPU, so that none would have to be copied there.</source>
+   <translation>所有层都能放在 GPU 上，因此没有需要复制过去的层。</translation>
+  </message>
+  <message>
    <location filename="app/ui/erasing.py" />
    <source>Everything is erased.</source>
    <translation>已全部清除。</translation>
@@ -1094,6 +1189,11 @@
    <location filename="app/ui/machine/gpu_section.py" />
    <source>Fetching...</source>
    <translation>正在获取...</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Files of several folders cannot be used in place: add --copy.</source>
+   <translation>来自多个文件夹的文件无法原位使用：请加上 --copy。</translation>
   </message>
   <message>
    <location filename="app/ui/find_bar.py" />
@@ -1251,9 +1351,79 @@
    <translation>GPU 支持</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/status.py" />
+   <source>GPU support ({title}) is installed and works with {seen}.</source>
+   <translation>GPU 支持（{title}）已安装，可与 {seen} 配合使用。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because another torch is imported in its place: check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation>GPU 支持（{title}）已关闭，因为实际导入的是另一个 torch：请检查 GPU 的驱动程序，或用 `tenon gpu install` 重新获取。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because it cannot be checked ({reason}): check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation>GPU 支持（{title}）已关闭，因为无法对其进行检查（{reason}）：请检查 GPU 的驱动程序，或用 `tenon gpu install` 重新获取。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because its torch cannot be imported ({reason}): check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation>GPU 支持（{title}）已关闭，因为无法导入其 torch（{reason}）：请检查 GPU 的驱动程序，或用 `tenon gpu install` 重新获取。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because its torch did not answer in {seconds} s: check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation>GPU 支持（{title}）已关闭，因为其 torch 在 {seconds} 秒内没有应答：请检查 GPU 的驱动程序，或用 `tenon gpu install` 重新获取。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because its torch ended the process with code {code}: check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation>GPU 支持（{title}）已关闭，因为其 torch 使进程以代码 {code} 结束：请检查 GPU 的驱动程序，或用 `tenon gpu install` 重新获取。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because its torch sees no GPU: check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation>GPU 支持（{title}）已关闭，因为其 torch 找不到 GPU：请检查 GPU 的驱动程序，或用 `tenon gpu install` 重新获取。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because the GPU cannot compute with it ({reason}): check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation>GPU 支持（{title}）已关闭，因为 GPU 无法用它计算（{reason}）：请检查 GPU 的驱动程序，或用 `tenon gpu install` 重新获取。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/check.py" />
+   <source>GPU support ({title}) is switched off, because the GPU computes wrong results with it: check the GPU's driver, or fetch it again with `tenon gpu install`.</source>
+   <translation>GPU 支持（{title}）已关闭，因为 GPU 用它计算的结果有误：请检查 GPU 的驱动程序，或用 `tenon gpu install` 重新获取。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installed_addon.py" />
+   <source>GPU support ({title}) was fetched for another version of Tenon, so it is switched off: fetch it again with `tenon gpu install`.</source>
+   <translation>GPU 支持（{title}）是为 Tenon 的另一版本获取的，因此已关闭：请用 `tenon gpu install` 重新获取。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>GPU support cannot be used</source>
    <translation>无法使用 GPU 支持</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>GPU support for {name} is {title}.</source>
+   <translation>适用于 {name} 的 GPU 支持为 {title}。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>GPU support for {name} with driver {driver} is {title}.</source>
+   <translation>适用于 {name}（驱动程序版本 {driver}）的 GPU 支持为 {title}。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installed_addon.py" />
+   <source>GPU support in {folder} cannot be removed while it is in use: close every window of Tenon first.</source>
+   <translation>{folder} 中的 GPU 支持正在使用，无法移除：请先关闭 Tenon 的所有窗口。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/families.py" />
+   <source>Gemma 3 (text part)</source>
+   <translation>Gemma 3（文本部分）</translation>
   </message>
   <message>
    <location filename="app/chat/choices.py" />
@@ -1279,6 +1449,11 @@
    <location filename="app/ui/models/get_dialog.py" />
    <source>Get {title}</source>
    <translation>获取 {title}</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Give one folder, or files alone.</source>
+   <translation>请指定一个文件夹，或只指定文件。</translation>
   </message>
   <message>
    <location filename="app/ui/models/giving_up_dialog.py" />
@@ -1344,6 +1519,11 @@
    <location filename="app/chat/choices.py" />
    <source>Guesses the next tokens from the text so far, checks several at once.</source>
    <translation>根据已有文本猜测后面的 token，一次检查多个。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>HF_HUB_OFFLINE is set, so the hub is not asked: unset it to search and download.</source>
+   <translation>已设置 HF_HUB_OFFLINE，因此不会访问 Hub：要搜索和下载，请取消该设置。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -1535,9 +1715,19 @@
    <translation>无法查看。其他一切照常可用。</translation>
   </message>
   <message>
+   <location filename="engine/hub/search.py" />
+   <source>It holds neither GGUF nor safetensors files.</source>
+   <translation>其中既没有 GGUF 文件，也没有 safetensors 文件。</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/gpu_section.py" />
    <source>It is PyTorch for this graphics card, in a folder of its own, and can be removed again.</source>
    <translation>这是用于此显卡的 PyTorch，放在单独的文件夹中，可以再移除。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>It is for models larger than memory, and this one fits.</source>
+   <translation>它适用于大于内存的模型，而此模型放得下。</translation>
   </message>
   <message>
    <location filename="app/ui/models/removal_dialog.py" />
@@ -1560,9 +1750,59 @@
    <translation>它不是 UTF-8 文本。</translation>
   </message>
   <message>
+   <location filename="engine/hub/search.py" />
+   <source>It is quantized with {method}; take the original or a GGUF version.</source>
+   <translation>它已用 {method} 量化；请改用原版或 GGUF 版本。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>It needs a draft: name a small model of the same vocabulary, or a head that was made for this model.</source>
+   <translation>它需要草稿：请指定词表相同的小模型，或为此模型制作的草稿头。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>It needs a small model as its draft: a head cannot go on while the model is on its way.</source>
+   <translation>它需要小模型作为草稿：读取模型期间，草稿头无法继续。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>It needs layers on the GPU, and the setting for GPU layers is 0.</source>
+   <translation>它需要将层放在 GPU 上，而 GPU 上的层数设置为 0。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>It needs {least} of memory beside its draft even when its layers are read from the disk, and {free} are free.</source>
+   <translation>即使从磁盘读取各层，除草稿外它也需要 {least} 内存，而可用 {free}。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>It needs {least} of memory even when its layers are read from the disk, and {free} are free.</source>
+   <translation>即使从磁盘读取各层，它也需要 {least} 内存，而可用 {free}。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>It supports Arc cards and the graphics of Core Ultra processors alone, and is of no use with older Intel graphics.</source>
+   <translation>它仅支持 Arc 显卡和 Core Ultra 处理器的核显，对较旧的 Intel 显卡没有用处。</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/removal_dialog.py" />
    <source>Its draft {name} too, {size}</source>
    <translation>连同它的草稿 {name}，{size}</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_target.py" />
+   <source>Its file lies on a network drive: a solid-state drive in this machine would be faster.</source>
+   <translation>其文件位于网络磁盘：放在本机的固态硬盘上会更快。</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_target.py" />
+   <source>Its file lies on a spinning disk: a solid-state drive in this machine would be faster.</source>
+   <translation>其文件位于机械硬盘：放在本机的固态硬盘上会更快。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Its files need {needed_bytes} of disk, and {free_bytes} are free: make room, or choose a smaller model.</source>
+   <translation>其文件需要 {needed_bytes} 磁盘空间，而可用 {free_bytes}：请腾出空间，或选择较小的模型。</translation>
   </message>
   <message>
    <location filename="app/ui/models/removal_dialog.py" />
@@ -1620,6 +1860,11 @@
    <translation>键盘快捷键</translation>
   </message>
   <message>
+   <location filename="engine/planning/planner.py" />
+   <source>LLMCad was chosen: layers that memory has no room for are read from the disk, and meanwhile a draft guesses ahead.</source>
+   <translation>已选择 LLMCad：内存放不下的层从磁盘读取，其间草稿提前猜测。</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>LLMCad: drafts are trees of guesses and not single lines.</source>
    <translation>LLMCad：草稿是猜测的树，而不是单行。</translation>
@@ -1658,6 +1903,11 @@
    <location filename="app/chat/choices.py" />
    <source>Layer offload</source>
    <translation>逐层卸载</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>Layer offload was chosen: layers that do not fit on the GPU are copied there for each token.</source>
+   <translation>已选择逐层卸载：GPU 上放不下的层，每生成一个 token 都要复制过去。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2015,6 +2265,16 @@
    <translation>更多模型</translation>
   </message>
   <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>More than one installed model is {name}: name {either}.</source>
+   <translation>有多个已安装的模型符合 {name}：请指明 {either}。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>More than one installed model is {reference}: name {names}.</source>
+   <translation>有多个已安装的模型符合 {reference}：请指明 {names}。</translation>
+  </message>
+  <message>
    <location filename="app/chat/recommendation.py" />
    <source>Most capable</source>
    <translation>能力最强</translation>
@@ -2043,6 +2303,11 @@
    <location filename="app/ui/sidebar/row_menu.py" />
    <source>Move to folder</source>
    <translation>移到文件夹</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>NVIDIA keeps the wheels for Jetson in an index for each JetPack release, so give the address of the one for yours with --index.</source>
+   <translation>NVIDIA 为每个 JetPack 版本分别提供存放 Jetson wheel 文件的索引，因此请用 --index 指定与本机版本对应的地址。</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/conversation_delegate.py" />
@@ -2155,9 +2420,19 @@
    <translation>没有显卡</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>No graphics card was found that GPU support could be fetched for.</source>
+   <translation>未找到可获取 GPU 支持的显卡。</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>No limit</source>
    <translation>不限</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>No mode that this version has can run this model here.</source>
+   <translation>此版本的所有模式都无法在本机运行此模型。</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />
@@ -2193,6 +2468,11 @@
    <location filename="app/ui/models/model_table.py" />
    <source>None yet</source>
    <translation>暂无</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>Not even one layer fits into what is free of the GPU's memory, {free_bytes}.</source>
+   <translation>GPU 的可用显存为 {free_bytes}，连一层也放不下。</translation>
   </message>
   <message>
    <location filename="app/ui/models/installed_list.py" />
@@ -2235,6 +2515,11 @@
    <translation>本次会话不会保存，因此无法导入：请先腾出空间。</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Nothing to import: give a folder, a GGUF file, or the files of one model.</source>
+   <translation>没有可导入的内容：请指定文件夹、GGUF 文件，或同一模型的各个文件。</translation>
+  </message>
+  <message>
    <location filename="app/ui/model_button.py" />
    <source>Nothing was asked for a while, so its memory is free; the next message loads it again.</source>
    <translation>闲置了一段时间，内存已释放；下一条消息会重新加载。</translation>
@@ -2265,6 +2550,11 @@
    <translation>关</translation>
   </message>
   <message>
+   <location filename="engine/hub/connection.py" />
+   <source>Offline mode is on, so {url} is not asked.</source>
+   <translation>离线模式已开启，因此不会访问 {url}。</translation>
+  </message>
+  <message>
    <location filename="app/ui/sidebar/age_groups.py" />
    <source>Older</source>
    <translation>更早</translation>
@@ -2288,6 +2578,11 @@
    <location filename="app/chat/exchange/reading.py" />
    <source>Only files exported by Tenon and ChatGPT's conversations.json can be imported.</source>
    <translation>只能导入 Tenon 导出的文件和 ChatGPT 的 conversations.json。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/loader.py" />
+   <source>Only {count} of {rows} rows of {name} were filled; report this as a bug.</source>
+   <translation>{name} 的 {rows} 行中只填入了 {count} 行；请报告此缺陷。</translation>
   </message>
   <message>
    <location filename="app/ui/model_menus.py" />
@@ -2395,6 +2690,11 @@
    <translation>部分卸载</translation>
   </message>
   <message>
+   <location filename="engine/planning/planner.py" />
+   <source>Partial offload was chosen: the first layers on the GPU, the others on the CPU.</source>
+   <translation>已选择部分卸载：前面的层在 GPU 上，其余在 CPU 上。</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/gpu_section.py" />
    <source>Pause</source>
    <translation>暂停</translation>
@@ -2428,6 +2728,11 @@
    <location filename="app/chat/choices.py" />
    <source>Plain</source>
    <translation>普通</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>Plain decoding was chosen: one token for each pass.</source>
+   <translation>已选择普通解码：每次计算生成一个 token。</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />
@@ -2520,6 +2825,11 @@
    <translation>提示词</translation>
   </message>
   <message>
+   <location filename="engine/planning/planner.py" />
+   <source>Prompt lookup was chosen.</source>
+   <translation>已选择提示词查找。</translation>
+  </message>
+  <message>
    <location filename="app/ui/comparison/wording.py" />
    <source>Prompt: {prompt}</source>
    <translation>提示词：{prompt}</translation>
@@ -2548,6 +2858,11 @@
    <location filename="app/ui/machine/plan_table.py" />
    <source>RAM, GB</source>
    <translation>内存，GB</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>ROCm supports newer Radeon and Instinct cards alone, so look yours up in AMD's list before you fetch it.</source>
+   <translation>ROCm 仅支持较新的 Radeon 和 Instinct 显卡，因此获取之前请先在 AMD 的列表中查找自己的显卡。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -2643,6 +2958,16 @@
    <location filename="app/settings/pages.py" />
    <source>Replies</source>
    <translation>回复</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>Replies in {name} weights will be slow: this processor has neither AVX2 nor ARM's dot products.</source>
+   <translation>使用 {name} 权重时回复会很慢：此处理器既没有 AVX2，也没有 ARM 的点积指令。</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>Replies in {name} weights will be slow: {why}</source>
+   <translation>使用 {name} 权重时回复会很慢：{why}</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/reply.py" />
@@ -3067,9 +3392,19 @@
    <translation>温度</translation>
   </message>
   <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon cannot run GGUF files of the architecture {name}; it runs {names}.</source>
+   <translation>Tenon 无法运行 {name} 架构的 GGUF 文件；它可运行 {names}。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>Tenon cannot run this model</source>
    <translation>Tenon 无法运行此模型</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon cannot run {architecture}; it runs {names}.</source>
+   <translation>Tenon 无法运行 {architecture}；它可运行 {names}。</translation>
   </message>
   <message>
    <location filename="app/storage/failures.py" />
@@ -3087,9 +3422,99 @@
    <translation>Tenon 上次未正常退出</translation>
   </message>
   <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is missing); choose a newer file of this model, or its safetensors version.</source>
+   <translation>Tenon 不知道 GGUF 文件中的分词器如何切分文本（缺少 tokenizer.ggml.pre）；请选择此模型较新的文件，或其 safetensors 版本。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is {name}); choose a newer file of this model, or its safetensors version.</source>
+   <translation>Tenon 不知道 GGUF 文件中的分词器如何切分文本（tokenizer.ggml.pre 为 {name}）；请选择此模型较新的文件，或其 safetensors 版本。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/search.py" />
+   <source>Tenon does not run {architecture}.</source>
+   <translation>Tenon 无法运行 {architecture}。</translation>
+  </message>
+  <message>
    <location filename="app/storage/conversation_store.py" />
    <source>Tenon ended before this reply was complete.</source>
    <translation>Tenon 在此回复完成前退出了。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon has no RoPE of the type {kind} in GGUF files; choose another model.</source>
+   <translation>Tenon 不支持 GGUF 文件中 {kind} 类型的 RoPE；请选择其他模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/rope.py" />
+   <source>Tenon has no RoPE of the type {kind}; the types are {names}.</source>
+   <translation>Tenon 不支持 {kind} 类型的 RoPE；支持的类型为 {names}。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no activation {activation}; it has {names}.</source>
+   <translation>Tenon 不支持激活函数 {activation}；它支持 {names}。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>Tenon has no activation {hidden_act}; choose another draft.</source>
+   <translation>Tenon 不支持激活函数 {hidden_act}；请选择其他草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no attn_logit_softcapping in {name}; choose another model.</source>
+   <translation>Tenon 不支持 {name} 中的 attn_logit_softcapping；请选择其他模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, and Dovetail's gated fusion.</source>
+   <translation>Tenon 不支持 {speculators} 类型的草稿；它可运行 EAGLE-1 到 3，以及 Dovetail 的门控融合。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>Tenon has no draft with LongRoPE; choose another draft.</source>
+   <translation>Tenon 不支持使用 LongRoPE 的草稿；请选择其他草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no final_logit_softcapping in {name}; choose another model.</source>
+   <translation>Tenon 不支持 {name} 中的 final_logit_softcapping；请选择其他模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon has no heads whose keys and values differ in size; choose another model.</source>
+   <translation>Tenon 不支持键与值大小不同的注意力头；请选择其他模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon has no layers of the type {unknown}; choose another model.</source>
+   <translation>Tenon 不支持 {unknown} 类型的层；请选择其他模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/rope.py" />
+   <source>Tenon has no multimodal RoPE (mrope_section); choose the text-only model.</source>
+   <translation>Tenon 不支持多模态 RoPE (mrope_section)；请选择纯文本模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/rope.py" />
+   <source>Tenon has no partial_rotary_factor ({fraction}) in this architecture.</source>
+   <translation>Tenon 不支持此架构中的 partial_rotary_factor（{fraction}）。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>Tenon has no tokenizer of the kind {kind} in GGUF files; choose another model, or its safetensors version.</source>
+   <translation>Tenon 不支持 GGUF 文件中 {kind} 类型的分词器；请选择其他模型，或其 safetensors 版本。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon has no {key} ({found}) in GGUF files of {architecture}.</source>
+   <translation>Tenon 不支持 {architecture} 的 GGUF 文件中的 {key}（{found}）。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon has rope.scaling.attn_factor with LongRoPE alone; choose another model.</source>
+   <translation>Tenon 仅在使用 LongRoPE 时支持 rope.scaling.attn_factor；请选择其他模型。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3102,6 +3527,11 @@
    <translation>Tenon 出错了，但会继续运行：若有异常请重新启动，并报告详情。</translation>
   </message>
   <message>
+   <location filename="engine/engine.py" />
+   <source>Tenon made a mistake and stopped this reply: try again, and report it if it comes back.</source>
+   <translation>Tenon 出错了，已停止此回复：请重试，若再次出现请报告。</translation>
+  </message>
+  <message>
    <location filename="app/ui/opener.py" />
    <source>Tenon opens model folders, GGUF files and exported chats, not {name}.</source>
    <translation>Tenon 可打开模型文件夹、GGUF 文件和导出的对话，不能打开 {name}。</translation>
@@ -3110,6 +3540,26 @@
    <location filename="app/ui/link_question.py" />
    <source>Tenon opens web and mail links only, not this one: {address}</source>
    <translation>Tenon 只打开网页和邮件链接，不能打开：{address}</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>Tenon runs causal models, and this one sets use_bidirectional_attention.</source>
+   <translation>Tenon 只运行因果模型，而此模型设置了 use_bidirectional_attention。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>Tenon runs models whose layers are alike, and {key} differs between this one's.</source>
+   <translation>Tenon 只运行各层相同的模型，而此模型各层的 {key} 不同。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>Tenon runs no draft with blocks of the type {model_type}; choose one with Llama's.</source>
+   <translation>Tenon 无法运行采用 {model_type} 类型块的草稿；请选择采用 Llama 块的草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>Tenon uses Apple's GPU as it is: there is nothing to fetch.</source>
+   <translation>Tenon 直接使用 Apple 的 GPU：无需另行获取。</translation>
   </message>
   <message>
    <location filename="app/bridge/update_check.py" />
@@ -3132,14 +3582,84 @@
    <translation>文本</translation>
   </message>
   <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>The GGUF file has no tokenizer: download another file of this model.</source>
+   <translation>GGUF 文件没有分词器：请下载此模型的其他文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/config.py" />
+   <source>The GGUF file names no architecture; download it again.</source>
+   <translation>GGUF 文件未注明架构；请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>The GGUF file {name} is damaged or cut short ({problem}); download it again.</source>
+   <translation>GGUF 文件 {name} 已损坏或不完整（{problem}）；请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>The GGUF file's metadata holds a value that transformers refuses; download it again.</source>
+   <translation>GGUF 文件的元数据中有一个值不被 transformers 接受；请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The GPU ran out of memory, and the model's layers that were there need {needed} GB of memory, of which {free} GB are free: set the GPU memory budget to 0 and ask again.</source>
+   <translation>GPU 显存不足，而原在 GPU 上的模型层需要 {needed} GB 内存，可用 {free} GB：请将 GPU 显存预算设为 0 后再问一次。</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The GPU ran out of memory, so the model's layers move to the CPU and the reply goes on there in {name} weights.</source>
+   <translation>GPU 显存不足，因此模型的层移到 CPU，回复以 {name} 权重在 CPU 上继续。</translation>
+  </message>
+  <message>
+   <location filename="engine/engine.py" />
+   <source>The GPU ran out of memory: give it less of the model with a smaller GPU memory budget, or close other programs that use it.</source>
+   <translation>GPU 显存不足：请调低 GPU 显存预算，减少放在 GPU 上的模型部分，或关闭使用 GPU 的其他程序。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>The GPU shares the host's memory, which has no room for what both would need.</source>
+   <translation>GPU 与主机共用内存，而内存放不下两者所需的内容。</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The GPU stopped working ({reason}), and the model's layers that were there need {needed} GB of memory, of which {free} GB are free: set the GPU memory budget to 0 and ask again.</source>
+   <translation>GPU 停止工作（{reason}），而原在 GPU 上的模型层需要 {needed} GB 内存，可用 {free} GB：请将 GPU 显存预算设为 0 后再问一次。</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The GPU stopped working ({reason}), so the model's layers move to the CPU and the reply goes on there in {name} weights.</source>
+   <translation>GPU 停止工作（{reason}），因此模型的层移到 CPU，回复以 {name} 权重在 CPU 上继续。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The GPU's memory ran out</source>
    <translation>GPU 显存不足</translation>
   </message>
   <message>
+   <location filename="engine/planning/device_fit.py" />
+   <source>The GPU's memory takes {taken} of the {wanted} layers that were to be there.</source>
+   <translation>原定放在 GPU 上的 {wanted} 层中，GPU 显存只放得下 {taken} 层。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The access token cannot be kept</source>
    <translation>无法保存访问令牌</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>The bundled {reference} model is not in {folder}: make it with `python -m engine.training.guide`, or choose another model.</source>
+   <translation>内置的 {reference} 模型不在 {folder} 中：请用 `python -m engine.training.guide` 生成，或选择其他模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/catalogue.py" />
+   <source>The catalogue has no {name}: give a repository like owner/name, or look with `tenon models search`.</source>
+   <translation>目录中没有 {name}：请指定形如 owner/name 的仓库，或用 `tenon models search` 查找。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The certificates cannot be read: check SSL_CERT_FILE and SSL_CERT_DIR.</source>
+   <translation>无法读取证书：请检查 SSL_CERT_FILE 和 SSL_CERT_DIR。</translation>
   </message>
   <message>
    <location filename="app/ui/chat_folders.py" />
@@ -3182,9 +3702,39 @@
    <translation>电脑过热：冷却之前回复可能较慢。</translation>
   </message>
   <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The connection to the hub broke off: check the network, and try again.</source>
+   <translation>与 Hub 的连接中断：请检查网络后重试。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The connection to the package index broke off: check the network, and try again.</source>
+   <translation>与软件包索引的连接中断：请检查网络后重试。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/context_range.py" />
+   <source>The context is {context} tokens, but this model takes {least} to {context_length}: choose a length between these, or none for the model's own.</source>
+   <translation>上下文为 {context} 个 token，而此模型接受 {least} 到 {context_length} 个：请选择此范围内的长度，或不指定而使用模型自带的长度。</translation>
+  </message>
+  <message>
    <location filename="app/ui/trouble/desk.py" />
    <source>The details of this installation are copied.</source>
    <translation>本安装的详情已复制。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>The disk is full: free some room for {name} on the disk of {models}, or import it without --copy.</source>
+   <translation>磁盘已满：请在 {models} 所在的磁盘上为 {name} 腾出空间，或不用 --copy 导入。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>The disk is full: free some room on the disk of {folder}, and try again.</source>
+   <translation>磁盘已满：请在 {folder} 所在的磁盘上腾出空间后重试。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/download/transfer.py" />
+   <source>The disk is full: free some room on the disk of {parent}, and resume the download.</source>
+   <translation>磁盘已满：请在 {parent} 所在的磁盘上腾出空间，然后继续下载。</translation>
   </message>
   <message>
    <location filename="app/storage/failures.py" />
@@ -3192,14 +3742,119 @@
    <translation>{folder} 所在的磁盘已满：请腾出空间，否则新消息不会保存。</translation>
   </message>
   <message>
+   <location filename="engine/hub/download/download_queue.py" />
+   <source>The download failed ({name}: {error}): try again.</source>
+   <translation>下载失败（{name}：{error}）：请重试。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The download is not what it should be</source>
    <translation>下载的内容不符</translation>
   </message>
   <message>
+   <location filename="engine/hub/download/room.py" />
+   <source>The download needs {needed} and {reserve} should stay free, but the disk of {folder} has {free}: free some room, or move Tenon's data to another disk with TENON_DATA_DIR.</source>
+   <translation>下载需要 {needed}，还应留出 {reserve}，而 {folder} 所在的磁盘可用 {free}：请腾出空间，或用 TENON_DATA_DIR 将 Tenon 的数据移到其他磁盘。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/download/room.py" />
+   <source>The download needs {needed}, {queued} are queued before it and {reserve} should stay free, but the disk of {folder} has {free}: free some room, or move Tenon's data to another disk with TENON_DATA_DIR.</source>
+   <translation>下载需要 {needed}，排在它之前的下载需要 {queued}，还应留出 {reserve}，而 {folder} 所在的磁盘可用 {free}：请腾出空间，或用 TENON_DATA_DIR 将 Tenon 的数据移到其他磁盘。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/download/stop.py" />
+   <source>The download was stopped.</source>
+   <translation>下载已停止。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The draft does not fit the model</source>
    <translation>草稿与模型不匹配</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft is for a model with a vocabulary of {vocabulary_size}, and this model's has {wanted}; choose a draft that was made for this model.</source>
+   <translation>草稿适用于词表大小为 {vocabulary_size} 的模型，而此模型的词表大小为 {wanted}；请选择为此模型制作的草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft is for a model with hidden size {target_hidden_size}, and this model's is {hidden_size}; choose a draft that was made for this model.</source>
+   <translation>草稿适用于隐藏维度为 {target_hidden_size} 的模型，而此模型的隐藏维度为 {hidden_size}；请选择为此模型制作的草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_draft.py" />
+   <source>The draft needs {needed} GB of the GPU's memory and may take {budget} GB, so it runs on the CPU.</source>
+   <translation>草稿需要 {needed} GB GPU 显存，而最多可占用 {budget} GB，因此在 CPU 上运行。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/guarded.py" />
+   <source>The draft ran out of memory, so the reply goes on without it.</source>
+   <translation>草稿内存不足，因此回复将不用草稿继续。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft reads the layers {names} of a model, and this one has {layers}; choose a draft that was made for this model.</source>
+   <translation>草稿要读取模型的第 {names} 层，而此模型有 {layers} 层；请选择为此模型制作的草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/guarded.py" />
+   <source>The draft stopped working, so the reply goes on without it ({reason}).</source>
+   <translation>草稿停止工作，因此回复将不用草稿继续（{reason}）。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/dynamic_tree.py" />
+   <source>The draft tree's depth must be between 1 and {most}, not {value}.</source>
+   <translation>草稿树的深度必须在 1 到 {most} 之间，不能是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/dynamic_tree.py" />
+   <source>The draft tree's nodes must be between 1 and {most}, not {value}.</source>
+   <translation>草稿树的节点数必须在 1 到 {most} 之间，不能是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/dynamic_tree.py" />
+   <source>The draft tree's width must be between 1 and {most}, not {value}.</source>
+   <translation>草稿树的宽度必须在 1 到 {most} 之间，不能是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/pairing.py" />
+   <source>The draft was made for another vocabulary: token {token_id} is missing in the model and {theirs} in the draft; choose a draft of the same family.</source>
+   <translation>草稿是为另一个词表制作的：token {token_id} 在模型中缺失，在草稿中为 {theirs}；请选择同系列的草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/pairing.py" />
+   <source>The draft was made for another vocabulary: token {token_id} is {ours} in the model and missing in the draft; choose a draft of the same family.</source>
+   <translation>草稿是为另一个词表制作的：token {token_id} 在模型中为 {ours}，在草稿中缺失；请选择同系列的草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/pairing.py" />
+   <source>The draft was made for another vocabulary: token {token_id} is {ours} in the model and {theirs} in the draft; choose a draft of the same family.</source>
+   <translation>草稿是为另一个词表制作的：token {token_id} 在模型中为 {ours}，在草稿中为 {theirs}；请选择同系列的草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_draft.py" />
+   <source>The draft {reference} is a head that needs the model's hidden states, so it cannot guess while the model is read: choose a small model of the same vocabulary as the draft for {name}, or the mode dovetail.</source>
+   <translation>草稿 {reference} 是草稿头，需要模型的隐藏状态，因此无法在读取模型时猜测：请选择词表相同的小模型作为 {name} 的草稿，或选择 dovetail 模式。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_config.py" />
+   <source>The draft's config.json describes no transformer layer; download it again.</source>
+   <translation>草稿的 config.json 没有描述任何 transformer 层；请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft's d2t and t2d disagree about which of the model's tokens it drafts; download the draft again.</source>
+   <translation>草稿的 d2t 与 t2d 在它猜测模型的哪些 token 上不一致；请重新下载草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_loader.py" />
+   <source>The draft's hidden size is {hidden_size} and the model's {wanted}, so it needs an embedding and a head of its own; choose another draft.</source>
+   <translation>草稿的隐藏维度为 {hidden_size}，模型的为 {wanted}，因此草稿需要自己的嵌入层和输出头；请选择其他草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_layout.py" />
+   <source>The draft's weights do not match its config.json, tensors are {problems}; download the draft again.</source>
+   <translation>草稿的权重与其 config.json 不符，张量有误：{problems}；请重新下载草稿。</translation>
   </message>
   <message>
    <location filename="app/bridge/engine_client.py" />
@@ -3222,6 +3877,11 @@
    <translation>引擎意外停止（{how}）。对话是安全的；下一条消息会重新启动它。</translation>
   </message>
   <message>
+   <location filename="engine/drafting/fallback.py" />
+   <source>The fallback threshold must be above 0 and at most 1, not {initial}.</source>
+   <translation>回退阈值必须大于 0 且不超过 1，不能是 {initial}。</translation>
+  </message>
+  <message>
    <location filename="app/chat/exchange/fields.py" />
    <source>The field {name} in it is no list of objects.</source>
    <translation>其中的字段 {name} 不是对象列表。</translation>
@@ -3237,6 +3897,11 @@
    <translation>其中某条消息缺少字段 {name}，或该字段重复。</translation>
   </message>
   <message>
+   <location filename="engine/placement/streamed.py" />
+   <source>The file of the model's weights that Tenon made is damaged, so this reply ends here: ask again, and Tenon makes the file anew.</source>
+   <translation>Tenon 生成的模型权重文件已损坏，因此此回复到此为止：请再问一次，Tenon 会重新生成该文件。</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/desk_actions.py" />
    <source>The file says what is in force already.</source>
    <translation>文件内容与当前设置相同。</translation>
@@ -3247,9 +3912,69 @@
    <translation>文件未导入</translation>
   </message>
   <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>The folder {folder} holds PyTorch files, and Tenon needs {single} (or shards and their index); download the model in safetensors format or as a GGUF file.</source>
+   <translation>文件夹 {folder} 中是 PyTorch 文件，而 Tenon 需要 {single}（或分片及其索引）；请下载 safetensors 格式的模型或 GGUF 文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The folder {folder} holds a draft head and not a whole model: choose the model that it was made for, and name this folder as its draft.</source>
+   <translation>文件夹 {folder} 中是草稿头，不是完整模型：请选择它所适用的模型，并将此文件夹指定为该模型的草稿。</translation>
+  </message>
+  <message>
+   <location filename="engine/drafting/head_layout.py" />
+   <source>The folder {folder} holds a whole model and no draft head: choose a folder with an EAGLE, Dovetail or speculators head.</source>
+   <translation>文件夹 {folder} 中是完整模型，没有草稿头：请选择含有 EAGLE、Dovetail 或 speculators 草稿头的文件夹。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>The folder {folder} holds no weights, and Tenon needs {single} (or shards and their index); download the model in safetensors format or as a GGUF file.</source>
+   <translation>文件夹 {folder} 中没有权重，而 Tenon 需要 {single}（或分片及其索引）；请下载 safetensors 格式的模型或 GGUF 文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>The folder {folder} holds safetensors but neither {single} nor {index}, and Tenon needs {single} (or shards and their index); download the model in safetensors format or as a GGUF file.</source>
+   <translation>文件夹 {folder} 中有 safetensors，但既没有 {single}，也没有 {index}，而 Tenon 需要 {single}（或分片及其索引）；请下载 safetensors 格式的模型或 GGUF 文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/files.py" />
+   <source>The folder {path} holds {found} GGUF models ({names}): give the file and not the folder.</source>
+   <translation>文件夹 {path} 中有 {found} 个 GGUF 模型（{names}）：请指定文件，而不是文件夹。</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_folders.py" />
    <source>The folder “{name}” is deleted, its chats are kept.</source>
    <translation>文件夹“{name}”已删除，其中的对话保留。</translation>
+  </message>
+  <message>
+   <location filename="engine/reply.py" />
+   <source>The guide was not sure of its answer, so it offers the nearest topics that it knows instead.</source>
+   <translation>向导对自己的回答没有把握，因此改为提供它所知的最接近的主题。</translation>
+  </message>
+  <message>
+   <location filename="engine/reply.py" />
+   <source>The guide's answer did not hold, so it is not shown.</source>
+   <translation>向导的回答不成立，因此不予显示。</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The guide's topics in {folder} cannot be read: install Tenon again.</source>
+   <translation>无法读取 {folder} 中的向导主题：请重新安装 Tenon。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub answered {status} for {repo}: try again later, or check HF_ENDPOINT and the proxy.</source>
+   <translation>Hub 对 {repo} 返回 {status}：请稍后再试，或检查 HF_ENDPOINT 和代理。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub asks for a pause of {minutes} minutes: resume the download then.</source>
+   <translation>Hub 要求暂停 {minutes} 分钟：请到时再继续下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub asks for a pause: try again in a few minutes.</source>
+   <translation>Hub 要求暂停：请过几分钟再试。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3257,9 +3982,24 @@
    <translation>无法连接 Hub</translation>
   </message>
   <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub cannot be reached: check the network, the proxy and HF_ENDPOINT.</source>
+   <translation>无法连接 Hub：请检查网络、代理和 HF_ENDPOINT。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub did not answer in time: check the network, and try again.</source>
+   <translation>Hub 未及时应答：请检查网络后重试。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The hub did not give what was asked for</source>
    <translation>Hub 未提供所请求的内容</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub does not accept the access token, or {repo} does not exist: check the name at {page}, or keep a new token with `tenon models token`.</source>
+   <translation>Hub 不接受该访问令牌，或 {repo} 不存在：请在 {page} 检查名称，或用 `tenon models token` 保存新令牌。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3272,9 +4012,54 @@
    <translation>Hub 拒绝访问</translation>
   </message>
   <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub has no {repo}, or hides it from you: check the name, or keep an access token with `tenon models token` if it is private.</source>
+   <translation>Hub 上没有 {repo}，或 Hub 将其隐藏：请检查名称；若它是私有的，请用 `tenon models token` 保存访问令牌。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub has trouble ({status}): try again in a few minutes.</source>
+   <translation>Hub 出现故障（{status}）：请过几分钟再试。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The hub is busy</source>
    <translation>Hub 繁忙</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub refuses access to {repo}: check at {page} whether your account may read it.</source>
+   <translation>Hub 拒绝访问 {repo}：请在 {page} 检查账号是否有权读取。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub sends every request on to another address without end: check HF_ENDPOINT and the proxy.</source>
+   <translation>Hub 不断将请求转到其他地址：请检查 HF_ENDPOINT 和代理。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub's address cannot be used ({error}): check HF_ENDPOINT.</source>
+   <translation>无法使用 Hub 的地址（{error}）：请检查 HF_ENDPOINT。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>The hub's address {endpoint} is none: HF_ENDPOINT must look like https://huggingface.co.</source>
+   <translation>Hub 的地址 {endpoint} 无效：HF_ENDPOINT 的格式应如 https://huggingface.co。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The hub's certificate is not trusted by this system: add your company's certificate to the system's store, or name its file in SSL_CERT_FILE.</source>
+   <translation>此系统不信任 Hub 的证书：请将公司的证书添加到系统证书库，或在 SSL_CERT_FILE 中指定证书文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/device_fit.py" />
+   <source>The least part of the model would need {least} GB of the GPU's memory and may take {budget} GB, so the model runs on the CPU alone.</source>
+   <translation>模型的最小部分需要 {least} GB GPU 显存，而最多可占用 {budget} GB，因此模型只在 CPU 上运行。</translation>
+  </message>
+  <message>
+   <location filename="engine/request.py" />
+   <source>The limit of tokens is {max_tokens}, but it must be at least 1.</source>
+   <translation>token 上限为 {max_tokens}，而它至少应为 1。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/page.py" />
@@ -3282,9 +4067,24 @@
    <translation>正在查看本机</translation>
   </message>
   <message>
+   <location filename="engine/engine.py" />
+   <source>The machine ran out of memory: close other programs, or choose a smaller model or context.</source>
+   <translation>本机内存不足：请关闭其他程序，或选择较小的模型或上下文。</translation>
+  </message>
+  <message>
    <location filename="app/ui/trouble/desk.py" />
    <source>The memory budget is {size} GB from now on.</source>
    <translation>内存预算现为 {size} GB。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/fit.py" />
+   <source>The memory budget of {budget_bytes} is too small: Tenon itself takes {own_bytes}, and the model {needs}. Set the budget to {enough} or more, or choose a smaller model.</source>
+   <translation>内存预算 {budget_bytes} 太小：Tenon 自身占用 {own_bytes}，模型需要 {needs}。请将预算设为 {enough} 或更多，或选择较小的模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/request.py" />
+   <source>The message holds bytes that are not UTF-8 text: convert it to UTF-8 first.</source>
+   <translation>消息中有不是 UTF-8 文本的字节：请先将其转换为 UTF-8。</translation>
   </message>
   <message>
    <location filename="app/ui/turn_requests.py" />
@@ -3292,9 +4092,19 @@
    <translation>消息已删除。</translation>
   </message>
   <message>
+   <location filename="engine/request.py" />
+   <source>The message is empty: write a question first.</source>
+   <translation>消息为空：请先写下问题。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The message is longer than the context</source>
    <translation>消息超出上下文</translation>
+  </message>
+  <message>
+   <location filename="engine/text/context_window.py" />
+   <source>The message is {prompt_tokens} tokens long, but the model's context holds {context}: shorten it, or load the model with a larger context.</source>
+   <translation>消息长 {prompt_tokens} 个 token，而模型的上下文可容纳 {context} 个：请缩短消息，或用较大的上下文加载模型。</translation>
   </message>
   <message>
    <location filename="app/bridge/turns.py" />
@@ -3302,9 +4112,19 @@
    <translation>此回复所答的消息已删除：请写一条新的。</translation>
   </message>
   <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The min-p is {value}, but it must be between 0 and 1.</source>
+   <translation>Min p 为 {value}，而它必须在 0 到 1 之间。</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/card.py" />
    <source>The mode that is predicted to be fastest</source>
    <translation>预测最快的模式</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>The mode {mode} needs a draft: name a small model of the same vocabulary as the draft, or choose another mode.</source>
+   <translation>{mode} 模式需要草稿：请指定词表相同的小模型作为草稿，或选择其他模式。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3327,6 +4147,11 @@
    <translation>模型与其描述不符</translation>
   </message>
   <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model folder {folder} has no tokenizer: copy tokenizer.json there, or download the model again.</source>
+   <translation>模型文件夹 {folder} 中没有分词器：请将 tokenizer.json 复制到那里，或重新下载模型。</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/consequences.py" />
    <source>The model is being loaded.</source>
    <translation>正在加载模型。</translation>
@@ -3335,6 +4160,11 @@
    <location filename="app/ui/transcript/reply_status.py" />
    <source>The model is larger than the memory it may take, so its weights are read from the disk for every pass; the speed is the disk's.</source>
    <translation>模型大于可用内存，因此每次计算都要从磁盘读取权重；速度取决于磁盘。</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_target.py" />
+   <source>The model is larger than the memory it may take, so {layers} of its {all} layers ({size} GB) are read from the disk for each token or draft, which takes about {seconds} s.</source>
+   <translation>模型大于可用内存，因此每个 token 或每次草稿都要从磁盘读取 {all} 层中的 {layers} 层（{size} GB），约需 {seconds} 秒。</translation>
   </message>
   <message>
    <location filename="app/ui/settings/consequences.py" />
@@ -3347,9 +4177,39 @@
    <translation>模型不存在</translation>
   </message>
   <message>
+   <location filename="engine/planning/fit.py" />
+   <source>The model needs {needs}, but free are {budget}: close other programs, or choose a smaller model, smaller weights or a smaller context.</source>
+   <translation>模型需要 {needs}，而可用 {budget}：请关闭其他程序，或选择较小的模型、较小的权重或较小的上下文。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The model's chat template refuses this conversation: start a new chat, or use another model.</source>
+   <translation>模型的对话模板不接受此对话：请开始新对话，或使用其他模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>The model's name is empty: give a folder, an installed model's name, or guide.</source>
+   <translation>模型名称为空：请指定文件夹、已安装模型的名称，或 guide。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>The model's tokenizer cannot be read</source>
    <translation>无法读取模型的分词器</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/streamed.py" />
+   <source>The model's weights could not be read from the disk any more, so this reply ends here: check that the disk is connected, then ask again.</source>
+   <translation>无法再从磁盘读取模型的权重，因此此回复到此为止：请检查磁盘是否已连接，然后再问一次。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/device_fit.py" />
+   <source>The number of layers on the GPU is {wanted}, but it must be at least 0.</source>
+   <translation>GPU 上的层数为 {wanted}，而它至少应为 0。</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>The number of threads is {threads}, but it must be between 1 and 1024.</source>
+   <translation>线程数为 {threads}，而它必须在 1 到 1024 之间。</translation>
   </message>
   <message numerus="yes">
    <location filename="app/chat/reply.py" />
@@ -3359,9 +4219,119 @@
    </translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index answered {status} for {repo}: check its address and the proxy.</source>
+   <translation>软件包索引对 {repo} 返回 {status}：请检查其地址和代理。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index asks for a pause of {minutes} minutes: resume the download then.</source>
+   <translation>软件包索引要求暂停 {minutes} 分钟：请到时再继续下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index asks for a pause: try again in a few minutes.</source>
+   <translation>软件包索引要求暂停：请过几分钟再试。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index cannot be reached: check the network, the proxy and its address.</source>
+   <translation>无法连接软件包索引：请检查网络、代理和索引的地址。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_choice.py" />
+   <source>The package index contradicts itself about {name}: try another one, or later.</source>
+   <translation>软件包索引中关于 {name} 的信息自相矛盾：请换一个索引，或稍后再试。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index did not answer in time: check the network, and try again.</source>
+   <translation>软件包索引未及时应答：请检查网络后重试。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index does not say how large {url} is: give another one.</source>
+   <translation>软件包索引未说明 {url} 的大小：请指定其他索引。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index gave another part of a file than was asked for: try again.</source>
+   <translation>软件包索引返回的文件部分与所请求的不符：请重试。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_choice.py" />
+   <source>The package index gives no SHA-256 for {file_name}, so it could not be checked: give another index.</source>
+   <translation>软件包索引未提供 {file_name} 的 SHA-256，因此无法校验：请指定其他索引。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index gives no parts of files: give another one.</source>
+   <translation>软件包索引不支持分段获取文件：请指定其他索引。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>The package index has no torch {version} with {names} for this system and Python ({python}): Tenon goes on without the GPU.</source>
+   <translation>软件包索引中没有适用于此系统和 Python（{python}）、带 {names} 的 torch {version}：Tenon 将不使用 GPU 继续运行。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index has no {repo} any more: look again.</source>
+   <translation>软件包索引中已没有 {repo}：请再查一次。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_choice.py" />
+   <source>The package index has no {wanted} for this system and Python {python_version}: try another one, or later.</source>
+   <translation>软件包索引中没有适用于此系统和 Python {python_version} 的 {wanted}：请换一个索引，或稍后再试。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index has trouble ({status}): try again in a few minutes.</source>
+   <translation>软件包索引出现故障（{status}）：请过几分钟再试。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index sends every request on to another address without end: check its address and the proxy.</source>
+   <translation>软件包索引不断将请求转到其他地址：请检查其地址和代理。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index's address cannot be used ({error}): check its address.</source>
+   <translation>无法使用软件包索引的地址（{error}）：请检查该地址。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The package index's certificate is not trusted by this system: add your company's certificate to the system's store, or name its file in SSL_CERT_FILE.</source>
+   <translation>此系统不信任软件包索引的证书：请将公司的证书添加到系统证书库，或在 SSL_CERT_FILE 中指定证书文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/model.py" />
+   <source>The parts of {path} hold the same tensor twice; download them again.</source>
+   <translation>{path} 的各分片中有重复的张量；请重新下载这些分片。</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/plan_panel.py" />
    <source>The plan is being made. While a reply runs it waits for its end.</source>
    <translation>正在制定方案。若有回复在进行，会等它结束。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must look like http://host:port.</source>
+   <translation>无法使用代理：请检查 HTTPS_PROXY、HTTP_PROXY 和 ALL_PROXY，格式应为 http://host:port。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>The proxy refuses the way to the hub: check HTTPS_PROXY.</source>
+   <translation>代理拒绝连接到 Hub：请检查 HTTPS_PROXY。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>The proxy refuses the way to the package index: check HTTPS_PROXY.</source>
+   <translation>代理拒绝连接到软件包索引：请检查 HTTPS_PROXY。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The repetition penalty is {value}, but it must be between 0.01 and 100.</source>
+   <translation>重复惩罚为 {value}，而它必须在 0.01 到 100 之间。</translation>
   </message>
   <message>
    <location filename="app/chat/reply.py" />
@@ -3394,9 +4364,19 @@
    <translation>回复已停止。</translation>
   </message>
   <message>
+   <location filename="engine/engine.py" />
+   <source>The request was stopped.</source>
+   <translation>请求已停止。</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>The same seed gives the same reply to the same chat.</source>
    <translation>相同的种子在相同的对话中给出相同的回复。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The seed is {value}, but it must be a whole number between 0 and 2**64 - 1.</source>
+   <translation>种子为 {value}，而它必须是 0 到 2**64 - 1 之间的整数。</translation>
   </message>
   <message>
    <location filename="app/ui/settings/desk_actions.py" />
@@ -3439,6 +4419,71 @@
    <translation>系统无法打开。文件夹为 {folder}</translation>
   </message>
   <message>
+   <location filename="engine/placement/copies.py" />
+   <source>The system does not let Tenon pin {size_bytes} MB more of the host's memory for copies to the GPU: raise the limit (ulimit -l), or choose the mode offload.</source>
+   <translation>系统不允许 Tenon 再锁定 {size_bytes} MB 主机内存用于向 GPU 复制：请提高限制 (ulimit -l)，或选择 offload 模式。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The temperature is {value}, but it must be between 0 and 100.</source>
+   <translation>温度为 {value}，而它必须在 0 到 100 之间。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>The tensor {name} is stored as {dtype}, and Tenon reads {names}; choose an unquantized version of this model.</source>
+   <translation>张量 {name} 以 {dtype} 存储，而 Tenon 可读取 {names}；请选择此模型未量化的版本。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/tensors.py" />
+   <source>The tensor {name} is stored as {kind}, which Tenon cannot read; choose another quantization of this model, such as Q4_K_M or Q8_0.</source>
+   <translation>张量 {name} 以 {kind} 存储，Tenon 无法读取；请选择此模型的其他量化版本，例如 Q4_K_M 或 Q8_0。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>The tensor {name} of {file} is of the GGUF type {kind}, which Tenon does not know; choose another quantization of this model.</source>
+   <translation>{file} 中的张量 {name} 是 Tenon 不认识的 GGUF 类型 {kind}；请选择此模型的其他量化版本。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/tokenizer.py" />
+   <source>The tokenizer in the GGUF file is damaged: download the file again.</source>
+   <translation>GGUF 文件中的分词器已损坏：请重新下载该文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer.py" />
+   <source>The tokenizer in {folder} cannot be read: download the model's tokenizer files again.</source>
+   <translation>无法读取 {folder} 中的分词器：请重新下载模型的分词器文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The top-k is {value}, but it must be a whole number from 0 (all tokens) on.</source>
+   <translation>Top k 为 {value}，而它必须是不小于 0 的整数（0 表示全部 token）。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/sampling.py" />
+   <source>The top-p is {value}, but it must be above 0 and at most 1.</source>
+   <translation>Top p 为 {value}，而它必须大于 0 且不超过 1。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>The torch that Tenon runs on was built for {gpu}: there is nothing to fetch.</source>
+   <translation>Tenon 所用的 torch 就是为 {gpu} 构建的：无需另行获取。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/tensors.py" />
+   <source>The weights do not match config.json, tensors are {problems}; download the model again.</source>
+   <translation>权重与 config.json 不符，张量有误：{problems}；请重新下载模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/tensors.py" />
+   <source>The weights do not match the GGUF file's metadata, tensors are {problems}; download the model again.</source>
+   <translation>权重与 GGUF 文件的元数据不符，张量有误：{problems}；请重新下载模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/packed_loader.py" />
+   <source>The {name} weights could not be written next to the model nor to {cache_folder}: make {needed} GB free on one of these disks.</source>
+   <translation>{name} 权重既无法写入模型旁，也无法写入 {cache_folder}：请在其中一个磁盘上腾出 {needed} GB。</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Theme</source>
    <translation>主题</translation>
@@ -3449,14 +4494,79 @@
    <translation>已有令牌。</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>There is an installed model {name} already: remove it first, or give --name.</source>
+   <translation>已有名为 {name} 的已安装模型：请先移除它，或用 --name 指定名称。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>There is no GPU support for {name} on this system.</source>
+   <translation>在此系统上没有适用于 {name} 的 GPU 支持。</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_draft.py" />
+   <source>There is no GPU that Tenon can use here, so the draft runs on the CPU beside the model.</source>
+   <translation>本机没有 Tenon 可用的 GPU，因此草稿在 CPU 上与模型一同运行。</translation>
+  </message>
+  <message>
    <location filename="app/bridge/settings_desk.py" />
    <source>There is no GPU that Tenon can use here.</source>
    <translation>本机没有 Tenon 可用的 GPU。</translation>
   </message>
   <message>
+   <location filename="engine/planning/device_fit.py" />
+   <source>There is no GPU that Tenon may use here, so the model runs on the CPU alone.</source>
+   <translation>本机没有可供 Tenon 使用的 GPU，因此模型只在 CPU 上运行。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>There is no config.json beside the weights in {location}: add it.</source>
+   <translation>{location} 中的权重旁没有 config.json：请添加。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>There is no config.json in {folder}; choose the folder that holds the model's files.</source>
+   <translation>{folder} 中没有 config.json；请选择含有模型文件的文件夹。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/download/download_queue.py" />
+   <source>There is no download of {name}.</source>
+   <translation>没有 {name} 的下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/head_checkpoint.py" />
+   <source>There is no draft folder at {folder}; check the path.</source>
+   <translation>{folder} 处没有草稿文件夹；请检查路径。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>There is no installed model {name}: `tenon models list` names them.</source>
+   <translation>没有已安装的模型 {name}：`tenon models list` 会列出它们的名称。</translation>
+  </message>
+  <message>
    <location filename="app/chat/exchange/reading.py" />
    <source>There is no message in it.</source>
    <translation>其中没有消息。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>There is no mode {mode}: choose {auto}, {names}.</source>
+   <translation>没有模式 {mode}：请选择 {auto}、{names}。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>There is no model at {path}; check the path or install the model.</source>
+   <translation>{path} 处没有模型；请检查路径或安装模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint_outline.py" />
+   <source>There is no model folder at {folder}; check the path or install the model.</source>
+   <translation>{folder} 处没有模型文件夹；请检查路径或安装模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>There is no model {reference}: give the folder of a checkpoint, a GGUF file, an installed model's name, or guide.</source>
+   <translation>没有模型 {reference}：请指定检查点文件夹、GGUF 文件、已安装模型的名称，或 guide。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3469,6 +4579,11 @@
    <translation>没有空间进行今天的对话备份（{size} MiB，可用 {free} MiB）：请在 {folder} 所在的磁盘上腾出空间。</translation>
   </message>
   <message>
+   <location filename="engine/request.py" />
+   <source>There is no rule of verification {verify}: choose {names}.</source>
+   <translation>没有验证规则 {verify}：请选择 {names}。</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>There is no telemetry. Your chats, settings and models stay on this computer, and nothing about you or it is sent to anybody. The network is used when you search the hub or download a model, and to check for updates if you turn that on.</source>
    <translation>没有遥测。对话、设置和模型都留在本机，不会向任何人发送任何相关信息。只有搜索 Hub、下载模型，以及开启检查更新时才使用网络。</translation>
@@ -3479,6 +4594,11 @@
    <translation>没有令牌。</translation>
   </message>
   <message>
+   <location filename="engine/planning/fit.py" />
+   <source>There is no weight format {wanted}: choose auto, {names}.</source>
+   <translation>没有权重格式 {wanted}：请选择 auto、{names}。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>There is not enough memory</source>
    <translation>内存不足</translation>
@@ -3487,6 +4607,11 @@
    <location filename="app/chat/troubles.py" />
    <source>There is not enough room on the disk</source>
    <translation>磁盘空间不足</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>There is nothing at {path}: check the path.</source>
+   <translation>{path} 处没有任何内容：请检查路径。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3502,6 +4627,11 @@
    <location filename="app/ui/transcript/thought.py" />
    <source>Thinking</source>
    <translation>思考中</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/bundled_torch.py" />
+   <source>This Tenon does not say which torch it runs on, so no GPU support can be chosen: install Tenon again.</source>
+   <translation>此 Tenon 未注明所用的 torch，因此无法选择 GPU 支持：请重新安装 Tenon。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3524,6 +4654,11 @@
    <translation>本机的 SQLite 没有全文索引 (FTS5)，因此逐字比较，耗时较长。</translation>
   </message>
   <message>
+   <location filename="engine/drafting/head_layout.py" />
+   <source>This draft has the extra layernorms of speculators' eagle format, which Tenon cannot run; choose an EAGLE-3 draft.</source>
+   <translation>此草稿带有 speculators 的 eagle 格式额外的 layernorm，Tenon 无法运行；请选择 EAGLE-3 草稿。</translation>
+  </message>
+  <message>
    <location filename="app/settings/exchange.py" />
    <source>This file holds no settings of Tenon: choose one that was made by Export settings.</source>
    <translation>此文件不含 Tenon 的设置：请选择由“导出设置”生成的文件。</translation>
@@ -3532,6 +4667,11 @@
    <location filename="app/ui/trouble/about_dialog.py" />
    <source>This installation</source>
    <translation>本安装</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/access_token.py" />
+   <source>This is no access token: copy it whole from the hub's settings; it starts with hf_.</source>
+   <translation>这不是访问令牌：请从 Hub 的设置中完整复制；它以 hf_ 开头。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/page.py" />
@@ -3544,9 +4684,24 @@
    <translation>正在测量本机：测量完成或停止后开始回复。</translation>
   </message>
   <message>
+   <location filename="engine/request.py" />
+   <source>This model brings no chat template, so the conversation is given to it as plain text.</source>
+   <translation>此模型没有自带对话模板，因此对话以纯文本形式交给它。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>This model is quantized (quantization_config, {method}), which Tenon cannot read; choose the unquantized version.</source>
+   <translation>此模型已量化（quantization_config，{method}），Tenon 无法读取；请选择未量化的版本。</translation>
+  </message>
+  <message>
    <location filename="app/ui/trouble/desk.py" />
    <source>This model's context has {tokens} tokens from now on.</source>
    <translation>此模型的上下文从现在起为 {tokens} 个 token。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/access_token.py" />
+   <source>This system has no keyring that Tenon can keep the token in: put it into the environment variable HF_TOKEN instead.</source>
+   <translation>此系统没有可供 Tenon 保存令牌的钥匙串：请改将令牌放入环境变量 HF_TOKEN。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -3649,6 +4804,11 @@
    <translation>重试 {name}</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>Two of the files have the same name: leave one of them out.</source>
+   <translation>有两个文件同名：请去掉其中一个。</translation>
+  </message>
+  <message>
    <location filename="app/ui/composer/composer.py" />
    <source>Type a message first</source>
    <translation>请先输入消息</translation>
@@ -3662,6 +4822,11 @@
    <location filename="app/settings/settings.py" />
    <source>Typical acceptance (lossy)</source>
    <translation>典型接受（有损）</translation>
+  </message>
+  <message>
+   <location filename="engine/reply.py" />
+   <source>Typical acceptance is lossy: the reply may differ from what the model alone would say.</source>
+   <translation>典型接受是有损的：回复可能与模型单独给出的回复不同。</translation>
   </message>
   <message>
    <location filename="app/ui/chat_folders.py" />
@@ -3794,6 +4959,11 @@
    <translation>欢迎使用 Tenon</translation>
   </message>
   <message>
+   <location filename="engine/hub/connection.py" />
+   <source>What answers at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in page of the network.</source>
+   <translation>{endpoint} 处应答的不是 Hub：请检查 HF_ENDPOINT、代理，或网络的登录页。</translation>
+  </message>
+  <message>
    <location filename="app/ui/comparison/dialog.py" />
    <source>What both modes are to answer</source>
    <translation>两种模式要回答的内容</translation>
@@ -3807,6 +4977,11 @@
    <location filename="app/ui/command_palette.py" />
    <source>What do you want to do?</source>
    <translation>要做什么？</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>What does not fit on the GPU must be in memory, and {free_bytes} are free there.</source>
+   <translation>GPU 上放不下的部分必须放入内存，而内存可用 {free_bytes}。</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/details_dialog.py" />
@@ -3827,6 +5002,11 @@
    <location filename="app/settings/pages.py" />
    <source>What leaves this computer</source>
    <translation>哪些内容会离开本机</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>What the GPU does not take of the model is more than memory takes, so the CPU computes all of it.</source>
+   <translation>模型中 GPU 放不下的部分，内存也放不下，因此全部由 CPU 计算。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -4050,6 +5230,21 @@
    <source>accepted</source>
    <translation>已接受</translation>
   </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>all in memory</source>
+   <translation>全部在内存中</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>all {layers} layers on the GPU</source>
+   <translation>全部 {layers} 层在 GPU 上</translation>
+  </message>
+  <message>
+   <location filename="engine/model/config.py" />
+   <source>an unknown method</source>
+   <translation>未知方法</translation>
+  </message>
   <message numerus="yes">
    <location filename="app/ui/machine/words.py" />
    <source>and %n more</source>
@@ -4078,6 +5273,16 @@
    <translation>缓存</translation>
   </message>
   <message>
+   <location filename="engine/model/config.py" />
+   <source>config.json holds a value that transformers refuses; download it again.</source>
+   <translation>config.json 中有一个值不被 transformers 接受；请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>config.json names no architecture; download the model's own config.json again.</source>
+   <translation>config.json 未注明架构；请重新下载模型自带的 config.json。</translation>
+  </message>
+  <message>
    <location filename="app/chat/reply_trace.py" />
    <source>corrected</source>
    <translation>已更正</translation>
@@ -4096,6 +5301,16 @@
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>draft</source>
    <translation>草稿</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>draft on the CPU, {where}</source>
+   <translation>草稿在 CPU 上，{where}</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>draft on the GPU, {where}</source>
+   <translation>草稿在 GPU 上，{where}</translation>
   </message>
   <message>
    <location filename="app/chat/reply_trace.py" />
@@ -4156,6 +5371,31 @@
    <location filename="app/ui/inspector/draft_tree.py" />
    <source>guessed and not taken</source>
    <translation>猜测但未采用</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>it announces more than it holds</source>
+   <translation>声明的内容多于实际内容</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>its alignment is {alignment}</source>
+   <translation>其对齐值为 {alignment}</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>its header has no valid length</source>
+   <translation>其文件头没有有效的长度</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>its header is not JSON</source>
+   <translation>其文件头不是 JSON</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>its header is not an object</source>
+   <translation>其文件头不是对象</translation>
   </message>
   <message>
    <location filename="app/ui/model_button.py" />
@@ -4358,6 +5598,16 @@
    <translation>已停止</translation>
   </message>
   <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>the bytes of {name} do not match its shape</source>
+   <translation>{name} 的字节与其形状不符</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>the entry of {name} cannot be read</source>
+   <translation>无法读取 {name} 的条目</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>the model's own</source>
    <translation>模型自己的</translation>
@@ -4366,6 +5616,11 @@
    <location filename="app/ui/inspector/draft_tree.py" />
    <source>the model's own, in place of the guesses</source>
    <translation>模型自己的，取代猜测</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>the package index</source>
+   <translation>软件包索引</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/draft_tree.py" />
@@ -4403,6 +5658,11 @@
    <translation>token/步</translation>
   </message>
   <message>
+   <location filename="engine/gguf/header.py" />
+   <source>two tensors have the same name</source>
+   <translation>有两个张量同名</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>until the context is full</source>
    <translation>直到上下文写满</translation>
@@ -4433,9 +5693,49 @@
    <translation>权重</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>{address} is no address of a package index: it must begin with https://.</source>
+   <translation>{address} 不是软件包索引的地址：地址必须以 https:// 开头。</translation>
+  </message>
+  <message>
    <location filename="app/ui/choice_popup.py" />
    <source>{choice}, in use</source>
    <translation>{choice}，使用中</translation>
+  </message>
+  <message>
+   <location filename="engine/model/tensors.py" />
+   <source>{count} missing ({names})</source>
+   <translation>{count} 个缺失（{names}）</translation>
+  </message>
+  <message>
+   <location filename="engine/model/packed_layout.py" />
+   <source>{count} of the model's matrices do not fit {name} and stay in {dense} ({first}: {why}).</source>
+   <translation>模型中有 {count} 个矩阵不适合 {name}，仍保留为 {dense}（{first}：{why}）。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/tensors.py" />
+   <source>{count} of the wrong shape ({names})</source>
+   <translation>{count} 个形状不对（{names}）</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>{count} of {layers} layers in memory, the others read from the disk</source>
+   <translation>{layers} 层中有 {count} 层在内存中，其余从磁盘读取</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>{count} of {layers} layers on the GPU, the others copied there as needed</source>
+   <translation>{layers} 层中有 {count} 层在 GPU 上，其余在需要时复制过去</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>{count} of {layers} layers on the GPU, the others in memory</source>
+   <translation>{layers} 层中有 {count} 层在 GPU 上，其余在内存中</translation>
+  </message>
+  <message>
+   <location filename="engine/model/tensors.py" />
+   <source>{count} unexpected ({names})</source>
+   <translation>{count} 个多余（{names}）</translation>
   </message>
   <message numerus="yes">
    <location filename="app/ui/machine/words.py" />
@@ -4448,6 +5748,66 @@
    <location filename="app/ui/models/wording.py" />
    <source>{done} of {total}</source>
    <translation>{done} / {total}</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/remote_wheel.py" />
+   <source>{file_name} on the package index is no wheel: give another index.</source>
+   <translation>软件包索引中的 {file_name} 不是 wheel 文件：请指定其他索引。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{filename} cannot be read or copied: {reason}.</source>
+   <translation>无法读取或复制 {filename}：{reason}。</translation>
+  </message>
+  <message>
+   <location filename="engine/kernels/library.py" />
+   <source>{file} cannot be loaded: {error}.</source>
+   <translation>无法加载 {file}：{error}。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/tensors.py" />
+   <source>{file} ended while {name} was read; download it again.</source>
+   <translation>读取 {name} 时 {file} 意外结束；请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/kernels/library.py" />
+   <source>{file} is from another version; `python -m engine.kernels.build` rebuilds it.</source>
+   <translation>{file} 来自其他版本；运行 `python -m engine.kernels.build` 即可重新构建。</translation>
+  </message>
+  <message>
+   <location filename="engine/kernels/library.py" />
+   <source>{file} was not built; `python -m engine.kernels.build` builds it.</source>
+   <translation>{file} 尚未构建；运行 `python -m engine.kernels.build` 即可构建。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>{folder} cannot be removed: close what uses the model, or check who owns it.</source>
+   <translation>无法移除 {folder}：请关闭正在使用该模型的程序，或检查其所有者。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installed_addon.py" />
+   <source>{folder} cannot be removed: end the command that is fetching GPU support, or check who owns it.</source>
+   <translation>无法移除 {folder}：请结束正在获取 GPU 支持的命令，或检查其所有者。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>{folder} cannot be written: {reason}.</source>
+   <translation>无法写入 {folder}：{reason}。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{folder} holds more than one GGUF model: give the file that you want.</source>
+   <translation>{folder} 中有多个 GGUF 模型：请指定所需的文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{folder} holds no weights that Tenon reads: give a folder with model.safetensors (or shards and their index), or a GGUF file.</source>
+   <translation>{folder} 中没有 Tenon 可读取的权重：请指定含有 model.safetensors（或分片及其索引）的文件夹，或 GGUF 文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>{folder} is a file: give the model folder, the one that holds config.json, or a GGUF file.</source>
+   <translation>{folder} 是文件：请指定含有 config.json 的模型文件夹，或 GGUF 文件。</translation>
   </message>
   <message>
    <location filename="app/ui/settings/desk_actions.py" />
@@ -4475,14 +5835,59 @@
    <translation>还剩 {hours} 小时</translation>
   </message>
   <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{index} cannot be read; download it again.</source>
+   <translation>无法读取 {index}；请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{index} names files outside its folder; download the model from its own source.</source>
+   <translation>{index} 指向其文件夹之外的文件；请从模型的原始来源下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{key} is there twice</source>
+   <translation>{key} 出现了两次</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{kind} is no type of an array</source>
+   <translation>{kind} 不是数组的类型</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{kind} is no type of metadata</source>
+   <translation>{kind} 不是元数据的类型</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>{kind}, {size} free</source>
    <translation>{kind}，可用 {size}</translation>
   </message>
   <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>{location} is not there any more: plug its disk in, or import the model again.</source>
+   <translation>{location} 已不存在：请接上其磁盘，或重新导入模型。</translation>
+  </message>
+  <message>
    <location filename="app/ui/figures.py" />
    <source>{minutes} min left</source>
    <translation>还剩 {minutes} 分钟</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/files.py" />
+   <source>{missing} is not there ({absent} of {count} parts are missing); download the model again.</source>
+   <translation>缺少 {missing}（{count} 个分片中缺 {absent} 个）；请重新下载模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{missing} is not there ({absent} of {count} weights files are missing); download the model again.</source>
+   <translation>缺少 {missing}（{count} 个权重文件中缺 {absent} 个）；请重新下载模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{missing} is not there: all {count} parts are needed.</source>
+   <translation>缺少 {missing}：全部 {count} 个分片缺一不可。</translation>
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />
@@ -4525,14 +5930,69 @@
    <translation>无法读取 {name}（{reason}）：请检查权限。</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/unpacking.py" />
+   <source>{name} cannot be unpacked: fetch it again.</source>
+   <translation>无法解压 {name}：请重新获取。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{name} cannot be {kind} of the shape {shape}</source>
+   <translation>{name} 的形状为 {shape}，不可能是 {kind}</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/head_checkpoint.py" />
+   <source>{name} does not hold a table of tensors; download it again.</source>
+   <translation>{name} 中没有张量表；请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{name} ends at byte {stop} of {size}</source>
+   <translation>{name} 结束于第 {stop} 字节，而文件共 {size} 字节</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>{name} has driver {driver}, and GPU support needs {drivers} or newer: update NVIDIA's driver, and look again.</source>
+   <translation>{name} 的驱动程序版本为 {driver}，而 GPU 支持需要 {drivers} 或更新版本：请更新 NVIDIA 驱动程序后再查一次。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>{name} has driver {driver}, and {title} needs {least_driver} or newer: update NVIDIA's driver, and look again.</source>
+   <translation>{name} 的驱动程序版本为 {driver}，而 {title} 需要 {least_driver} 或更新版本：请更新 NVIDIA 驱动程序后再查一次。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>{name} has no driver of NVIDIA's: install it, and look again.</source>
+   <translation>{name} 没有 NVIDIA 驱动程序：请安装后再查一次。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/verification.py" />
+   <source>{name} has no record of what it should be: import it with `tenon models import` first.</source>
+   <translation>{name} 没有可供核对的记录：请先用 `tenon models import` 导入。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{name} has {dimensions} dimensions</source>
+   <translation>{name} 有 {dimensions} 个维度</translation>
+  </message>
+  <message>
    <location filename="app/chat/attachment.py" />
    <source>{name} has {size} MiB, but an attachment holds {most} MiB at most: attach the part that matters.</source>
    <translation>{name} 有 {size} MiB，而附件最多 {most} MiB：请附加重要的部分。</translation>
   </message>
   <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{name} is a GGUF file of version {version}, and Tenon reads versions 2 and 3 in little-endian order; download a newer file of this model.</source>
+   <translation>{name} 是版本 {version} 的 GGUF 文件，而 Tenon 读取小端序的版本 2 和 3；请下载此模型较新的文件。</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/keeping.py" />
    <source>{name} is added.</source>
    <translation>已添加 {name}。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/head_checkpoint.py" />
+   <source>{name} is damaged or holds more than weights; download it again.</source>
+   <translation>{name} 已损坏，或含有权重以外的内容；请重新下载。</translation>
   </message>
   <message>
    <location filename="app/ui/models/keeping.py" />
@@ -4550,9 +6010,19 @@
    <translation>{name} 不是 UTF-8 文本：请存为 UTF-8 后再附加。</translation>
   </message>
   <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{name} is not a GGUF file; download it again.</source>
+   <translation>{name} 不是 GGUF 文件；请重新下载。</translation>
+  </message>
+  <message>
    <location filename="app/storage/text_file.py" />
    <source>{name} is not a file: attach files one by one.</source>
    <translation>{name} 不是文件：请逐个附加文件。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>{name} is not a safetensors file ({why}); download it again.</source>
+   <translation>{name} 不是 safetensors 文件（{why}）；请重新下载。</translation>
   </message>
   <message>
    <location filename="app/chat/attachment.py" />
@@ -4563,6 +6033,11 @@
    <location filename="app/ui/models/model_news.py" />
    <source>{name} is not here yet. {message}</source>
    <translation>{name} 尚未到位。{message}</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/addon.py" />
+   <source>{name} is older than what today's torch was built for: Tenon runs on the processor here.</source>
+   <translation>{name} 太旧，当前的 torch 已不支持：Tenon 在本机使用处理器运行。</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_news.py" />
@@ -4580,6 +6055,56 @@
    <translation>仍在读取 {name}：请等待，或停止它。</translation>
   </message>
   <message>
+   <location filename="engine/hub/local_import.py" />
+   <source>{name} is truncated or no safetensors file: download it again.</source>
+   <translation>{name} 不完整，或不是 safetensors 文件：请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>{name} is truncated: {size_bytes} bytes are there, its header alone needs {needed}; download it again.</source>
+   <translation>{name} 不完整：现有 {size_bytes} 字节，仅文件头就需要 {needed} 字节；请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/safetensors_file.py" />
+   <source>{name} is truncated: {size_bytes} bytes are there, {needed} are needed; download it again.</source>
+   <translation>{name} 不完整：现有 {size_bytes} 字节，需要 {needed} 字节；请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/model/tensors.py" />
+   <source>{name} is {found} and not {shape}</source>
+   <translation>{name} 为 {found} 而非 {shape}</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/download/transfer.py" />
+   <source>{name} of {repo} arrived damaged twice: try again later, or from another network or mirror.</source>
+   <translation>{repo} 的 {name} 两次下载后均已损坏：请稍后再试，或换用其他网络或镜像。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>{name} of {repo} has another length than the hub says: try again, or check the proxy or the mirror between.</source>
+   <translation>{repo} 的 {name} 长度与 Hub 所示不符：请重试，或检查中间的代理或镜像。</translation>
+  </message>
+  <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>{name} of {repo} has another length than the package index says: try again, or check the proxy or the mirror between.</source>
+   <translation>{repo} 的 {name} 长度与软件包索引所示不符：请重试，或检查中间的代理或镜像。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>{name} of {repo} is no JSON: choose another model.</source>
+   <translation>{repo} 的 {name} 不是 JSON：请选择其他模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>{name} of {repo} is no config: choose another model.</source>
+   <translation>{repo} 的 {name} 不是配置：请选择其他模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/inventory.py" />
+   <source>{name} ships with Tenon and is no installed model: it can be neither removed nor verified.</source>
+   <translation>{name} 随 Tenon 提供，不是已安装的模型：既不能移除，也不能检查。</translation>
+  </message>
+  <message>
    <location filename="app/bridge/archive.py" />
    <source>{name} was not imported. {reason}</source>
    <translation>{name} 未导入。{reason}</translation>
@@ -4590,9 +6115,19 @@
    <translation>{name}：所有文件均未改变。</translation>
   </message>
   <message>
+   <location filename="engine/sizes.py" />
+   <source>{number} bytes</source>
+   <translation>{number} 字节</translation>
+  </message>
+  <message>
    <location filename="app/ui/find_bar.py" />
    <source>{number} of {total}</source>
    <translation>{number} / {total}</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/download/transfer.py" />
+   <source>{part} cannot be written: {reason}.</source>
+   <translation>无法写入 {part}：{reason}。</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />
@@ -4600,9 +6135,29 @@
    <translation>{part} / {whole}</translation>
   </message>
   <message>
+   <location filename="engine/hub/record.py" />
+   <source>{path} cannot be read: download or import the model again.</source>
+   <translation>无法读取 {path}：请重新下载或导入模型。</translation>
+  </message>
+  <message>
+   <location filename="engine/gguf/header.py" />
+   <source>{path} cannot be read: {reason}.</source>
+   <translation>无法读取 {path}：{reason}。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{path} cannot be read; download it again.</source>
+   <translation>无法读取 {path}；请重新下载。</translation>
+  </message>
+  <message>
    <location filename="app/storage/text_file.py" />
    <source>{path} cannot be written ({reason}): choose another folder, or free some space.</source>
    <translation>无法写入 {path}（{reason}）：请选择其他文件夹，或腾出空间。</translation>
+  </message>
+  <message>
+   <location filename="engine/weights/checkpoint.py" />
+   <source>{path} does not hold a config; download it again.</source>
+   <translation>{path} 中没有配置；请重新下载。</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/acceptance_plot.py" />
@@ -4628,6 +6183,71 @@
    <location filename="app/ui/welcome/page.py" />
    <source>{problem} The small guide works without the net.</source>
    <translation>{problem} 小向导无需网络也可使用。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/installed.py" />
+   <source>{reference} was imported from {location}, which is not there any more: plug its disk in, or import it again.</source>
+   <translation>{reference} 是从 {location} 导入的，而该位置已不存在：请接上其磁盘，或重新导入。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>{repo} has no such revision any more: get it again at its present one.</source>
+   <translation>{repo} 已没有该修订版本：请重新获取其当前修订版本。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>{repo} has no {quantization}: its files name none.</source>
+   <translation>{repo} 没有 {quantization}：其文件未注明任何量化。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>{repo} has no {quantization}: there are {others}.</source>
+   <translation>{repo} 没有 {quantization}：可选的有 {others}。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>{repo} holds no GGUF files: look for its GGUF version with `tenon models search`, or take --format safetensors.</source>
+   <translation>{repo} 中没有 GGUF 文件：请用 `tenon models search` 查找其 GGUF 版本，或使用 --format safetensors。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>{repo} holds no weights that Tenon reads: choose a repository with safetensors or GGUF files.</source>
+   <translation>{repo} 中没有 Tenon 可读取的权重：请选择含有 safetensors 或 GGUF 文件的仓库。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/selection.py" />
+   <source>{repo} holds weights in PyTorch's own format alone: choose a repository with safetensors or GGUF files.</source>
+   <translation>{repo} 中只有 PyTorch 自有格式的权重：请选择含有 safetensors 或 GGUF 文件的仓库。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>{repo} is gated, and your access token's account has not been let in: accept its terms at {page}, wait until its owner agrees, and try again.</source>
+   <translation>{repo} 需授权，而访问令牌所属的账号尚未获准：请在 {page} 接受其条款，等所有者同意后重试。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/answers.py" />
+   <source>{repo} is gated: accept its terms at {page}, then keep an access token of your account with `tenon models token`.</source>
+   <translation>{repo} 需授权：请在 {page} 接受其条款，然后用 `tenon models token` 保存账号的访问令牌。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/connection.py" />
+   <source>{repo} is no repository of the hub: write it like owner/name.</source>
+   <translation>{repo} 不是 Hub 的仓库：请写成 owner/name 的形式。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/outline.py" />
+   <source>{repo} says nothing of the model's shape before it is downloaded: get it first.</source>
+   <translation>下载之前无法从 {repo} 得知模型的结构：请先获取它。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/fit.py" />
+   <source>{resident} for {name} weights and {context} tokens of context</source>
+   <translation>{resident}（{name} 权重和 {context} 个 token 的上下文）</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/fit.py" />
+   <source>{resident} for {name} weights and {context} tokens of context, or {least} when its layers are read from the disk for each token</source>
+   <translation>{resident}（{name} 权重和 {context} 个 token 的上下文），若每个 token 都从磁盘读取各层则需要 {least}</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />
@@ -4715,6 +6335,11 @@
    <translation>{time} 秒/词</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/installation.py" />
+   <source>{title} needs the address of a package index: {caution}</source>
+   <translation>{title} 需要软件包索引的地址：{caution}</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/line_plot.py" />
    <source>{title} over the last minute: {words}</source>
    <translation>最近一分钟的{title}：{words}</translation>
@@ -4769,6 +6394,11 @@
    <translation>{unit}，估计</translation>
   </message>
   <message>
+   <location filename="engine/gpu_addon/wheel_index.py" />
+   <source>{url} is no page of a package index: check its address.</source>
+   <translation>{url} 不是软件包索引的页面：请检查其地址。</translation>
+  </message>
+  <message>
    <location filename="app/ui/composer/context_meter.py" />
    <source>{used} of {limit} tokens</source>
    <translation>{used} / {limit} 个 token</translation>
@@ -4792,6 +6422,11 @@
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>{value} tokens</source>
    <translation>{value} 个 token</translation>
+  </message>
+  <message>
+   <location filename="engine/kernels/library.py" />
+   <source>{variable} names no instruction set of this architecture: {cap}.</source>
+   <translation>{variable} 指定的不是此架构的指令集：{cap}。</translation>
   </message>
   <message>
    <location filename="app/ui/model_button.py" />

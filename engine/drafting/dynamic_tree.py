@@ -14,8 +14,14 @@ from torch import Tensor
 
 from engine.errors import InvalidOption
 from engine.model.token_tree import ROOT, Draft
+from engine.sentences import mark, say
 
 _MOST = {"width": 64, "depth": 16, "nodes": 64}
+_REFUSALS = {
+    "width": mark("The draft tree's width must be between 1 and {most}, not {value}."),
+    "depth": mark("The draft tree's depth must be between 1 and {most}, not {value}."),
+    "nodes": mark("The draft tree's nodes must be between 1 and {most}, not {value}."),
+}
 #: Nodes that a draft may have to run for one tree: the deepest level is never expanded.
 LARGEST_TREE = _MOST["width"] * (_MOST["depth"] - 1)
 
@@ -42,7 +48,7 @@ class TreeShape:
         for name, most in _MOST.items():
             value = getattr(self, name)
             if not 1 <= value <= most:
-                raise InvalidOption(f"The draft tree's {name} must be between 1 and {most}, not {value}.")
+                raise InvalidOption(say(_REFUSALS[name], most=most, value=value))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ Source: LLMCad (Xu et al. 2023), section 3.3, equation 3.
 from __future__ import annotations
 
 from engine.errors import InvalidOption
+from engine.sentences import figure, say
 
 #: Below it the limit of nodes ends every draft first, and halving it on would only delay its way back.
 LOWEST_THRESHOLD = 1e-6
@@ -33,7 +34,12 @@ class FallbackThreshold:
 
     def __init__(self, initial: float = DEFAULT) -> None:
         if not 0.0 < initial <= 1.0:
-            raise InvalidOption(f"The fallback threshold must be above 0 and at most 1, not {initial:g}.")
+            raise InvalidOption(
+                say(
+                    "The fallback threshold must be above 0 and at most 1, not {initial}.",
+                    initial=figure(initial, "g"),
+                )
+            )
         self.value = max(initial, LOWEST_THRESHOLD)
 
     def observe(self, confidence: float, drafted: int, correct: int) -> None:

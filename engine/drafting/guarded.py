@@ -11,6 +11,7 @@ from torch import Tensor
 from engine.drafting.drafter import Drafter
 from engine.model.token_tree import Draft
 from engine.placement.link import Link
+from engine.sentences import say
 
 Answer = TypeVar("Answer")
 
@@ -58,10 +59,12 @@ class Guarded:
         try:
             return call(self._drafter)
         except (torch.OutOfMemoryError, MemoryError):
-            self._give_up("The draft ran out of memory, so the reply goes on without it.")
+            self._give_up(say("The draft ran out of memory, so the reply goes on without it."))
         except RuntimeError as error:  # what torch raises when a device is lost or a kernel fails
             reason = str(error).strip().split("\n")[0][:120]
-            self._give_up(f"The draft stopped working, so the reply goes on without it ({reason}).")
+            self._give_up(
+                say("The draft stopped working, so the reply goes on without it ({reason}).", reason=reason)
+            )
         return otherwise
 
     def _give_up(self, sentence: str) -> None:

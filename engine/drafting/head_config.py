@@ -8,6 +8,7 @@ from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.model.config import ACTIVATIONS, ModelConfig
 from engine.model.families import SUPPORTED
 from engine.model.rope import read_rope
+from engine.sentences import say
 
 #: ``transformer_layer_config.model_type`` of the speculators' format.
 _FAMILIES = {"llama": "LlamaForCausalLM", "qwen3": "Qwen3ForCausalLM"}
@@ -54,14 +55,21 @@ def block_config(raw: dict[str, Any], wide: bool, prefix: str) -> tuple[ModelCon
     inner = raw if speculators is None else raw.get("transformer_layer_config")
     if speculators not in (None, "eagle", "eagle3"):
         raise UnsupportedModel(
-            f"Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, and Dovetail's gated fusion."
+            say(
+                "Tenon has no draft of the kind {speculators}; it runs EAGLE-1 to 3, and Dovetail's "
+                "gated fusion.",
+                speculators=speculators,
+            )
         )
     if not isinstance(inner, dict):
-        raise ConfigInvalid("The draft's config.json describes no transformer layer; download it again.")
+        raise ConfigInvalid(say("The draft's config.json describes no transformer layer; download it again."))
     model_type = "llama" if speculators is None else str(inner.get("model_type", "llama"))
     if model_type not in _FAMILIES:
         raise UnsupportedModel(
-            f"Tenon runs no draft with blocks of the type {model_type}; choose one with Llama's."
+            say(
+                "Tenon runs no draft with blocks of the type {model_type}; choose one with Llama's.",
+                model_type=model_type,
+            )
         )
     try:
         return _translate(inner, model_type, speculators is None, wide, prefix), inner
@@ -69,7 +77,7 @@ def block_config(raw: dict[str, Any], wide: bool, prefix: str) -> tuple[ModelCon
         raise
     except Exception as error:  # transformers raises its own kinds for a bad value, without a common base
         raise ConfigInvalid(
-            "A value in the draft's config.json is missing or of the wrong kind; download it again.",
+            say("A value in the draft's config.json is missing or of the wrong kind; download it again."),
             details=repr(error),
         ) from error
 
@@ -91,9 +99,11 @@ def _translate(
     config = AutoConfig.for_model(model_type, **values)
     rope = read_rope(config, None, partial=False)
     if rope.long_frequencies is not None:
-        raise UnsupportedModel("Tenon has no draft with LongRoPE; choose another draft.")
+        raise UnsupportedModel(say("Tenon has no draft with LongRoPE; choose another draft."))
     if config.hidden_act not in ACTIVATIONS:
-        raise UnsupportedModel(f"Tenon has no activation {config.hidden_act}; choose another draft.")
+        raise UnsupportedModel(
+            say("Tenon has no activation {hidden_act}; choose another draft.", hidden_act=config.hidden_act)
+        )
     heads = int(config.num_attention_heads)
     kv_heads = int(config.num_key_value_heads or heads)
     head_dim = int(getattr(config, "head_dim", None) or config.hidden_size // heads)

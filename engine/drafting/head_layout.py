@@ -21,12 +21,16 @@ from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.model.config import ModelConfig
 from engine.model.tensors import HARMLESS_SUFFIXES, Slot, compare_tensors, layer_slots
 from engine.model.weight_format import WeightFormat
+from engine.sentences import mark, say
 from engine.weights.head_checkpoint import HeadCheckpoint
 
 Kind = Literal["concat", "gated", "wide"]
 
 #: What vLLM's format keeps for training alone.
 _TRAINING_ONLY = ("verifier_norm.weight", "verifier_lm_head.weight")
+_MISMATCH = mark(
+    "The draft's weights do not match its config.json, tensors are {problems}; download the draft again."
+)
 
 
 @dataclass(frozen=True)
@@ -105,8 +109,11 @@ def read_layout(checkpoint: HeadCheckpoint) -> HeadLayout:
     kind = _kind(names, raw)
     if kind is None:
         raise UnsupportedModel(
-            f"The folder {checkpoint.folder} holds a whole model and no draft head: choose a folder with an EAGLE, "
-            "Dovetail or speculators head."
+            say(
+                "The folder {folder} holds a whole model and no draft head: choose a folder with an "
+                "EAGLE, Dovetail or speculators head.",
+                folder=checkpoint.folder,
+            )
         )
     layout = _read(raw, names, kind)
     expected = {slot.name: slot.shape for slot in layout.outer}
@@ -115,8 +122,7 @@ def read_layout(checkpoint: HeadCheckpoint) -> HeadLayout:
         names,
         expected,
         lambda name: name.endswith(HARMLESS_SUFFIXES) or name in _TRAINING_ONLY,
-        "The draft's weights do not match its config.json",
-        "download the draft again",
+        _MISMATCH,
     )
     return layout
 
@@ -128,8 +134,10 @@ def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind)
     speculators = "speculators_model_type" in raw
     if speculators and raw.get("layernorms"):
         raise UnsupportedModel(
-            "This draft has the extra layernorms of speculators' eagle format, which Tenon cannot run; choose an "
-            "EAGLE-3 draft."
+            say(
+                "This draft has the extra layernorms of speculators' eagle format, which Tenon "
+                "cannot run; choose an EAGLE-3 draft."
+            )
         )
     try:
         target_hidden = int(raw.get("target_hidden_size") or hidden)
@@ -137,7 +145,8 @@ def _read(raw: dict[str, Any], names: Mapping[str, tuple[int, ...]], kind: Kind)
         chosen = _hidden_layers(raw)
     except (TypeError, ValueError, AttributeError) as error:
         raise ConfigInvalid(
-            "A value in the draft's config.json is of the wrong kind; download it again.", details=repr(error)
+            say("A value in the draft's config.json is of the wrong kind; download it again."),
+            details=repr(error),
         ) from error
     taken = len(chosen) if chosen is not None else (3 if kind == "wide" else 1)
     outer = _embedding_and_head(names, prefix, blocks, own, kind)

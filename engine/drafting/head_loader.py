@@ -20,6 +20,7 @@ from engine.model.loader import dress_layer, read_slots
 from engine.model.norm import Norm
 from engine.model.tensors import Slot, outer_slots
 from engine.model.weight_format import WeightFormat
+from engine.sentences import say
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.head_checkpoint import HeadCheckpoint
 
@@ -76,25 +77,41 @@ def check_target(layout: HeadLayout, target: ModelConfig) -> tuple[int, ...]:
     """
     if layout.target_hidden_size != target.hidden_size:
         raise DraftMismatch(
-            f"The draft is for a model with hidden size {layout.target_hidden_size}, and this model's is "
-            f"{target.hidden_size}; choose a draft that was made for this model."
+            say(
+                "The draft is for a model with hidden size {target_hidden_size}, and this model's is "
+                "{hidden_size}; choose a draft that was made for this model.",
+                target_hidden_size=layout.target_hidden_size,
+                hidden_size=target.hidden_size,
+            )
         )
     if layout.blocks.vocabulary_size != target.vocabulary_size:
         raise DraftMismatch(
-            f"The draft is for a model with a vocabulary of {layout.blocks.vocabulary_size}, and this model's has "
-            f"{target.vocabulary_size}; choose a draft that was made for this model."
+            say(
+                "The draft is for a model with a vocabulary of {vocabulary_size}, and this model's "
+                "has {wanted}; choose a draft that was made for this model.",
+                vocabulary_size=layout.blocks.vocabulary_size,
+                wanted=target.vocabulary_size,
+            )
         )
     fields = {slot.field for slot in layout.outer}
     if layout.blocks.hidden_size != target.hidden_size and not {"embedding", "head"} <= fields:
         raise DraftMismatch(
-            f"The draft's hidden size is {layout.blocks.hidden_size} and the model's {target.hidden_size}, so it "
-            "needs an embedding and a head of its own; choose another draft."
+            say(
+                "The draft's hidden size is {hidden_size} and the model's {wanted}, so it "
+                "needs an embedding and a head of its own; choose another draft.",
+                hidden_size=layout.blocks.hidden_size,
+                wanted=target.hidden_size,
+            )
         )
     hidden_layers = layout.layers_of(target.layers)
     if not all(0 <= layer <= target.layers for layer in hidden_layers):
         raise DraftMismatch(
-            f"The draft reads the layers {', '.join(map(str, hidden_layers))} of a model, and this one has "
-            f"{target.layers}; choose a draft that was made for this model."
+            say(
+                "The draft reads the layers {names} of a model, and this one has {layers}; choose a "
+                "draft that was made for this model.",
+                names=", ".join(map(str, hidden_layers)),
+                layers=target.layers,
+            )
         )
     return hidden_layers
 
@@ -216,6 +233,9 @@ def _target_ids(checkpoint: HeadCheckpoint, layout: HeadLayout, device: torch.de
     inside = bool(((ids >= 0) & (ids < len(drafted))).all())
     if not inside or not bool(drafted[ids].all()) or int(drafted.sum()) != len(set(ids.tolist())):
         raise TensorMismatch(
-            "The draft's d2t and t2d disagree about which of the model's tokens it drafts; download the draft again."
+            say(
+                "The draft's d2t and t2d disagree about which of the model's tokens it drafts; "
+                "download the draft again."
+            )
         )
     return ids.to(device)

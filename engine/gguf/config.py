@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from engine.errors import ConfigInvalid, UnsupportedModel
+from engine.sentences import say
 
 #: llama.cpp's architecture: what Hugging Face calls the model and its config.
 _ARCHITECTURES = {
@@ -54,10 +55,14 @@ def architecture_of(metadata: Mapping[str, Any]) -> str:
     """
     name = metadata.get("general.architecture")
     if not isinstance(name, str):
-        raise ConfigInvalid("The GGUF file names no architecture; download it again.")
+        raise ConfigInvalid(say("The GGUF file names no architecture; download it again."))
     if name not in _ARCHITECTURES:
         raise UnsupportedModel(
-            f"Tenon cannot run GGUF files of the architecture {name}; it runs {', '.join(_ARCHITECTURES)}."
+            say(
+                "Tenon cannot run GGUF files of the architecture {name}; it runs {names}.",
+                name=name,
+                names=", ".join(_ARCHITECTURES),
+            )
         )
     return name
 
@@ -81,7 +86,7 @@ def read_gguf_config(
         return _Translation(metadata, architecture, shapes, floats).config()
     except (KeyError, TypeError, ValueError, IndexError, ZeroDivisionError) as error:
         raise ConfigInvalid(
-            "A value in the GGUF file's metadata is missing or of the wrong kind; download it again.",
+            say("A value in the GGUF file's metadata is missing or of the wrong kind; download it again."),
             details=repr(error),
         ) from error
 
@@ -122,7 +127,9 @@ class _Translation:
         values = set(value) if isinstance(value, list) else {value}
         if len(values) != 1:
             raise UnsupportedModel(
-                f"Tenon runs models whose layers are alike, and {key} differs between this one's."
+                say(
+                    "Tenon runs models whose layers are alike, and {key} differs between this one's.", key=key
+                )
             )
         return int(values.pop())
 
@@ -130,10 +137,17 @@ class _Translation:
         for key, neutral in _NEUTRAL.items():
             found = self._value(key, neutral)
             if found != neutral:
-                raise UnsupportedModel(f"Tenon has no {key} ({found}) in GGUF files of {self._architecture}.")
+                raise UnsupportedModel(
+                    say(
+                        "Tenon has no {key} ({found}) in GGUF files of {architecture}.",
+                        key=key,
+                        found=found,
+                        architecture=self._architecture,
+                    )
+                )
         if self._value("attention.value_length", self._head_dim) != self._head_dim:
             raise UnsupportedModel(
-                "Tenon has no heads whose keys and values differ in size; choose another model."
+                say("Tenon has no heads whose keys and values differ in size; choose another model.")
             )
         name, model_type = _ARCHITECTURES[self._architecture]
         return {
@@ -236,7 +250,7 @@ class _Translation:
             }
         if self._value("rope.scaling.attn_factor", 1.0) != 1.0:
             raise UnsupportedModel(
-                "Tenon has rope.scaling.attn_factor with LongRoPE alone; choose another model."
+                say("Tenon has rope.scaling.attn_factor with LongRoPE alone; choose another model.")
             )
         kind = self._value("rope.scaling.type", "none")
         factor = float(self._value("rope.scaling.factor", 0.0))
@@ -254,4 +268,6 @@ class _Translation:
                 "beta_fast": float(self._value("rope.scaling.yarn_beta_fast", 32.0)),
                 "beta_slow": float(self._value("rope.scaling.yarn_beta_slow", 1.0)),
             }
-        raise UnsupportedModel(f"Tenon has no RoPE of the type {kind} in GGUF files; choose another model.")
+        raise UnsupportedModel(
+            say("Tenon has no RoPE of the type {kind} in GGUF files; choose another model.", kind=kind)
+        )

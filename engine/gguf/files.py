@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 from engine.errors import ModelNotFound, WeightsMissing
+from engine.sentences import say
 
 SUFFIX = ".gguf"
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})")
@@ -29,10 +30,16 @@ def find_gguf(path: Path) -> Path | None:
         {first_part(file) for file in path.glob(f"*{SUFFIX}") if not file.name.startswith("mmproj")}
     )
     if len(found) > 1:
-        names = ", ".join(file.name for file in found[:_NAMES_SHOWN])
-        more = ", …" if len(found) > _NAMES_SHOWN else ""
+        names = [file.name for file in found[:_NAMES_SHOWN]]
+        if len(found) > _NAMES_SHOWN:
+            names.append("…")
         raise ModelNotFound(
-            f"The folder {path} holds {len(found)} GGUF models ({names}{more}): give the file and not the folder."
+            say(
+                "The folder {path} holds {found} GGUF models ({names}): give the file and not the folder.",
+                path=path,
+                found=len(found),
+                names=", ".join(names),
+            )
         )
     return found[0] if found else None
 
@@ -63,6 +70,11 @@ def all_parts(path: Path) -> list[Path]:
     missing = [file.name for file in parts if not file.is_file()]
     if missing:
         raise WeightsMissing(
-            f"{missing[0]} is not there ({len(missing)} of {count} parts are missing); download the model again."
+            say(
+                "{missing} is not there ({absent} of {count} parts are missing); download the model again.",
+                missing=missing[0],
+                absent=len(missing),
+                count=count,
+            )
         )
     return parts

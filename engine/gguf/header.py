@@ -25,6 +25,7 @@ import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
+from engine.sentences import say
 
 _MAGIC = b"GGUF"
 _VERSIONS = (2, 3)
@@ -91,16 +92,22 @@ def read_header(path: Path) -> GgufHeader:
         size_bytes = path.stat().st_size
         with path.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:
-                raise WeightsCorrupt(f"{path.name} is not a GGUF file; download it again.")
+                raise WeightsCorrupt(say("{name} is not a GGUF file; download it again.", name=path.name))
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
                 return _Reader(path, data).read()
     except (_Damaged, struct.error) as problem:
         raise WeightsCorrupt(
-            f"The GGUF file {path.name} is damaged or cut short ({problem}); download it again.",
+            say(
+                "The GGUF file {name} is damaged or cut short ({problem}); download it again.",
+                name=path.name,
+                problem=problem,
+            ),
             details=f"{size_bytes} bytes are there",
         ) from problem
     except OSError as error:
-        raise WeightsCorrupt(f"{path} cannot be read: {error.strerror or error}.") from error
+        raise WeightsCorrupt(
+            say("{path} cannot be read: {reason}.", path=path, reason=error.strerror or error)
+        ) from error
 
 
 class _Reader:
@@ -115,8 +122,12 @@ class _Reader:
         version = self._scalar("I")
         if version not in _VERSIONS:
             raise UnsupportedModel(
-                f"{self._path.name} is a GGUF file of version {version}, and Tenon reads versions 2 and 3 in "
-                "little-endian order; download a newer file of this model."
+                say(
+                    "{name} is a GGUF file of version {version}, and Tenon reads versions 2 and 3 in "
+                    "little-endian order; download a newer file of this model.",
+                    name=self._path.name,
+                    version=version,
+                )
             )
         tensor_count, pair_count = self._scalar("Q"), self._scalar("Q")
         self._need(pair_count, 13)
@@ -124,7 +135,7 @@ class _Reader:
         for _ in range(pair_count):
             key = self._string()
             if key in metadata:
-                raise _Damaged(f"{key} is there twice")
+                raise _Damaged(say("{key} is there twice", key=key))
             metadata[key] = self._value(self._scalar("I"))
         self._need(tensor_count, 33)
         table = [self._tensor() for _ in range(tensor_count)]
@@ -133,12 +144,12 @@ class _Reader:
             name: self._place(name, kind, shape, start + offset) for name, kind, shape, offset in table
         }
         if len(tensors) < len(table):
-            raise _Damaged("two tensors have the same name")
+            raise _Damaged(say("two tensors have the same name"))
         return GgufHeader(self._path, len(self._data), metadata, tensors)
 
     def _need(self, count: int, each_bytes: int) -> None:
         if count * each_bytes > len(self._data) - self._at:
-            raise _Damaged("it announces more than it holds")
+            raise _Damaged(say("it announces more than it holds"))
 
     def _scalar(self, letter: str) -> Any:
         (value,) = struct.unpack_from(f"<{letter}", self._data, self._at)
@@ -157,13 +168,13 @@ class _Reader:
         if kind in _SCALARS:
             return self._scalar(_SCALARS[kind])
         if kind != _ARRAY:
-            raise _Damaged(f"{kind} is no type of metadata")
+            raise _Damaged(say("{kind} is no type of metadata", kind=kind))
         element, count = self._scalar("I"), self._scalar("Q")
         if element == _STRING:
             self._need(count, 8)
             return [self._string() for _ in range(count)]
         if element not in _SCALARS:
-            raise _Damaged(f"{element} is no type of an array")
+            raise _Damaged(say("{kind} is no type of an array", kind=element))
         dtype = np.dtype(f"<{_SCALARS[element]}")
         self._need(count, dtype.itemsize)
         values = np.frombuffer(self._data, dtype, count, self._at).tolist() if count else []
@@ -174,28 +185,37 @@ class _Reader:
         name = self._string()
         dimensions = self._scalar("I")
         if not 1 <= dimensions <= _MOST_DIMENSIONS:
-            raise _Damaged(f"{name} has {dimensions} dimensions")
+            raise _Damaged(say("{name} has {dimensions} dimensions", name=name, dimensions=dimensions))
         shape = tuple(self._scalar("Q") for _ in range(dimensions))[::-1]
         kind, offset = self._scalar("I"), self._scalar("Q")
         try:
             return name, GGMLQuantizationType(kind), shape, offset
         except ValueError:
             raise UnsupportedModel(
-                f"The tensor {name} of {self._path.name} is of the GGUF type {kind}, which Tenon does not know; "
-                "choose another quantization of this model."
+                say(
+                    "The tensor {name} of {file} is of the GGUF type {kind}, which Tenon does not "
+                    "know; choose another quantization of this model.",
+                    name=name,
+                    file=self._path.name,
+                    kind=kind,
+                )
             ) from None
 
     def _data_start(self, metadata: dict[str, Any]) -> int:
         alignment = metadata.get("general.alignment", _DEFAULT_ALIGNMENT)
         if not isinstance(alignment, int) or alignment <= 0:
-            raise _Damaged(f"its alignment is {alignment!r}")
+            raise _Damaged(say("its alignment is {alignment}", alignment=repr(alignment)))
         return -(-self._at // alignment) * alignment
 
     def _place(self, name: str, kind: GGMLQuantizationType, shape: tuple[int, ...], start: int) -> TensorInfo:
         block, block_bytes = GGML_QUANT_SIZES[kind]
         if 0 in shape or shape[-1] % block:
-            raise _Damaged(f"{name} cannot be {kind.name} of the shape {shape}")
+            raise _Damaged(
+                say("{name} cannot be {kind} of the shape {shape}", name=name, kind=kind.name, shape=shape)
+            )
         stop = start + math.prod(shape) // block * block_bytes
         if stop > len(self._data):
-            raise _Damaged(f"{name} ends at byte {stop} of {len(self._data)}")
+            raise _Damaged(
+                say("{name} ends at byte {stop} of {size}", name=name, stop=stop, size=len(self._data))
+            )
         return TensorInfo(name, kind, shape, start, stop)

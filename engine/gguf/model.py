@@ -18,6 +18,7 @@ from engine.gguf.generation import read_sampling
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.names import Source, sources
 from engine.gguf.tensors import QUANTIZED, GgufFile
+from engine.sentences import say
 
 _MOST_FREQUENCIES = 4096
 
@@ -56,7 +57,7 @@ def read_gguf(path: Path) -> GgufModel:
     shapes = {name: tensor.shape for header in headers for name, tensor in header.tensors.items()}
     if len(shapes) < sum(len(header.tensors) for header in headers):
         raise WeightsCorrupt(
-            f"The parts of {gguf_name(path)} hold the same tensor twice; download them again."
+            say("The parts of {path} hold the same tensor twice; download them again.", path=gguf_name(path))
         )
     architecture = architecture_of(metadata)
     config = read_gguf_config(metadata, shapes, lambda name: _floats(headers, name))

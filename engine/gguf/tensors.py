@@ -17,6 +17,7 @@ from torch import Tensor
 from engine.errors import UnsupportedModel, WeightsCorrupt
 from engine.gguf.header import GgufHeader, TensorInfo
 from engine.gguf.names import Source
+from engine.sentences import say
 
 _PLAIN = {
     Kind.F32: torch.float32,
@@ -76,8 +77,12 @@ class GgufFile:
         if kind in _PLAIN or kind in QUANTIZED:
             return torch.float32
         raise UnsupportedModel(
-            f"The tensor {name} is stored as {kind.name}, which Tenon cannot read; choose another quantization of this "
-            "model, such as Q4_K_M or Q8_0."
+            say(
+                "The tensor {name} is stored as {kind}, which Tenon cannot read; choose another "
+                "quantization of this model, such as Q4_K_M or Q8_0.",
+                name=name,
+                kind=kind.name,
+            )
         )
 
     def stored_bytes(self, name: str) -> int:
@@ -129,7 +134,13 @@ class GgufFile:
         raw = torch.empty(stop - start, dtype=torch.uint8)
         file.seek(info.start + start)
         if file.readinto(raw.numpy().data) != len(raw):
-            raise WeightsCorrupt(f"{self.path.name} ended while {info.name} was read; download it again.")
+            raise WeightsCorrupt(
+                say(
+                    "{file} ended while {name} was read; download it again.",
+                    file=self.path.name,
+                    name=info.name,
+                )
+            )
         if info.kind in _PLAIN:
             return raw.view(_PLAIN[info.kind])
         rows = raw.numpy().reshape(-1, info.size_bytes // math.prod(info.shape[:-1]))

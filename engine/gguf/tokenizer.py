@@ -16,12 +16,21 @@ from transformers import PreTrainedTokenizerFast
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
 from engine.gguf.pre_tokenizers import SPLITTINGS
+from engine.sentences import mark, say
 
 _SPACE = "\u2581"
 _WHOLE = frozenset({TokenType.CONTROL, TokenType.USER_DEFINED, TokenType.UNKNOWN})
 _SPECIAL = frozenset({TokenType.CONTROL, TokenType.UNKNOWN})
 # Phi-3's own tokenizer drops white space behind its special tokens, but for these.
 _KEEPING_SPACE = frozenset({"<unk>", "<s>", "<|endoftext|>"})
+_UNKNOWN_SPLITTING = mark(
+    "Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is {name}); choose a "
+    "newer file of this model, or its safetensors version."
+)
+_NO_SPLITTING = mark(
+    "Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is missing); choose a "
+    "newer file of this model, or its safetensors version."
+)
 
 
 def read_tokenizer(metadata: Mapping[str, Any]) -> PreTrainedTokenizerFast:
@@ -46,7 +55,7 @@ def read_tokenizer(metadata: Mapping[str, Any]) -> PreTrainedTokenizerFast:
 
 def _damaged(error: Exception) -> TokenizerInvalid:
     return TokenizerInvalid(
-        "The tokenizer in the GGUF file is damaged: download the file again.",
+        say("The tokenizer in the GGUF file is damaged: download the file again."),
         details=f"{type(error).__name__}: {error}",
     )
 
@@ -59,10 +68,15 @@ class _Vocabulary:
         self._kind = self._value("model", "no_vocab")
         if self._kind not in ("gpt2", "llama"):
             if self._kind == "no_vocab":
-                raise TokenizerInvalid("The GGUF file has no tokenizer: download another file of this model.")
+                raise TokenizerInvalid(
+                    say("The GGUF file has no tokenizer: download another file of this model.")
+                )
             raise UnsupportedModel(
-                f"Tenon has no tokenizer of the kind {self._kind} in GGUF files; choose another model, or its "
-                "safetensors version."
+                say(
+                    "Tenon has no tokenizer of the kind {kind} in GGUF files; choose another model, or "
+                    "its safetensors version.",
+                    kind=self._kind,
+                )
             )
         tokens = self._value("tokens")
         self._tokens = [token or f"[EMPTY_{index}]" for index, token in enumerate(tokens)]
@@ -118,10 +132,7 @@ class _Vocabulary:
         name = self._value("pre", "")
         splitting = SPLITTINGS.get(name)
         if splitting is None:
-            raise UnsupportedModel(
-                f"Tenon does not know how the tokenizer in the GGUF file splits a text (tokenizer.ggml.pre is "
-                f"{name or 'missing'}); choose a newer file of this model, or its safetensors version."
-            )
+            raise UnsupportedModel(say(_UNKNOWN_SPLITTING if name else _NO_SPLITTING, name=name))
         merges = [tuple(merge.split(" ", 1)) for merge in self._value("merges")]
         backend = Tokenizer(models.BPE(self._ids, merges, ignore_merges=splitting.whole_words))
         splits = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in splitting.patterns]

@@ -13,7 +13,21 @@ from typing import Any
 from engine.gpu_addon.bundled_torch import BundledTorch
 from engine.hub.installed import assets_folder
 from engine.planning.probes.graphics_cards import GraphicsCard, Vendor
+from engine.sentences import mark, say
 
+_CAUTIONS = {
+    "jetson": mark(
+        "NVIDIA keeps the wheels for Jetson in an index for each JetPack release, so give the address of the one for "
+        "yours with --index."
+    ),
+    "rocm-7.2": mark(
+        "ROCm supports newer Radeon and Instinct cards alone, so look yours up in AMD's list before you fetch it."
+    ),
+    "intel-xpu": mark(
+        "It supports Arc cards and the graphics of Core Ultra processors alone, and is of no use with older Intel "
+        "graphics."
+    ),
+}
 _VENDORS: tuple[Vendor, ...] = ("nvidia", "jetson", "amd", "intel", "apple")
 
 
@@ -30,7 +44,7 @@ class Addon:
         least_driver: NVIDIA's oldest driver that it runs on, the first part of its version.
         least_capability: The oldest compute capability that it was built for.
         most_capability: The newest.
-        caution: What to know before it is fetched, a sentence.
+        caution: What to know before it is fetched, a sentence to be said.
     """
 
     name: str
@@ -72,7 +86,10 @@ class Choice:
 def known_addons() -> tuple[Addon, ...]:
     """All of them, in the order in which they are preferred."""
     entries = _data()["addons"]
-    return tuple(Addon(**{**entry, "systems": tuple(entry["systems"])}) for entry in entries)
+    return tuple(
+        Addon(**{**entry, "systems": tuple(entry["systems"])}, caution=_CAUTIONS.get(entry["name"]))
+        for entry in entries
+    )
 
 
 def index_address(addon: Addon) -> str | None:
@@ -90,13 +107,16 @@ def choose(cards: Sequence[GraphicsCard], torch: BundledTorch, system: str | Non
     """
     system = system or platform.system()
     if any(card.vendor == "apple" for card in cards):
-        return Choice((), "Tenon uses Apple's GPU as it is: there is nothing to fetch.")
+        return Choice((), say("Tenon uses Apple's GPU as it is: there is nothing to fetch."))
     if torch.gpu is not None:
         return Choice(
-            (), f"The torch that Tenon runs on was built for {torch.gpu}: there is nothing to fetch."
+            (),
+            say(
+                "The torch that Tenon runs on was built for {gpu}: there is nothing to fetch.", gpu=torch.gpu
+            ),
         )
     if not cards:
-        return Choice((), "No graphics card was found that GPU support could be fetched for.")
+        return Choice((), say("No graphics card was found that GPU support could be fetched for."))
     addons = [addon for addon in known_addons() if system in addon.systems]
     # A card beside a processor's own graphics is the one that is meant.
     vendor = min((card.vendor for card in cards), key=_VENDORS.index)
@@ -105,30 +125,51 @@ def choose(cards: Sequence[GraphicsCard], torch: BundledTorch, system: str | Non
     for card in cards:
         fitting = tuple(addon for addon in addons if addon.fits(card))
         if fitting:
-            driver = f" with driver {card.driver}" if card.driver else ""
-            caution = f" {fitting[0].caution}" if fitting[0].caution else ""
-            return Choice(fitting, f"GPU support for {card.name}{driver} is {fitting[0].title}.{caution}")
+            return Choice(fitting, _offer(card, fitting[0]))
     return Choice((), _refusal(cards[0], addons))
+
+
+def _offer(card: GraphicsCard, addon: Addon) -> str:
+    if card.driver:
+        offer = say(
+            "GPU support for {name} with driver {driver} is {title}.",
+            name=card.name,
+            driver=card.driver,
+            title=addon.title,
+        )
+    else:
+        offer = say("GPU support for {name} is {title}.", name=card.name, title=addon.title)
+    return f"{offer} {say(addon.caution)}" if addon.caution else offer
 
 
 def _refusal(card: GraphicsCard, addons: Sequence[Addon]) -> str:
     if not addons:
-        return f"There is no GPU support for {card.name} on this system."
+        return say("There is no GPU support for {name} on this system.", name=card.name)
     if card.vendor == "nvidia" and card.driver is None:
-        return f"{card.name} has no driver of NVIDIA's: install it, and look again."
+        return say("{name} has no driver of NVIDIA's: install it, and look again.", name=card.name)
     drivers = [addon.least_driver for addon in addons if addon.least_driver is not None]
     if drivers and _major(card.driver) < min(drivers):
-        return (
-            f"{card.name} has driver {card.driver}, and GPU support needs {min(drivers)} or newer: update NVIDIA's "
-            "driver, and look again."
+        return say(
+            "{name} has driver {driver}, and GPU support needs {drivers} or newer: update "
+            "NVIDIA's driver, and look again.",
+            name=card.name,
+            driver=card.driver,
+            drivers=min(drivers),
         )
     newer = [addon for addon in addons if addon.fits(GraphicsCard(card.vendor, "", "9999", card.capability))]
     if newer:
-        return (
-            f"{card.name} has driver {card.driver}, and {newer[0].title} needs {newer[0].least_driver} or newer: "
-            "update NVIDIA's driver, and look again."
+        return say(
+            "{name} has driver {driver}, and {title} needs {least_driver} or newer: update "
+            "NVIDIA's driver, and look again.",
+            name=card.name,
+            driver=card.driver,
+            title=newer[0].title,
+            least_driver=newer[0].least_driver,
         )
-    return f"{card.name} is older than what today's torch was built for: Tenon runs on the processor here."
+    return say(
+        "{name} is older than what today's torch was built for: Tenon runs on the processor here.",
+        name=card.name,
+    )
 
 
 def _major(driver: str | None) -> int:

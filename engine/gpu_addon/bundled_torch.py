@@ -12,6 +12,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from engine.errors import AddonUnusable
+from engine.sentences import say
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,10 @@ def bundled_torch(addons: Path) -> BundledTorch:
     found = next(iter(distributions(name="torch", path=path)), None)
     if found is None:
         raise AddonUnusable(
-            "This Tenon does not say which torch it runs on, so no GPU support can be chosen: install Tenon again."
+            say(
+                "This Tenon does not say which torch it runs on, so no GPU support can be chosen: "
+                "install Tenon again."
+            )
         )
     needs = (Requirement(line) for line in found.requires or ())
     # What an extra of it asks for need not be there.

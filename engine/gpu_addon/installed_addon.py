@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from engine.errors import AddonUnusable, OutOfDisk
 from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
 from engine.hub.installed import models_folder
 from engine.hub.record import write_json
+from engine.sentences import say
 
 #: Where an add-on lies that is not whole yet, beside the whole one: on the same disk, so that it can be renamed.
 INCOMING = ".incoming"
@@ -45,9 +46,10 @@ class InstalledAddon:
         """Why it cannot be used with this Tenon, None where it can."""
         if (self.torch, self.python) == (torch.version, python_tag()):
             return None
-        return (
-            f"GPU support ({self.title}) was fetched for another version of Tenon, so it is switched off: fetch it "
-            "again with `tenon gpu install`."
+        return say(
+            "GPU support ({title}) was fetched for another version of Tenon, so it is switched "
+            "off: fetch it again with `tenon gpu install`.",
+            title=self.title,
         )
 
     @property
@@ -62,13 +64,20 @@ class Outcome:
 
     Attributes:
         key: Of everything that it depends on; with another key it is worth nothing.
-        problem: Why the add-on is switched off, None where it works.
+        failure: Why the add-on is switched off, a sentence to be said; None where it works.
         gpus: Names of the GPUs that it sees.
+        figures: What that sentence names.
     """
 
     key: str
-    problem: str | None
+    failure: str | None
     gpus: tuple[str, ...] = ()
+    figures: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def problem(self) -> str | None:
+        """Why the add-on is switched off, for the person; None where it works."""
+        return self.failure and say(self.failure, **self.figures)
 
 
 def gpu_folder() -> Path:
@@ -98,7 +107,7 @@ def read_outcome(addon: InstalledAddon) -> Outcome | None:
     """What the last check has found, None where there was none."""
     try:
         values = json.loads((addon.folder / _OUTCOME).read_text(encoding="utf-8"))
-        return Outcome(values["key"], values["problem"], tuple(values["gpus"]))
+        return Outcome(values["key"], values["failure"], tuple(values["gpus"]), values["figures"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
 
@@ -140,8 +149,11 @@ def remove_all() -> int:
         pass
     except OSError as error:
         raise OutOfDisk(
-            f"{gpu_folder() / INCOMING} cannot be removed: end the command that is fetching GPU support, or check "
-            "who owns it.",
+            say(
+                "{folder} cannot be removed: end the command that is fetching GPU support, or "
+                "check who owns it.",
+                folder=gpu_folder() / INCOMING,
+            ),
             details=repr(error),
         ) from error
     return freed - removable_bytes()
@@ -156,7 +168,11 @@ def remove_installed() -> None:
             os.replace(folder, leaving)
         except OSError as error:
             raise AddonUnusable(
-                f"GPU support in {folder} cannot be removed while it is in use: close every window of Tenon first.",
+                say(
+                    "GPU support in {folder} cannot be removed while it is in use: close every window of "
+                    "Tenon first.",
+                    folder=folder,
+                ),
                 details=repr(error),
             ) from error
         shutil.rmtree(leaving, ignore_errors=True)

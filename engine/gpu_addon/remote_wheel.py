@@ -12,6 +12,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 
 from engine.errors import DownloadFailed
 from engine.gpu_addon.wheel_index import WheelIndex
+from engine.sentences import say
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -50,7 +51,8 @@ def read_facts(index: WheelIndex, file_name: str, url: str) -> WheelFacts:
         return WheelFacts(remote.size_bytes, unpacked, tuple(Requirement(str(line)) for line in lines))
     except (zipfile.BadZipFile, ValueError, InvalidRequirement, EOFError) as error:
         raise DownloadFailed(
-            f"{file_name} on the package index is no wheel: give another index.", details=repr(error)
+            say("{file_name} on the package index is no wheel: give another index.", file_name=file_name),
+            details=repr(error),
         ) from error
 
 

@@ -15,6 +15,7 @@ from engine.gpu_addon.installed_addon import (
     removable_bytes,
 )
 from engine.planning.probes.graphics_cards import GraphicsCard, read_graphics_cards
+from engine.sentences import say, together
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,9 @@ def read_status() -> GpuStatus:
         outcome = checked(installed) if mismatch is None else Outcome("", mismatch)
     sentence = choice.sentence
     if installed is not None and outcome is not None:
-        seen = " and ".join(outcome.gpus)
-        sentence = outcome.problem or f"GPU support ({installed.title}) is installed and works with {seen}."
+        sentence = outcome.problem or say(
+            "GPU support ({title}) is installed and works with {seen}.",
+            title=installed.title,
+            seen=together(outcome.gpus),
+        )
     return GpuStatus(cards, choice, installed, outcome, removable_bytes(), sentence)

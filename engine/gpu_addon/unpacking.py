@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from engine.errors import DownloadFailed
+from engine.sentences import say
 
 _PIECE_BYTES = 1 << 20
 
@@ -34,7 +35,7 @@ def unpack(wheel: Path, folder: Path, written: Callable[[int], None]) -> None:
                     _write(archive, entry, folder / path, written)
     except (zipfile.BadZipFile, EOFError) as error:
         raise DownloadFailed(
-            f"{wheel.name} cannot be unpacked: fetch it again.", details=repr(error)
+            say("{name} cannot be unpacked: fetch it again.", name=wheel.name), details=repr(error)
         ) from error
 
 
@@ -43,7 +44,9 @@ def _path(name: str) -> PurePosixPath | None:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or ":" in name or "\\" in name:
         raise DownloadFailed(
-            f"A wheel wants to write to {name}, which is outside of its folder: it is not used."
+            say(
+                "A wheel wants to write to {name}, which is outside of its folder: it is not used.", name=name
+            )
         )
     if not path.parts or not path.parts[0].endswith(".data"):
         return path

@@ -17,6 +17,7 @@ from engine.errors import AddonUnusable, DownloadFailed
 from engine.gpu_addon.bundled_torch import BundledTorch
 from engine.gpu_addon.remote_wheel import read_facts
 from engine.gpu_addon.wheel_index import Link, WheelIndex
+from engine.sentences import say
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,9 @@ def choose_wheels(index: WheelIndex, torch: BundledTorch) -> tuple[Wheel, ...]:
         found = chosen.get(name)
         if found is not None and not wanted.specifier.contains(found.version, prereleases=True):
             raise AddonUnusable(
-                f"The package index contradicts itself about {name}: try another one, or later."
+                say(
+                    "The package index contradicts itself about {name}: try another one, or later.", name=name
+                )
             )
         if key in asked:
             continue
@@ -77,8 +80,12 @@ def choose_wheels(index: WheelIndex, torch: BundledTorch) -> tuple[Wheel, ...]:
             if name == "torch":
                 return ()
             raise AddonUnusable(
-                f"The package index has no {wanted} for this system and Python {platform.python_version()}: try "
-                "another one, or later."
+                say(
+                    "The package index has no {wanted} for this system and Python {python_version}: try "
+                    "another one, or later.",
+                    wanted=wanted,
+                    python_version=platform.python_version(),
+                )
             )
         wheel, requirements = _look_into(index, link)
         chosen[name] = wheel
@@ -107,7 +114,11 @@ def _best(links: tuple[Link, ...], wanted: SpecifierSet, places: dict[Tag, int])
 def _look_into(index: WheelIndex, link: Link) -> tuple[Wheel, tuple[Requirement, ...]]:
     if link.sha256 is None:
         raise DownloadFailed(
-            f"The package index gives no SHA-256 for {link.file_name}, so it could not be checked: give another index."
+            say(
+                "The package index gives no SHA-256 for {file_name}, so it could not be checked: "
+                "give another index.",
+                file_name=link.file_name,
+            )
         )
     facts = read_facts(index, link.file_name, link.url)
     name, version, _, _ = parse_wheel_filename(link.file_name)

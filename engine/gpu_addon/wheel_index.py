@@ -13,8 +13,31 @@ from packaging.utils import canonicalize_name
 
 from engine.errors import DownloadFailed, HubError, InvalidOption, NotOnHub
 from engine.hub.answers import BUSY, Place, busy, setup_error, unreachable
+from engine.sentences import mark, say
 
-INDEX = Place("package index", "its address")
+INDEX = Place(
+    asks_to_wait=mark("The package index asks for a pause: try again in a few minutes."),
+    asks_for_minutes=mark(
+        "The package index asks for a pause of {minutes} minutes: resume the download then."
+    ),
+    in_trouble=mark("The package index has trouble ({status}): try again in a few minutes."),
+    in_circles=mark(
+        "The package index sends every request on to another address without end: check its address and the proxy."
+    ),
+    untrusted=mark(
+        "The package index's certificate is not trusted by this system: add your company's certificate to the "
+        "system's store, or name its file in SSL_CERT_FILE."
+    ),
+    behind_proxy=mark("The proxy refuses the way to the package index: check HTTPS_PROXY."),
+    silent=mark("The package index did not answer in time: check the network, and try again."),
+    misspelled=mark("The package index's address cannot be used ({error}): check its address."),
+    out_of_reach=mark("The package index cannot be reached: check the network, the proxy and its address."),
+    broken_off=mark("The connection to the package index broke off: check the network, and try again."),
+    wrong_length=mark(
+        "{name} of {repo} has another length than the package index says: try again, or check the proxy or the mirror "
+        "between."
+    ),
+)
 _PAGE_BYTES = 64 << 20
 
 
@@ -49,7 +72,12 @@ class WheelIndex:
     def __init__(self, address: str, connect_s: float = 10.0, stall_s: float = 30.0) -> None:
         self.address = address.rstrip("/")
         if urlsplit(self.address).scheme not in ("http", "https"):
-            raise InvalidOption(f"{address!r} is no address of a package index: it must begin with https://.")
+            raise InvalidOption(
+                say(
+                    "{address} is no address of a package index: it must begin with https://.",
+                    address=repr(address),
+                )
+            )
         timeout = httpx2.Timeout(connect=connect_s, read=stall_s, write=stall_s, pool=connect_s)
         try:
             self._client = httpx2.Client(timeout=timeout, follow_redirects=True)
@@ -76,7 +104,9 @@ class WheelIndex:
                 for piece in response.iter_bytes():
                     content += piece
                     if len(content) > _PAGE_BYTES:
-                        raise DownloadFailed(f"{url} is no page of a package index: check its address.")
+                        raise DownloadFailed(
+                            say("{url} is no page of a package index: check its address.", url=url)
+                        )
                 page = _Page(str(response.url))
         except httpx2.HTTPError as error:
             raise unreachable(error, INDEX) from error
@@ -96,7 +126,9 @@ class WheelIndex:
         self.judge(response, url)
         length = response.headers.get("Content-Length", "")
         if not length.isdigit():
-            raise DownloadFailed(f"The package index does not say how large {url} is: give another one.")
+            raise DownloadFailed(
+                say("The package index does not say how large {url} is: give another one.", url=url)
+            )
         return int(length)
 
     def read(self, url: str, start: int, length: int) -> bytes:
@@ -110,13 +142,13 @@ class WheelIndex:
             with self._client.stream("GET", url, headers=headers) as response:
                 self.judge(response, url)
                 if response.status_code != 206:
-                    raise DownloadFailed("The package index gives no parts of files: give another one.")
+                    raise DownloadFailed(say("The package index gives no parts of files: give another one."))
                 content = response.read()
         except httpx2.HTTPError as error:
             raise unreachable(error, INDEX) from error
         if len(content) != length:
             raise DownloadFailed(
-                "The package index gave another part of a file than was asked for: try again."
+                say("The package index gave another part of a file than was asked for: try again.")
             )
         return content
 
@@ -146,9 +178,14 @@ class WheelIndex:
             raise busy(response, INDEX)
         details = f"{status} {response.url}"
         if status in (404, 410):
-            raise NotOnHub(f"The package index has no {repo} any more: look again.", details)
+            raise NotOnHub(say("The package index has no {repo} any more: look again.", repo=repo), details)
         raise HubError(
-            f"The package index answered {status} for {repo}: check its address and the proxy.", details
+            say(
+                "The package index answered {status} for {repo}: check its address and the proxy.",
+                status=status,
+                repo=repo,
+            ),
+            details,
         )
 
 

@@ -10,6 +10,7 @@ from keyring.backends import fail
 from keyring.errors import PasswordDeleteError
 
 from engine.errors import InvalidOption, TokenNotKept
+from engine.sentences import say
 
 _SERVICE = "tenon"
 _ACCOUNT = "hugging-face-token"
@@ -30,7 +31,7 @@ def keep_token(token: str) -> None:
     token = token.strip()
     if not token or not token.isascii() or any(character.isspace() for character in token):
         raise InvalidOption(
-            "This is no access token: copy it whole from the hub's settings; it starts with hf_."
+            say("This is no access token: copy it whole from the hub's settings; it starts with hf_.")
         )
     try:
         keyring.set_password(_SERVICE, _ACCOUNT, token)
@@ -66,7 +67,9 @@ def _kept_token() -> str | None:
 
 def _no_keyring(error: Exception) -> TokenNotKept:
     return TokenNotKept(
-        "This system has no keyring that Tenon can keep the token in: put it into the environment variable HF_TOKEN "
-        "instead.",
+        say(
+            "This system has no keyring that Tenon can keep the token in: put it into the "
+            "environment variable HF_TOKEN instead."
+        ),
         details=repr(error),
     )

@@ -14,22 +14,60 @@ from huggingface_hub.errors import (
 )
 
 from engine.errors import AccessDenied, HubBusy, HubError, HubUnreachable, NotOnHub
+from engine.sentences import mark, say
 
 
 @dataclass(frozen=True)
 class Place:
-    """How sentences speak of where files come from.
+    """What is said of where files come from: whole sentences, as languages order their words differently.
 
     Attributes:
-        name: What it is, after "the".
-        setting: What a person checks where its address may be wrong.
+        asks_to_wait: Now, before the request is answered.
+        asks_for_minutes: For longer than a download waits by itself; with {minutes}.
+        in_trouble: With the {status} of its answer.
+        in_circles: It redirects without end.
+        untrusted: Its certificate.
+        behind_proxy: Which lets nobody through.
+        silent: It does not answer in time.
+        misspelled: Its address, with the {error}.
+        out_of_reach: No connection.
+        broken_off: A connection that ended early.
+        wrong_length: Of a file {name} of {repo}.
     """
 
-    name: str
-    setting: str
+    asks_to_wait: str
+    asks_for_minutes: str
+    in_trouble: str
+    in_circles: str
+    untrusted: str
+    behind_proxy: str
+    silent: str
+    misspelled: str
+    out_of_reach: str
+    broken_off: str
+    wrong_length: str
 
 
-HUB = Place("hub", "HF_ENDPOINT")
+HUB = Place(
+    asks_to_wait=mark("The hub asks for a pause: try again in a few minutes."),
+    asks_for_minutes=mark("The hub asks for a pause of {minutes} minutes: resume the download then."),
+    in_trouble=mark("The hub has trouble ({status}): try again in a few minutes."),
+    in_circles=mark(
+        "The hub sends every request on to another address without end: check HF_ENDPOINT and the proxy."
+    ),
+    untrusted=mark(
+        "The hub's certificate is not trusted by this system: add your company's certificate to the system's store, "
+        "or name its file in SSL_CERT_FILE."
+    ),
+    behind_proxy=mark("The proxy refuses the way to the hub: check HTTPS_PROXY."),
+    silent=mark("The hub did not answer in time: check the network, and try again."),
+    misspelled=mark("The hub's address cannot be used ({error}): check HF_ENDPOINT."),
+    out_of_reach=mark("The hub cannot be reached: check the network, the proxy and HF_ENDPOINT."),
+    broken_off=mark("The connection to the hub broke off: check the network, and try again."),
+    wrong_length=mark(
+        "{name} of {repo} has another length than the hub says: try again, or check the proxy or the mirror between."
+    ),
+)
 
 #: Statuses that ask to come back later.
 BUSY = (408, 425, 429, 500, 502, 503, 504)
@@ -67,95 +105,113 @@ def access_error(error: HfHubHTTPError, repo: str, has_token: bool, endpoint: st
     if isinstance(error, GatedRepoError):
         if has_token:
             return AccessDenied(
-                f"{repo} is gated, and your access token's account has not been let in: accept its terms at {page}, "
-                "wait until its owner agrees, and try again.",
+                say(
+                    "{repo} is gated, and your access token's account has not been let in: accept its "
+                    "terms at {page}, wait until its owner agrees, and try again.",
+                    repo=repo,
+                    page=page,
+                ),
                 details,
             )
         return AccessDenied(
-            f"{repo} is gated: accept its terms at {page}, then keep an access token of your account with "
-            "`tenon models token`.",
+            say(
+                "{repo} is gated: accept its terms at {page}, then keep an access token of your "
+                "account with `tenon models token`.",
+                repo=repo,
+                page=page,
+            ),
             details,
         )
     if isinstance(error, RevisionNotFoundError):
-        return NotOnHub(f"{repo} has no such revision any more: get it again at its present one.", details)
+        return NotOnHub(
+            say("{repo} has no such revision any more: get it again at its present one.", repo=repo), details
+        )
     if status == 401 and has_token:
         return AccessDenied(
-            f"The hub does not accept the access token, or {repo} does not exist: check the name at {page}, or keep "
-            "a new token with `tenon models token`.",
+            say(
+                "The hub does not accept the access token, or {repo} does not exist: check the name "
+                "at {page}, or keep a new token with `tenon models token`.",
+                repo=repo,
+                page=page,
+            ),
             details,
         )
     if status == 401 or isinstance(error, RepositoryNotFoundError):
         return NotOnHub(
-            f"The hub has no {repo}, or hides it from you: check the name, or keep an access token with "
-            "`tenon models token` if it is private.",
+            say(
+                "The hub has no {repo}, or hides it from you: check the name, or keep an access "
+                "token with `tenon models token` if it is private.",
+                repo=repo,
+            ),
             details,
         )
     if status == 403:
         return AccessDenied(
-            f"The hub refuses access to {repo}: check at {page} whether your account may read it.", details
+            say(
+                "The hub refuses access to {repo}: check at {page} whether your account may read it.",
+                repo=repo,
+                page=page,
+            ),
+            details,
         )
     if status in (404, 410):
         return NotOnHub(
-            f"A file of {repo} is not on the hub any more: get it again at its present revision.", details
+            say(
+                "A file of {repo} is not on the hub any more: get it again at its present revision.",
+                repo=repo,
+            ),
+            details,
         )
     return HubError(
-        f"The hub answered {status} for {repo}: try again later, or check HF_ENDPOINT and the proxy.", details
+        say(
+            "The hub answered {status} for {repo}: try again later, or check HF_ENDPOINT and the proxy.",
+            status=status,
+            repo=repo,
+        ),
+        details,
     )
 
 
 def busy(response: httpx2.Response, place: Place = HUB) -> HubBusy:
     """The error for an answer of the kind "come back later"."""
-    what = "asks for a pause" if response.status_code == 429 else f"has trouble ({response.status_code})"
-    return HubBusy(f"The {place.name} {what}: try again in a few minutes.", details=str(response.url))
+    status = response.status_code
+    sentence = say(place.asks_to_wait) if status == 429 else say(place.in_trouble, status=status)
+    return HubBusy(sentence, details=str(response.url))
 
 
 def unreachable(error: Exception, place: Place = HUB) -> HubError:
     """The error for a request that got no answer, or was sent round in circles."""
     details = repr(error)
     if isinstance(error, httpx2.TooManyRedirects):
-        return HubError(
-            f"The {place.name} sends every request on to another address without end: check {place.setting} and the "
-            "proxy.",
-            details,
-        )
+        return HubError(say(place.in_circles), details)
     if "CERTIFICATE_VERIFY_FAILED" in str(error):
-        return HubUnreachable(
-            f"The {place.name}'s certificate is not trusted by this system: add your company's certificate to the "
-            "system's store, or name its file in SSL_CERT_FILE.",
-            details,
-        )
+        return HubUnreachable(say(place.untrusted), details)
     if isinstance(error, httpx2.ProxyError):
-        return HubUnreachable(f"The proxy refuses the way to the {place.name}: check HTTPS_PROXY.", details)
+        return HubUnreachable(say(place.behind_proxy), details)
     if isinstance(error, httpx2.TimeoutException):
-        return HubUnreachable(
-            f"The {place.name} did not answer in time: check the network, and try again.", details
-        )
+        return HubUnreachable(say(place.silent), details)
     if isinstance(error, (httpx2.UnsupportedProtocol, httpx2.InvalidURL)):
-        return HubUnreachable(
-            f"The {place.name}'s address cannot be used ({error}): check {place.setting}.", details
-        )
+        return HubUnreachable(say(place.misspelled, error=error), details)
     if isinstance(error, (httpx2.ReadError, httpx2.RemoteProtocolError)):
         return broken_off(details, place)
-    return HubUnreachable(
-        f"The {place.name} cannot be reached: check the network, the proxy and {place.setting}.", details
-    )
+    return HubUnreachable(say(place.out_of_reach), details)
 
 
 def setup_error(error: Exception) -> HubUnreachable:
     """The error for a proxy or a certificates' file of the environment that cannot be used at all."""
     if isinstance(error, OSError):
         return HubUnreachable(
-            "The certificates cannot be read: check SSL_CERT_FILE and SSL_CERT_DIR.", details=repr(error)
+            say("The certificates cannot be read: check SSL_CERT_FILE and SSL_CERT_DIR."), details=repr(error)
         )
     return HubUnreachable(
-        "The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must look like "
-        "http://host:port.",
+        say(
+            "The proxy cannot be used: check HTTPS_PROXY, HTTP_PROXY and ALL_PROXY, which must "
+            "look like http://host:port."
+        ),
         details=repr(error),
     )
 
 
 def broken_off(details: str = "", place: Place = HUB) -> HubUnreachable:
     """The error for a connection that ended before everything had come."""
-    return HubUnreachable(
-        f"The connection to the {place.name} broke off: check the network, and try again.", details
-    )
+    return HubUnreachable(say(place.broken_off), details)

@@ -9,6 +9,7 @@ from typing import Any
 
 from engine.errors import ModelNotFound
 from engine.hub.installed import assets_folder
+from engine.sentences import say
 
 #: Bits that a Q4_K_M file has for each weight: Llama 3.1 8B's has 4.57 GiB for 8.03e9. Small models have more.
 Q4_K_M_BITS = 4.9
@@ -125,6 +126,10 @@ def require_catalogue_model(name: str) -> CatalogueModel:
     found = catalogue_model(name)
     if found is None:
         raise ModelNotFound(
-            f"The catalogue has no {name!r}: give a repository like owner/name, or look with `tenon models search`."
+            say(
+                "The catalogue has no {name}: give a repository like owner/name, or look with `tenon "
+                "models search`.",
+                name=repr(name),
+            )
         )
     return found

@@ -36,6 +36,7 @@ from engine.hub.answers import (
     setup_error,
     unreachable,
 )
+from engine.sentences import say
 
 DEFAULT_ENDPOINT = "https://huggingface.co"
 # Metadata are a few kilobytes; a config.json of more than this is something else.
@@ -109,7 +110,11 @@ class Hub:
         self.endpoint = (endpoint or os.environ.get("HF_ENDPOINT") or DEFAULT_ENDPOINT).rstrip("/")
         if urlsplit(self.endpoint).scheme not in ("http", "https"):
             raise InvalidOption(
-                f"The hub's address {self.endpoint!r} is none: HF_ENDPOINT must look like https://huggingface.co."
+                say(
+                    "The hub's address {endpoint} is none: HF_ENDPOINT must look like "
+                    "https://huggingface.co.",
+                    endpoint=repr(self.endpoint),
+                )
             )
         self._token = token or find_token()
         self.stall_s = stall_s
@@ -165,13 +170,17 @@ class Hub:
             for chunk in response.iter_raw():
                 content += chunk
                 if len(content) > _SMALL_FILE_BYTES:
-                    raise NotOnHub(f"{name} of {repo} is no config: choose another model.")
+                    raise NotOnHub(
+                        say("{name} of {repo} is no config: choose another model.", name=name, repo=repo)
+                    )
         try:
             found = json.loads(content)
         except ValueError as error:
-            raise NotOnHub(f"{name} of {repo} is no JSON: choose another model.") from error
+            raise NotOnHub(
+                say("{name} of {repo} is no JSON: choose another model.", name=name, repo=repo)
+            ) from error
         if not isinstance(found, dict):
-            raise NotOnHub(f"{name} of {repo} is no config: choose another model.")
+            raise NotOnHub(say("{name} of {repo} is no config: choose another model.", name=name, repo=repo))
         return found
 
     def file_url(self, repo: str, commit: str, name: str) -> str:
@@ -196,7 +205,7 @@ class Hub:
             with self._files.stream("GET", url, headers=headers) as response:
                 yield response
         except OfflineModeIsEnabled as error:
-            raise _OFFLINE from error
+            raise _offline() from error
 
     @property
     def place(self) -> Place:
@@ -222,22 +231,30 @@ class Hub:
         try:
             return question()
         except OfflineModeIsEnabled as error:
-            raise _OFFLINE from error
+            raise _offline() from error
         except HFValidationError as error:
-            raise InvalidOption(f"{repo!r} is no repository of the hub: write it like owner/name.") from error
+            raise InvalidOption(
+                say("{repo} is no repository of the hub: write it like owner/name.", repo=repr(repo))
+            ) from error
         except HfHubHTTPError as error:
             raise access_error(error, repo, self.has_token, self.endpoint) from error
         except httpx2.HTTPError as error:
             raise unreachable(error) from error
         except (KeyError, TypeError, ValueError) as error:
             raise HubUnreachable(
-                f"What answers at {self.endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in page "
-                "of the network.",
+                say(
+                    "What answers at {endpoint} is no hub: check HF_ENDPOINT, the proxy, or a sign-in "
+                    "page of the network.",
+                    endpoint=self.endpoint,
+                ),
                 details=repr(error),
             ) from error
 
 
-_OFFLINE = HubUnreachable("HF_HUB_OFFLINE is set, so the hub is not asked: unset it to search and download.")
+def _offline() -> HubUnreachable:
+    return HubUnreachable(
+        say("HF_HUB_OFFLINE is set, so the hub is not asked: unset it to search and download.")
+    )
 
 
 class _Metadata(httpx2.Client):
@@ -274,4 +291,4 @@ def _share_metadata_client(options: dict[str, Any], limits: tuple[float, float])
 
 def _stay_offline(request: httpx2.Request) -> None:
     if is_offline_mode():
-        raise OfflineModeIsEnabled(f"Offline mode is on, so {request.url} is not asked.")
+        raise OfflineModeIsEnabled(say("Offline mode is on, so {url} is not asked.", url=request.url))

@@ -10,6 +10,7 @@ import platformdirs
 from engine.errors import CheckpointError, ModelNotFound
 from engine.gguf.files import SUFFIX, gguf_name
 from engine.hub.record import RECORD, ModelRecord, read_record
+from engine.sentences import either, say
 
 GUIDE = "guide"
 
@@ -66,12 +67,18 @@ def find_model(reference: str) -> Path:
         folder = assets_folder() / "models" / reference
         if not folder.is_dir():
             raise ModelNotFound(
-                f"The bundled {reference} model is not in {folder}: make it with "
-                "`python -m engine.training.guide`, or choose another model."
+                say(
+                    "The bundled {reference} model is not in {folder}: make it with `python -m "
+                    "engine.training.guide`, or choose another model.",
+                    reference=reference,
+                    folder=folder,
+                )
             )
         return folder
     if not reference.strip():
-        raise ModelNotFound("The model's name is empty: give a folder, an installed model's name, or guide.")
+        raise ModelNotFound(
+            say("The model's name is empty: give a folder, an installed model's name, or guide.")
+        )
     installed = _installed(reference)
     if installed is not None:
         return installed
@@ -82,11 +89,17 @@ def find_model(reference: str) -> Path:
         if folder.suffix.lower() == SUFFIX:
             return folder.resolve()
         raise ModelNotFound(
-            f"{folder} is a file: give the model folder, the one that holds config.json, or a GGUF file."
+            say(
+                "{folder} is a file: give the model folder, the one that holds config.json, or a GGUF file.",
+                folder=folder,
+            )
         )
     raise ModelNotFound(
-        f"There is no model {reference!r}: give the folder of a checkpoint, a GGUF file, an installed model's name, or "
-        "guide."
+        say(
+            "There is no model {reference}: give the folder of a checkpoint, a GGUF file, an "
+            "installed model's name, or guide.",
+            reference=repr(reference),
+        )
     )
 
 
@@ -99,15 +112,25 @@ def _installed(reference: str) -> Path | None:
         records = models_folder().glob(f"[!.]*/{RECORD}")
         folders = [path.parent for path in records if _is_called(path.parent, reference)]
     if len(folders) > 1:
-        names = " or ".join(sorted(folder.name for folder in folders))
-        raise ModelNotFound(f"More than one installed model is {reference}: name {names}.")
+        names = either(sorted(folder.name for folder in folders))
+        raise ModelNotFound(
+            say(
+                "More than one installed model is {reference}: name {names}.",
+                reference=reference,
+                names=names,
+            )
+        )
     if not folders:
         return None
     location = model_location(folders[0], read_record(folders[0]))
     if not location.exists():
         raise ModelNotFound(
-            f"{reference} was imported from {location}, which is not there any more: plug its disk in, or import "
-            "it again."
+            say(
+                "{reference} was imported from {location}, which is not there any more: plug its "
+                "disk in, or import it again.",
+                reference=reference,
+                location=location,
+            )
         )
     return location.resolve()
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import CheckpointError, InvalidOption, ModelNotFound, OutOfDisk
 from engine.hub.installed import is_bundled, model_location, models_folder
 from engine.hub.record import ModelRecord, read_record
+from engine.sentences import either, say
 
 # What Tenon writes beside a checkpoint, and nobody else.
 _PACKED = "*tenon-*.packed"
@@ -71,7 +71,10 @@ def installed_model(name: str) -> InstalledModel:
     """
     if is_bundled(name):
         raise InvalidOption(
-            f"{name} ships with Tenon and is no installed model: it can be neither removed nor verified."
+            say(
+                "{name} ships with Tenon and is no installed model: it can be neither removed nor verified.",
+                name=name,
+            )
         )
     models = installed_models()
     by_name = [model for model in models if model.name == name]
@@ -80,10 +83,16 @@ def installed_model(name: str) -> InstalledModel:
     ]
     if len(found) > 1:
         raise ModelNotFound(
-            f"More than one installed model is {name}: name {_either(model.name for model in found)}."
+            say(
+                "More than one installed model is {name}: name {either}.",
+                name=name,
+                either=either(sorted(model.name for model in found)),
+            )
         )
     if not found:
-        raise ModelNotFound(f"There is no installed model {name!r}: `tenon models list` names them.")
+        raise ModelNotFound(
+            say("There is no installed model {name}: `tenon models list` names them.", name=repr(name))
+        )
     return found[0]
 
 
@@ -133,7 +142,9 @@ def remove(name: str) -> int:
         shutil.rmtree(leaving)
     except OSError as error:
         raise OutOfDisk(
-            f"{folder} cannot be removed: close what uses the model, or check who owns it.",
+            say(
+                "{folder} cannot be removed: close what uses the model, or check who owns it.", folder=folder
+            ),
             details=repr(error),
         ) from error
     return removal.freed_bytes
@@ -157,7 +168,10 @@ def _installed(folder: Path) -> InstalledModel:
     location = model_location(folder, record)
     problem = None
     if not location.exists():
-        problem = f"{location} is not there any more: plug its disk in, or import the model again."
+        problem = say(
+            "{location} is not there any more: plug its disk in, or import the model again.",
+            location=location,
+        )
     return InstalledModel(folder.name, location, record, problem)
 
 
@@ -169,7 +183,3 @@ def _packed_beside(location: Path) -> list[Path]:
     if location.is_file():
         return sorted(path for path in location.parent.glob(_PACKED) if path.name.startswith(location.stem))
     return sorted(location.glob(_PACKED)) if location.is_dir() else []
-
-
-def _either(names: Iterable[str]) -> str:
-    return " or ".join(sorted(names))

@@ -22,6 +22,7 @@ from engine.hub.download.download import INCOMING
 from engine.hub.download.room import RESERVE_BYTES, check_room
 from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, write_record
 from engine.hub.selection import is_needed, quantization_of
+from engine.sentences import say
 from engine.weights.draft_kind import draft_kind
 
 _PIECE_BYTES = 4 << 20
@@ -97,9 +98,16 @@ def import_model(
     _check(source)
     name = name or source.name
     if Path(name).name != name or name.startswith(".") or not name.strip():
-        raise InvalidOption(f"A model cannot be called {name!r}: give another one with --name.")
+        raise InvalidOption(
+            say("A model cannot be called {name}: give another one with --name.", name=repr(name))
+        )
     if any(folder.name.casefold() == name.casefold() for folder in models.glob("*/")):
-        raise InvalidOption(f"There is an installed model {name!r} already: remove it first, or give --name.")
+        raise InvalidOption(
+            say(
+                "There is an installed model {name} already: remove it first, or give --name.",
+                name=repr(name),
+            )
+        )
     total = sum(path.stat().st_size for path in source.files)
     if copy:
         check_room(models, total, reserve_bytes=reserve_bytes)
@@ -109,7 +117,7 @@ def import_model(
     try:
         lock.acquire(timeout=0)
     except Timeout as error:
-        raise InvalidOption("Another import is under way: wait for it, and try again.") from error
+        raise InvalidOption(say("Another import is under way: wait for it, and try again.")) from error
     try:
         shutil.rmtree(incoming, ignore_errors=True)  # of a program that was killed
         incoming.mkdir()
@@ -132,10 +140,20 @@ def import_model(
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise OutOfDisk(
-                f"The disk is full: free some room for {name} on the disk of {models}, or import it without --copy."
+                say(
+                    "The disk is full: free some room for {name} on the disk of {models}, or import it "
+                    "without --copy.",
+                    name=name,
+                    models=models,
+                )
             ) from error
         raise OutOfDisk(
-            f"{error.filename or name} cannot be read or copied: {error.strerror}.", repr(error)
+            say(
+                "{filename} cannot be read or copied: {reason}.",
+                filename=error.filename or name,
+                reason=error.strerror,
+            ),
+            repr(error),
         ) from error
     finally:
         shutil.rmtree(incoming, ignore_errors=True)
@@ -145,23 +163,23 @@ def import_model(
 
 def _source(paths: Sequence[Path], copy: bool) -> _Source:
     if not paths:
-        raise InvalidOption("Nothing to import: give a folder, a GGUF file, or the files of one model.")
+        raise InvalidOption(say("Nothing to import: give a folder, a GGUF file, or the files of one model."))
     for path in paths:
         if not path.exists():
-            raise ModelNotFound(f"There is nothing at {path}: check the path.")
+            raise ModelNotFound(say("There is nothing at {path}: check the path.", path=path))
     if len(paths) == 1 and paths[0].is_dir():
         folder = paths[0]
         return _chosen(sorted(folder.iterdir()), folder, folder.name)
     if any(path.is_dir() for path in paths):
-        raise InvalidOption("Give one folder, or files alone.")
+        raise InvalidOption(say("Give one folder, or files alone."))
     if len(paths) == 1 and paths[0].suffix.lower() == ".gguf":
         files = _parts(paths[0])
         return _Source(files, "gguf", files[0], _PART.sub("", files[0].name).removesuffix(files[0].suffix))
     folders = {path.parent for path in paths}
     if len(folders) > 1 and not copy:
-        raise InvalidOption("Files of several folders cannot be used in place: add --copy.")
+        raise InvalidOption(say("Files of several folders cannot be used in place: add --copy."))
     if len({path.name for path in paths}) < len(paths):
-        raise InvalidOption("Two of the files have the same name: leave one of them out.")
+        raise InvalidOption(say("Two of the files have the same name: leave one of them out."))
     return _chosen(sorted(paths), paths[0].parent, paths[0].parent.name)
 
 
@@ -177,14 +195,19 @@ def _chosen(candidates: Sequence[Path], folder: Path, name: str) -> _Source:
     if quantized:
         parts = _parts(quantized[0])
         if len(parts) < len(quantized):
-            raise InvalidOption(f"{folder} holds more than one GGUF model: give the file that you want.")
+            raise InvalidOption(
+                say("{folder} holds more than one GGUF model: give the file that you want.", folder=folder)
+            )
         return _Source(parts, "gguf", parts[0], name)
     needed = tuple(path for path in files if is_needed(path.name, "pytorch"))
     if any(path.suffix == ".bin" for path in needed):
         return _Source(needed, "pytorch", folder, name)
     raise WeightsMissing(
-        f"{folder} holds no weights that Tenon reads: give a folder with model.safetensors (or shards and their "
-        "index), or a GGUF file."
+        say(
+            "{folder} holds no weights that Tenon reads: give a folder with model.safetensors "
+            "(or shards and their index), or a GGUF file.",
+            folder=folder,
+        )
     )
 
 
@@ -201,7 +224,11 @@ def _parts(first: Path) -> tuple[Path, ...]:
     missing = [part.name for part in parts if not part.is_file()]
     if missing or not parts:
         raise WeightsMissing(
-            f"{missing[0] if missing else first.name} is not there: all {count} parts are needed."
+            say(
+                "{missing} is not there: all {count} parts are needed.",
+                missing=missing[0] if missing else first.name,
+                count=count,
+            )
         )
     return parts
 
@@ -218,10 +245,13 @@ def _check(source: _Source) -> None:
                     pass
             except (SafetensorError, OSError) as error:
                 raise WeightsCorrupt(
-                    f"{path.name} is truncated or no safetensors file: download it again.", details=str(error)
+                    say("{name} is truncated or no safetensors file: download it again.", name=path.name),
+                    details=str(error),
                 ) from error
     if source.format != "gguf" and not any(path.name == "config.json" for path in source.files):
-        raise WeightsMissing(f"There is no config.json beside the weights in {source.location}: add it.")
+        raise WeightsMissing(
+            say("There is no config.json beside the weights in {location}: add it.", location=source.location)
+        )
 
 
 def _read(

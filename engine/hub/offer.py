@@ -18,6 +18,7 @@ from engine.hub.connection import Hub, Listing
 from engine.hub.download.plan import DownloadPlan
 from engine.hub.record import ModelKind, read_record
 from engine.hub.selection import FormatWish, choose_files
+from engine.sentences import say
 
 _REPO = re.compile(r"[\w.-]+/[\w.-]+")
 _NAME = re.compile(r"[^\w.+ -]")
@@ -128,7 +129,10 @@ def _install_name(models: Path, name: str, repo: str, quantization: str | None) 
     """The name, with the owner before it where another model has it already."""
     if not name.strip() or name.startswith(".") or _NAME.search(name) or name != name.strip():
         raise InvalidOption(
-            f"A model cannot be called {name!r}: use letters, digits, spaces and . _ + - alone."
+            say(
+                "A model cannot be called {name}: use letters, digits, spaces and . _ + - alone.",
+                name=repr(name),
+            )
         )
     taken = {folder.name.casefold(): folder for folder in models.glob("[!.]*/")}
     folder = taken.get(name.casefold())

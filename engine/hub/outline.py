@@ -18,6 +18,7 @@ from engine.hub.installed import cache_folder, find_model, models_folder
 from engine.hub.offer import make_offer
 from engine.hub.record import write_json
 from engine.model.families import SUPPORTED
+from engine.sentences import say
 
 _INDEX = "model.safetensors.index.json"
 _REPO = re.compile(r"[\w.-]+/[\w.-]+")
@@ -92,7 +93,9 @@ def _asked(repo: str, hub: Hub | None) -> tuple[dict[str, Any], int]:
             return hub.read_config(source, commit), plan.size_bytes
         except NotOnHub:
             continue
-    raise NotOnHub(f"{repo} says nothing of the model's shape before it is downloaded: get it first.")
+    raise NotOnHub(
+        say("{repo} says nothing of the model's shape before it is downloaded: get it first.", repo=repo)
+    )
 
 
 def config_of(model: CatalogueModel) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from engine.errors import CheckpointError
+from engine.sentences import say
 
 RECORD = "tenon-model.json"
 _VERSION = 1
@@ -81,7 +82,7 @@ def read_record(folder: Path) -> ModelRecord | None:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(
-            f"{path} cannot be read: download or import the model again.", details=repr(error)
+            say("{path} cannot be read: download or import the model again.", path=path), details=repr(error)
         ) from error
 
 

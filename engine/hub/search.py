@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from engine.hub.connection import Hub
 from engine.model.families import SUPPORTED
+from engine.sentences import say
 
 SearchFormat = Literal["any", "gguf", "safetensors"]
 
@@ -105,13 +106,13 @@ def _found(model: Any) -> FoundModel:
 
 def _problem(format_: str, architecture: str | None, tags: tuple[str, ...]) -> str | None:
     if format_ == "other":
-        return "It holds neither GGUF nor safetensors files."
+        return say("It holds neither GGUF nor safetensors files.")
     if format_ == "gguf":
         supported = architecture is None or architecture in _GGUF_ARCHITECTURES
-        return None if supported else f"Tenon does not run {architecture}."
+        return None if supported else say("Tenon does not run {architecture}.", architecture=architecture)
     method = next((tag for tag in tags if tag in _QUANTIZED_TAGS), None)
     if method is not None:
-        return f"It is quantized with {method}; take the original or a GGUF version."
+        return say("It is quantized with {method}; take the original or a GGUF version.", method=method)
     if architecture is not None and architecture not in SUPPORTED:
-        return f"Tenon does not run {architecture}."
+        return say("Tenon does not run {architecture}.", architecture=architecture)
     return None

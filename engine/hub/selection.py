@@ -10,6 +10,7 @@ from typing import Literal
 from engine.errors import InvalidOption, NotOnHub
 from engine.hub.connection import HubFile, Listing
 from engine.hub.record import FileFormat
+from engine.sentences import mark, say
 
 FormatWish = Literal["auto", "gguf", "safetensors"]
 
@@ -38,6 +39,8 @@ _GGUF_PART = re.compile(r"-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
 # One file, or shards and their index. Mistral's consolidated.safetensors are a second copy under other names.
 _SAFETENSORS = re.compile(r"model(-\d{5}-of-\d{5})?\.safetensors|model\.safetensors\.index\.json")
 _PYTORCH = ("pytorch_model.bin",)
+_OTHERS = mark("{repo} has no {quantization}: there are {others}.")
+_NAMELESS = mark("{repo} has no {quantization}: its files name none.")
 _TEXT = frozenset(
     {
         "config.json",
@@ -93,14 +96,19 @@ def choose_files(
         NotOnHub: the repository holds nothing that Tenon runs.
     """
     if quantization and wish == "safetensors":
-        raise InvalidOption("A quantization is asked for, and safetensors have none: leave one of them out.")
+        raise InvalidOption(
+            say("A quantization is asked for, and safetensors have none: leave one of them out.")
+        )
     quantized = _quantized(listing.files)
     if wish != "safetensors" and quantized:
         return _choose_gguf(listing, quantized, quantization)
     if wish == "gguf" or quantization:
         raise NotOnHub(
-            f"{listing.repo} holds no GGUF files: look for its GGUF version with `tenon models search`, or take "
-            "--format safetensors."
+            say(
+                "{repo} holds no GGUF files: look for its GGUF version with `tenon models search`, "
+                "or take --format safetensors.",
+                repo=listing.repo,
+            )
         )
     files = tuple(file for file in listing.files if is_needed(file.name, "safetensors"))
     if any(file.name.endswith(".safetensors") for file in files):
@@ -112,10 +120,19 @@ def choose_files(
     pytorch = any(file.name in _PYTORCH for file in files)
     if pytorch and head:
         return Selection("pytorch", _by_size(files))
+    if pytorch:
+        raise NotOnHub(
+            say(
+                "{repo} holds weights in PyTorch's own format alone: choose a repository with safetensors or GGUF "
+                "files.",
+                repo=listing.repo,
+            )
+        )
     raise NotOnHub(
-        f"{listing.repo} holds "
-        + ("weights in PyTorch's own format alone" if pytorch else "no weights that Tenon reads")
-        + ": choose a repository with safetensors or GGUF files."
+        say(
+            "{repo} holds no weights that Tenon reads: choose a repository with safetensors or GGUF files.",
+            repo=listing.repo,
+        )
     )
 
 
@@ -171,8 +188,9 @@ def _choose_gguf(
     if quantization is not None:
         chosen = quantization.upper()
         if chosen not in quantized:
-            offered = f"there are {', '.join(alternatives)}" if alternatives else "its files name none"
-            raise InvalidOption(f"{listing.repo} has no {quantization}: {offered}.")
+            sentence = _OTHERS if alternatives else _NAMELESS
+            others = ", ".join(alternatives)
+            raise InvalidOption(say(sentence, repo=listing.repo, quantization=quantization, others=others))
     else:
         wanted = (DEFAULT_QUANTIZATION, *_NEXT_BEST, *alternatives, None)
         chosen = next(name for name in wanted if name in quantized)

@@ -11,6 +11,7 @@ from typing import Literal
 
 from engine.errors import CheckpointError
 from engine.hub.inventory import InstalledModel
+from engine.sentences import say
 
 _PIECE_BYTES = 4 << 20
 
@@ -38,7 +39,10 @@ def verify(
     record = model.record
     if record is None:
         raise CheckpointError(
-            f"{model.name} has no record of what it should be: import it with `tenon models import` first."
+            say(
+                "{name} has no record of what it should be: import it with `tenon models import` first.",
+                name=model.name,
+            )
         )
     folder = model.location.parent if model.location.is_file() else model.location
     total, done = record.size_bytes, 0

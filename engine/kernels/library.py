@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels.build import library_name
+from engine.sentences import say
 
 CAP_VARIABLE = "TENON_CPU_CAP"
 """Environment variable with the name of the highest instruction set that may be used."""
@@ -78,19 +79,32 @@ def _declare(functions: ctypes.CDLL) -> None:
 def _load() -> _Loaded:
     path = Path(__file__).with_name(library_name())
     if not path.exists():
-        return _Loaded(None, f"{path.name} was not built; `python -m engine.kernels.build` builds it.")
+        return _Loaded(
+            None, say("{file} was not built; `python -m engine.kernels.build` builds it.", file=path.name)
+        )
     try:
         functions = ctypes.CDLL(str(path))
         _declare(functions)
     except (OSError, AttributeError) as error:
-        return _Loaded(None, f"{path.name} cannot be loaded: {error}.")
+        return _Loaded(None, say("{file} cannot be loaded: {error}.", file=path.name, error=error))
     if functions.tenon_version() != _VERSION:
         return _Loaded(
-            None, f"{path.name} is from another version; `python -m engine.kernels.build` rebuilds it."
+            None,
+            say(
+                "{file} is from another version; `python -m engine.kernels.build` rebuilds it.",
+                file=path.name,
+            ),
         )
     cap = os.environ.get(CAP_VARIABLE) or None
     if functions.tenon_select(cap.encode() if cap else None) is None:
-        return _Loaded(None, f"{CAP_VARIABLE} names no instruction set of this architecture: {cap}.")
+        return _Loaded(
+            None,
+            say(
+                "{variable} names no instruction set of this architecture: {cap}.",
+                variable=CAP_VARIABLE,
+                cap=cap,
+            ),
+        )
     return _Loaded(functions, "")
 
 

@@ -16,8 +16,18 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.model.families import SUPPORTED, Family
 from engine.model.rope import Rope, read_rope
+from engine.sentences import mark, say
 
 ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh", "gelu": "gelu"}
+
+_BAD_VALUE = mark("A value in config.json is missing or of the wrong kind; download it again.")
+_BAD_VALUE_IN_GGUF = mark(
+    "A value in the GGUF file's metadata is missing or of the wrong kind; download it again."
+)
+_REFUSED_VALUE = mark("config.json holds a value that transformers refuses; download it again.")
+_REFUSED_VALUE_IN_GGUF = mark(
+    "The GGUF file's metadata holds a value that transformers refuses; download it again."
+)
 
 
 class ConfigSource(Protocol):
@@ -32,8 +42,8 @@ class ConfigSource(Protocol):
         """config.json as it is."""
 
     @property
-    def config_source(self) -> str:
-        """Where that stands, for people."""
+    def from_gguf(self) -> bool:
+        """Whether that comes from a GGUF file's metadata."""
 
     @property
     def quantization(self) -> str | None:
@@ -131,28 +141,33 @@ def read_config(checkpoint: ConfigSource) -> ModelConfig:
     """
     family = SUPPORTED.get(checkpoint.architecture)
     if family is None:
-        raise UnsupportedModel(f"Tenon cannot run {checkpoint.architecture}; it runs {', '.join(SUPPORTED)}.")
+        raise UnsupportedModel(
+            say(
+                "Tenon cannot run {architecture}; it runs {names}.",
+                architecture=checkpoint.architecture,
+                names=", ".join(SUPPORTED),
+            )
+        )
     _refuse_quantized(checkpoint.config)
     config = _transformers_config(checkpoint, family)
     _refuse_features(config, family)
     try:
         return _translate(checkpoint, config, family)
     except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
-        raise ConfigInvalid(
-            f"A value in {checkpoint.config_source} is missing or of the wrong kind; download it again.",
-            details=repr(error),
-        ) from error
+        sentence = _BAD_VALUE_IN_GGUF if checkpoint.from_gguf else _BAD_VALUE
+        raise ConfigInvalid(say(sentence), details=repr(error)) from error
 
 
 def _refuse_quantized(raw: dict[str, Any]) -> None:
     quantization = raw.get("quantization_config") or (raw.get("text_config") or {}).get("quantization_config")
     if quantization:
-        method = (
-            quantization.get("quant_method", "an unknown method") if isinstance(quantization, dict) else "?"
-        )
+        method = quantization.get("quant_method") if isinstance(quantization, dict) else "?"
         raise UnsupportedModel(
-            f"This model is quantized (quantization_config, {method}), which Tenon cannot read; "
-            "choose the unquantized version."
+            say(
+                "This model is quantized (quantization_config, {method}), which Tenon cannot read; "
+                "choose the unquantized version.",
+                method=method or say("an unknown method"),
+            )
         )
 
 
@@ -161,34 +176,42 @@ def _transformers_config(checkpoint: ConfigSource, family: Family) -> Any:
         config = CONFIG_MAPPING[checkpoint.config["model_type"]].from_dict(copy.deepcopy(checkpoint.config))
         return getattr(config, family.text_config) if family.text_config else config
     except Exception as error:  # transformers raises its own kinds for a bad value, without a common base
-        raise ConfigInvalid(
-            f"{_begin(checkpoint.config_source)} holds a value that transformers refuses; download it again.",
-            details=repr(error),
-        ) from error
-
-
-def _begin(words: str) -> str:
-    """The words as a sentence begins with them; a file's name stays as it is."""
-    return f"T{words[1:]}" if words.startswith("the ") else words
+        sentence = _REFUSED_VALUE_IN_GGUF if checkpoint.from_gguf else _REFUSED_VALUE
+        raise ConfigInvalid(say(sentence), details=repr(error)) from error
 
 
 def _refuse_features(config: Any, family: Family) -> None:
     activation = _activation_name(config)
     if activation not in ACTIVATIONS:
-        raise UnsupportedModel(f"Tenon has no activation {activation}; it has {', '.join(ACTIVATIONS)}.")
+        raise UnsupportedModel(
+            say(
+                "Tenon has no activation {activation}; it has {names}.",
+                activation=activation,
+                names=", ".join(ACTIVATIONS),
+            )
+        )
     if getattr(config, "use_bidirectional_attention", False):
-        raise UnsupportedModel("Tenon runs causal models, and this one sets use_bidirectional_attention.")
+        raise UnsupportedModel(
+            say("Tenon runs causal models, and this one sets use_bidirectional_attention.")
+        )
     if not family.soft_caps and getattr(config, "attn_logit_softcapping", None) is not None:
-        raise UnsupportedModel(f"Tenon has no attn_logit_softcapping in {family.name}; choose another model.")
+        raise UnsupportedModel(
+            say("Tenon has no attn_logit_softcapping in {name}; choose another model.", name=say(family.name))
+        )
     if not family.soft_caps and getattr(config, "final_logit_softcapping", None) is not None:
         raise UnsupportedModel(
-            f"Tenon has no final_logit_softcapping in {family.name}; choose another model."
+            say(
+                "Tenon has no final_logit_softcapping in {name}; choose another model.", name=say(family.name)
+            )
         )
     if family.windows == "layer_types":
         unknown = set(config.layer_types) - {"full_attention", "sliding_attention"}
         if unknown:
             raise UnsupportedModel(
-                f"Tenon has no layers of the type {sorted(unknown)[0]}; choose another model."
+                say(
+                    "Tenon has no layers of the type {unknown}; choose another model.",
+                    unknown=sorted(unknown)[0],
+                )
             )
 
 

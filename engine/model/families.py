@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from engine.sentences import mark
+
 
 @dataclass(frozen=True)
 class Family:
@@ -87,7 +89,7 @@ SUPPORTED: dict[str, Family] = {
         windows="layer_types",
     ),
     "Gemma3ForConditionalGeneration": Family(
-        "Gemma 3 (text part)",
+        mark("Gemma 3 (text part)"),
         qkv_bias=None,
         output_bias=None,
         query_key_norm=True,

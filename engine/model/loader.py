@@ -14,6 +14,7 @@ from engine.model.layer import LayerWeights, ModelWeights
 from engine.model.linear import Linear, LinearMap
 from engine.model.norm import Norm
 from engine.model.tensors import Slot, check_tensors, expected_tensors, layer_slots, outer_slots
+from engine.sentences import say
 from engine.weights.checkpoint import Checkpoint
 
 
@@ -133,7 +134,12 @@ def read_slots(
     for name, count in filled.items():
         if count != rows[name]:
             raise TensorMismatch(
-                f"Only {count} of {rows[name]} rows of {name} were filled; report this as a bug."
+                say(
+                    "Only {count} of {rows} rows of {name} were filled; report this as a bug.",
+                    count=count,
+                    rows=rows[name],
+                    name=name,
+                )
             )
     return tensors
 

@@ -15,6 +15,7 @@ from engine.model.loader import dress_layer
 from engine.model.norm import Norm
 from engine.model.tensors import expected_tensors
 from engine.model.weight_format import WeightFormat
+from engine.sentences import say
 from engine.weights.packed_file import PackedFileUnusable, Section
 
 BytesOf = Callable[[Section], Tensor]
@@ -54,8 +55,14 @@ class PackedLayout:
             return ()
         first = next(iter(kept))
         return (
-            f"{len(kept)} of the model's matrices do not fit {self.weight_format.name} and stay in "
-            f"{str(self.weight_format.dense).removeprefix('torch.')} ({first}: {kept[first]}).",
+            say(
+                "{count} of the model's matrices do not fit {name} and stay in {dense} ({first}: {why}).",
+                count=len(kept),
+                name=self.weight_format.name,
+                dense=str(self.weight_format.dense).removeprefix("torch."),
+                first=first,
+                why=kept[first],
+            ),
         )
 
     def layer_sections(self, index: int) -> dict[str, Section]:

@@ -21,6 +21,7 @@ from engine.model.packed_layout import PackedLayout
 from engine.model.packed_sections import Check, Progress, packed_sections, stored_name
 from engine.model.tensors import check_tensors
 from engine.model.weight_format import WeightFormat
+from engine.sentences import figure, say
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.freed_memory import give_back_memory
 from engine.weights.packed_file import PackedFile, PackedFileUnusable, write_packed_file
@@ -106,8 +107,13 @@ def open_packed(
             give_back_memory()
             return use(PackedFile(path, source, name), True)
     raise OutOfDisk(
-        f"The {weight_format.name} weights could not be written next to the model nor to {cache_folder}: "
-        f"make {math.ceil(needed / 1e7) / 100:.2f} GB free on one of these disks.",
+        say(
+            "The {name} weights could not be written next to the model nor to {cache_folder}: "
+            "make {needed} GB free on one of these disks.",
+            name=weight_format.name,
+            cache_folder=cache_folder,
+            needed=figure(math.ceil(needed / 10000000.0) / 100, ".2f"),
+        ),
         details="\n".join(failures),
     )
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import UnsupportedModel
+from engine.sentences import say
 
 ROPE_TYPES = ("default", "linear", "dynamic", "yarn", "longrope", "llama3")
 
@@ -47,13 +48,21 @@ def read_rope(config: Any, layer_type: str | None, partial: bool) -> Rope:
     kind = parameters.get("rope_type", "default")
     if kind not in ROPE_TYPES:
         raise UnsupportedModel(
-            f"Tenon has no RoPE of the type {kind}; the types are {', '.join(ROPE_TYPES)}."
+            say(
+                "Tenon has no RoPE of the type {kind}; the types are {names}.",
+                kind=kind,
+                names=", ".join(ROPE_TYPES),
+            )
         )
     if "mrope_section" in parameters:
-        raise UnsupportedModel("Tenon has no multimodal RoPE (mrope_section); choose the text-only model.")
+        raise UnsupportedModel(
+            say("Tenon has no multimodal RoPE (mrope_section); choose the text-only model.")
+        )
     fraction = parameters.get("partial_rotary_factor") or 1.0
     if fraction != 1.0 and not partial:
-        raise UnsupportedModel(f"Tenon has no partial_rotary_factor ({fraction}) in this architecture.")
+        raise UnsupportedModel(
+            say("Tenon has no partial_rotary_factor ({fraction}) in this architecture.", fraction=fraction)
+        )
     if kind == "default":
         head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
         size = int(head_dim * fraction)

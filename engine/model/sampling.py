@@ -17,8 +17,15 @@ import torch
 from torch import Tensor
 
 from engine.errors import InvalidOption
+from engine.sentences import figure, mark, say
 
 _MASK_64 = (1 << 64) - 1
+_TEMPERATURE = mark("The temperature is {value}, but it must be between 0 and 100.")
+_TOP_K = mark("The top-k is {value}, but it must be a whole number from 0 (all tokens) on.")
+_TOP_P = mark("The top-p is {value}, but it must be above 0 and at most 1.")
+_MIN_P = mark("The min-p is {value}, but it must be between 0 and 1.")
+_PENALTY = mark("The repetition penalty is {value}, but it must be between 0.01 and 100.")
+_SEED = mark("The seed is {value}, but it must be a whole number between 0 and 2**64 - 1.")
 
 
 # What the noise at a position is for. The target's own token takes the plain (seed, position).
@@ -83,17 +90,12 @@ class Sampler:
         Raises:
             InvalidOption: a value is out of its range.
         """
-        _require(0.0 <= self.temperature <= 100.0, "temperature", self.temperature, "between 0 and 100")
-        _require(0 <= self.top_k <= 1_000_000, "top-k", self.top_k, "a whole number from 0 (all tokens) on")
-        _require(0.0 < self.top_p <= 1.0, "top-p", self.top_p, "above 0 and at most 1")
-        _require(0.0 <= self.min_p <= 1.0, "min-p", self.min_p, "between 0 and 1")
-        _require(
-            0.01 <= self.repetition_penalty <= 100.0,
-            "repetition penalty",
-            self.repetition_penalty,
-            "between 0.01 and 100",
-        )
-        _require(0 <= self.seed <= _MASK_64, "seed", self.seed, "a whole number between 0 and 2**64 - 1")
+        _require(0.0 <= self.temperature <= 100.0, _TEMPERATURE, self.temperature)
+        _require(0 <= self.top_k <= 1_000_000, _TOP_K, self.top_k)
+        _require(0.0 < self.top_p <= 1.0, _TOP_P, self.top_p)
+        _require(0.0 <= self.min_p <= 1.0, _MIN_P, self.min_p)
+        _require(0.01 <= self.repetition_penalty <= 100.0, _PENALTY, self.repetition_penalty)
+        _require(0 <= self.seed <= _MASK_64, _SEED, self.seed)
 
     def pick(self, logits: Tensor, position: int, seen: Sequence[int] = ()) -> int:
         """The token at a position.
@@ -150,6 +152,6 @@ class Sampler:
         return probabilities, token_ids
 
 
-def _require(holds: bool, name: str, value: float, allowed: str) -> None:
+def _require(holds: bool, otherwise: str, value: float) -> None:
     if not holds:
-        raise InvalidOption(f"The {name} is {value:g}, but it must be {allowed}.")
+        raise InvalidOption(say(otherwise, value=figure(value, "g")))

@@ -7,11 +7,19 @@ from dataclasses import dataclass
 
 from engine.errors import TensorMismatch
 from engine.model.config import ModelConfig
+from engine.sentences import mark, say
 from engine.weights.checkpoint import Checkpoint
 
 #: Buffers and copies that some checkpoints carry and nobody needs.
 HARMLESS_SUFFIXES = ("rotary_emb.inv_freq", "attn.masked_bias", "attn.bias")
 NAMES_SHOWN = 3
+_MISMATCH = mark("The weights do not match config.json, tensors are {problems}; download the model again.")
+_MISMATCH_IN_GGUF = mark(
+    "The weights do not match the GGUF file's metadata, tensors are {problems}; download the model again."
+)
+_MISSING = mark("{count} missing ({names})")
+_UNEXPECTED = mark("{count} unexpected ({names})")
+_WRONG_SHAPE = mark("{count} of the wrong shape ({names})")
 
 
 @dataclass(frozen=True)
@@ -120,8 +128,7 @@ def check_tensors(checkpoint: Checkpoint, config: ModelConfig) -> None:
         {name: checkpoint.shape(name) for name in checkpoint.names},
         expected_tensors(config),
         lambda name: _harmless(name, config),
-        f"The weights do not match {checkpoint.config_source}",
-        "download the model again",
+        _MISMATCH_IN_GGUF if checkpoint.from_gguf else _MISMATCH,
     )
 
 
@@ -129,8 +136,7 @@ def compare_tensors(
     found: Mapping[str, tuple[int, ...]],
     expected: Mapping[str, tuple[int, ...]],
     harmless: Callable[[str], bool],
-    problem: str,
-    remedy: str,
+    sentence: str,
 ) -> None:
     """Compare tensors that are there with those that must be.
 
@@ -138,8 +144,7 @@ def compare_tensors(
         found: Name and shape of each tensor of a checkpoint.
         expected: The same as it must be.
         harmless: Whether an unexpected tensor of this name does not matter.
-        problem: How the sentence begins.
-        remedy: How it ends.
+        sentence: What to say with the {problems} that there are.
 
     Raises:
         TensorMismatch: A tensor is missing, unexpected or of the wrong shape; names the first few of each.
@@ -147,18 +152,22 @@ def compare_tensors(
     missing = sorted(set(expected) - set(found))
     unexpected = sorted(name for name in set(found) - set(expected) if not harmless(name))
     wrong = [
-        f"{name} is {found[name]} and not {shape}"
+        say("{name} is {found} and not {shape}", name=name, found=found[name], shape=shape)
         for name, shape in expected.items()
         if name in found and found[name] != shape
     ]
     problems = [
-        f"{len(names)} {kind} ({', '.join(names[:NAMES_SHOWN])}{', …' if len(names) > NAMES_SHOWN else ''})"
-        for kind, names in (("missing", missing), ("unexpected", unexpected), ("of the wrong shape", wrong))
+        say(
+            kind,
+            count=len(names),
+            names=", ".join([*names[:NAMES_SHOWN], *(["…"] if len(names) > NAMES_SHOWN else [])]),
+        )
+        for kind, names in ((_MISSING, missing), (_UNEXPECTED, unexpected), (_WRONG_SHAPE, wrong))
         if names
     ]
     if problems:
         raise TensorMismatch(
-            f"{problem}, tensors are {'; '.join(problems)}; {remedy}.",
+            say(sentence, problems="; ".join(problems)),
             details="\n".join([*missing, *unexpected, *wrong]),
         )
 

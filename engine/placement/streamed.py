@@ -18,6 +18,7 @@ from engine.model.linear import LinearMap
 from engine.model.norm import Norm
 from engine.model.packed_layout import PackedLayout
 from engine.placement.layer_ring import LayerRing, Span
+from engine.sentences import mark, say
 from engine.weights.direct_reader import DirectReader, PageMemory
 from engine.weights.packed_file import (
     ALIGNMENT_BYTES,
@@ -29,11 +30,11 @@ from engine.weights.packed_file import (
 )
 
 _CPU = torch.device("cpu")
-_UNREADABLE = (
+_UNREADABLE = mark(
     "The model's weights could not be read from the disk any more, so this reply ends here: check that the disk is "
     "connected, then ask again."
 )
-_DAMAGED = (
+_DAMAGED = mark(
     "The file of the model's weights that Tenon made is damaged, so this reply ends here: ask again, and Tenon makes "
     "the file anew."
 )
@@ -162,14 +163,14 @@ class Streamed:
         try:
             buffer = self._ring.take(self._places[index], meanwhile)
         except OSError as error:
-            raise WeightsUnreadable(_UNREADABLE, details=str(error)) from error
+            raise WeightsUnreadable(say(_UNREADABLE), details=str(error)) from error
         memory = self._ring.memory[buffer]
         try:
             self._check(index, memory)
         except PackedFileUnusable as problem:
             with suppress(OSError):
                 spoil_packed_file(self._packed.path)
-            raise WeightsUnreadable(_DAMAGED, details=f"{self._packed.path}: {problem}") from problem
+            raise WeightsUnreadable(say(_DAMAGED), details=f"{self._packed.path}: {problem}") from problem
         if (index, buffer) not in self._dressed:
             self._dressed[index, buffer] = self._dress(index, memory)
         return self._dressed[index, buffer]
@@ -228,7 +229,7 @@ class Streamed:
         while not read.wait(0.01):
             meanwhile()
         if read.error is not None:
-            raise WeightsUnreadable(_UNREADABLE, details=str(read.error)) from read.error
+            raise WeightsUnreadable(say(_UNREADABLE), details=str(read.error)) from read.error
         self._resident_bytes += span.size_bytes
         return memory
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from engine.errors import Allowed, InvalidOption
 from engine.model.config import ModelConfig
 from engine.planning.thresholds import DEFAULT_CONTEXT
+from engine.sentences import figure, say
 
 _LEAST = 16
 
@@ -28,7 +29,12 @@ def check_context(config: ModelConfig, context: int | None) -> None:
         return
     nearest = config.context_length if context > config.context_length else default_context(config)
     raise InvalidOption(
-        f"The context is {context:,} tokens, but this model takes {_LEAST} to {config.context_length:,}: "
-        "choose a length between these, or none for the model's own.",
+        say(
+            "The context is {context} tokens, but this model takes {least} to {context_length}: "
+            "choose a length between these, or none for the model's own.",
+            context=figure(context, ","),
+            least=_LEAST,
+            context_length=figure(config.context_length, ","),
+        ),
         allowed=Allowed("context", nearest),
     )

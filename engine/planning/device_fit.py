@@ -12,15 +12,10 @@ from engine.model.weight_format import WeightFormat
 from engine.modes import MODES
 from engine.planning.footprint import device_footprint, device_format
 from engine.planning.placement_plan import PlacementPlan
+from engine.sentences import figure, say
 
 # One layer computes while the next one comes.
 _RING = 2
-_NO_GPU = "There is no GPU that Tenon may use here, so the model runs on the CPU alone."
-_TOO_SMALL = (
-    "The least part of the model would need {least:.3g} GB of the GPU's memory and may take {budget:.3g} GB, so the "
-    "model runs on the CPU alone."
-)
-_FEWER = "The GPU's memory takes {taken} of the {wanted} layers that were to be there."
 
 
 @dataclass(frozen=True)
@@ -68,7 +63,8 @@ def plan_device(
     if kind not in ("offload", "layer-offload") and not beside_draft:
         return DevicePlan(PlacementPlan())
     if budget_bytes is None:
-        return DevicePlan(PlacementPlan(), notes=(_NO_GPU,))
+        note = say("There is no GPU that Tenon may use here, so the model runs on the CPU alone.")
+        return DevicePlan(PlacementPlan(), notes=(note,))
     if kind == "layer-offload":
         return _layer_offload(config, weights, context, wanted, budget_bytes)
     plan = _offload(config, weights, context, wanted, budget_bytes)
@@ -82,7 +78,9 @@ def check_layers(wanted: int | None) -> None:
         InvalidOption: it is negative.
     """
     if wanted is not None and wanted < 0:
-        raise InvalidOption(f"The number of layers on the GPU is {wanted}, but it must be at least 0.")
+        raise InvalidOption(
+            say("The number of layers on the GPU is {wanted}, but it must be at least 0.", wanted=wanted)
+        )
 
 
 def layers_that_fit(config: ModelConfig, weights: WeightFormat, context: int, budget_bytes: int) -> int:
@@ -107,7 +105,7 @@ def _offload(
     taken = min(asked, layers_that_fit(config, weights, context, budget_bytes))
     if taken == 0:
         least = _taken_bytes(config, weights, context, PlacementPlan("offload", device_layers=1))
-        note = _TOO_SMALL.format(budget=budget_bytes / 1e9, least=least / 1e9)
+        note = _too_small(budget_bytes, least)
         return DevicePlan(PlacementPlan(), notes=(note,) if asked else ())
     plan = PlacementPlan("offload", device_layers=taken)
     return DevicePlan(plan, _taken_bytes(config, weights, context, plan), _fewer(wanted, asked, taken))
@@ -126,7 +124,7 @@ def _layer_offload(
     ring = min(_RING, config.layers)
     least = _taken_bytes(config, weights, context, PlacementPlan("layer-offload", buffers=ring))
     if least > budget_bytes:
-        note = _TOO_SMALL.format(budget=budget_bytes / 1e9, least=least / 1e9)
+        note = _too_small(budget_bytes, least)
         return DevicePlan(PlacementPlan(), notes=(note,))
     # Were more to stay than the ring leaves of the layers, all of them could.
     asked = min(asked, config.layers - ring)
@@ -135,9 +133,27 @@ def _layer_offload(
     return DevicePlan(plan, _taken_bytes(config, weights, context, plan), _fewer(wanted, asked, taken))
 
 
+def _too_small(budget_bytes: int, least_bytes: int) -> str:
+    """What to say where nothing of the model fits."""
+    return say(
+        "The least part of the model would need {least} GB of the GPU's memory and may take {budget} GB, so the model "
+        "runs on the CPU alone.",
+        least=figure(least_bytes / 1e9, ".3g"),
+        budget=figure(budget_bytes / 1e9, ".3g"),
+    )
+
+
 def _fewer(wanted: int | None, asked: int, taken: int) -> tuple[str, ...]:
     """What to say where a number of layers was asked for and not all of them fit."""
-    return () if wanted is None or taken == asked else (_FEWER.format(taken=taken, wanted=asked),)
+    if wanted is None or taken == asked:
+        return ()
+    return (
+        say(
+            "The GPU's memory takes {taken} of the {wanted} layers that were to be there.",
+            taken=taken,
+            wanted=asked,
+        ),
+    )
 
 
 def _taken_bytes(config: ModelConfig, weights: WeightFormat, context: int, plan: PlacementPlan) -> int:

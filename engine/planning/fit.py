@@ -26,6 +26,7 @@ from engine.planning.thresholds import (
     SMALL_MODEL_BYTES,
     SMALLEST_CONTEXT,
 )
+from engine.sentences import either, figure, say
 from engine.sizes import readable
 
 # Budgets are set in steps of this.
@@ -110,8 +111,12 @@ def fit_model(
         if options.ram_budget_bytes is not None and budget < available and least <= available:
             raise _budget_refused(options.ram_budget_bytes, baseline, needs, least)
         raise OutOfMemory(
-            f"The model needs {needs}, but free are {readable(max(budget, 0))}: close other programs, or choose a "
-            "smaller model, smaller weights or a smaller context.",
+            say(
+                "The model needs {needs}, but free are {budget}: close other programs, or choose a "
+                "smaller model, smaller weights or a smaller context.",
+                needs=needs,
+                budget=readable(max(budget, 0)),
+            ),
             short_bytes=max(0, least - budget),
         )
     return Fit(weights, context, whole, cache_bytes(config, context, weights), plan)
@@ -119,10 +124,21 @@ def fit_model(
 
 def _needs(weights: WeightFormat, context: int, resident: int, least: int) -> str:
     """What the model would take, resident and at the least."""
-    streamed = ""
     if least < resident:
-        streamed = f", or {readable(least)} when its layers are read from the disk for each token"
-    return f"{readable(resident)} for {weights.name} weights and {context:,} tokens of context{streamed}"
+        return say(
+            "{resident} for {name} weights and {context} tokens of context, or {least} when its layers are read from "
+            "the disk for each token",
+            resident=readable(resident),
+            name=weights.name,
+            context=figure(context, ","),
+            least=readable(least),
+        )
+    return say(
+        "{resident} for {name} weights and {context} tokens of context",
+        resident=readable(resident),
+        name=weights.name,
+        context=figure(context, ","),
+    )
 
 
 def _budget_refused(budget_bytes: int, own_bytes: int, needs: str, least_bytes: int) -> OutOfMemory:
@@ -130,9 +146,15 @@ def _budget_refused(budget_bytes: int, own_bytes: int, needs: str, least_bytes: 
     steps = math.ceil((own_bytes + least_bytes + _GROWTH_BYTES) / _BUDGET_STEP_BYTES)
     enough = steps * _BUDGET_STEP_BYTES
     return OutOfMemory(
-        f"The memory budget of {_gigabytes(budget_bytes)} is too small: Tenon itself takes "
-        f"{readable(own_bytes)}, and the model {needs}. Set the budget to {_gigabytes(enough)} or more, or choose a "
-        "smaller model.",
+        say(
+            "The memory budget of {budget_bytes} is too small: Tenon itself takes {own_bytes}, "
+            "and the model {needs}. Set the budget to {enough} or more, or choose a smaller "
+            "model.",
+            budget_bytes=_gigabytes(budget_bytes),
+            own_bytes=readable(own_bytes),
+            needs=needs,
+            enough=_gigabytes(enough),
+        ),
         allowed=Allowed("ram_budget_bytes", enough),
     )
 
@@ -171,7 +193,11 @@ def _choose_weights(
         return weight_format(wanted)
     if wanted != "auto":
         raise InvalidOption(
-            f"There is no weight format {wanted!r}: choose auto, {' or '.join(FORMAT_NAMES)}."
+            say(
+                "There is no weight format {wanted}: choose auto, {names}.",
+                wanted=repr(wanted),
+                names=either(FORMAT_NAMES),
+            )
         )
     exact = weight_format("fp32")
     size = weight_bytes(config, exact)
@@ -189,4 +215,6 @@ def _choose_weights(
 
 def _gigabytes(size_bytes: int) -> str:
     """In the unit of the setting, where that is no tiny part of it."""
-    return f"{size_bytes / 1e9:.3g} GB" if size_bytes >= _BUDGET_STEP_BYTES else readable(size_bytes)
+    return (
+        f"{figure(size_bytes / 1e9, '.3g')} GB" if size_bytes >= _BUDGET_STEP_BYTES else readable(size_bytes)
+    )

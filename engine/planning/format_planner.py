@@ -44,6 +44,7 @@ from engine.planning.plan_wording import (
 )
 from engine.planning.profile import Profile, drafter_key
 from engine.planning.thresholds import DEFAULT_CONTEXT, SMALL_DRAFT_BYTES
+from engine.sentences import say
 
 _PROMPT_CHUNK = 512
 _DISK_RESERVE_BYTES = 1 << 30
@@ -134,11 +135,11 @@ class FormatPlanner:
 
     def _dovetail(self) -> ModePlan:
         if self._draft is None:
-            return ModePlan("dovetail", refusal=NO_DRAFT)
+            return ModePlan("dovetail", refusal=say(NO_DRAFT))
         places = self._places
         placed = self._beside(self._draft, lambda room: places.beside_draft(room) or places.streamed(room))
         if placed is None:
-            return ModePlan("dovetail", refusal=self._no_room(" beside its draft"))
+            return ModePlan("dovetail", refusal=self._no_room(beside_draft=True))
         placing, on_gpu = placed
         drafter = drafter_key("dovetail", self._draft.digest)
         cost, draft = self._cost(placing), self._draft_cost(self._draft, on_gpu, drafter)
@@ -148,9 +149,9 @@ class FormatPlanner:
 
     def _offload(self) -> ModePlan:
         if self._room.gpu is None:
-            return ModePlan("offload", refusal=NO_GPU)
+            return ModePlan("offload", refusal=say(NO_GPU))
         if self._wishes.gpu_layers == 0:
-            return ModePlan("offload", refusal=NO_LAYERS_WANTED)
+            return ModePlan("offload", refusal=say(NO_LAYERS_WANTED))
         placing = self._places.offloaded(DraftRoom())
         if placing is None:
             return ModePlan("offload", refusal=self._no_gpu_room())
@@ -159,10 +160,10 @@ class FormatPlanner:
 
     def _layer_offload(self) -> ModePlan:
         if self._room.gpu is None:
-            return ModePlan("layer-offload", refusal=NO_GPU)
+            return ModePlan("layer-offload", refusal=say(NO_GPU))
         offloaded = self._places.offloaded(DraftRoom())
         if offloaded is not None and offloaded.plan.device_layers == self._target.config.layers:
-            return ModePlan("layer-offload", refusal=NOTHING_TO_COPY)
+            return ModePlan("layer-offload", refusal=say(NOTHING_TO_COPY))
         placing = self._places.copied(DraftRoom())
         if placing is None:
             return ModePlan("layer-offload", refusal=self._no_gpu_room())
@@ -172,14 +173,14 @@ class FormatPlanner:
     def _llmcad(self) -> ModePlan:
         if self._draft is None:
             fits = self._places.resident(DraftRoom()) is not None
-            return ModePlan("llmcad", refusal=FITS if fits else NO_DRAFT)
+            return ModePlan("llmcad", refusal=say(FITS if fits else NO_DRAFT))
         if self._beside(self._draft, self._places.resident) is not None:
-            return ModePlan("llmcad", refusal=FITS)
+            return ModePlan("llmcad", refusal=say(FITS))
         if self._draft.kind == "head":
-            return ModePlan("llmcad", refusal=HEAD_CANNOT)
+            return ModePlan("llmcad", refusal=say(HEAD_CANNOT))
         placed = self._beside(self._draft, self._places.streamed)
         if placed is None:
-            return ModePlan("llmcad", refusal=self._no_room(" beside its draft"))
+            return ModePlan("llmcad", refusal=self._no_room(beside_draft=True))
         placing, on_gpu = placed
         drafter = drafter_key("llmcad", self._draft.digest)
         cost, draft = self._cost(placing), self._draft_cost(self._draft, on_gpu, drafter)
@@ -280,14 +281,14 @@ class FormatPlanner:
             return None
         return no_disk(needed, disk.free_bytes)
 
-    def _no_room(self, beside: str = "") -> str:
+    def _no_room(self, beside_draft: bool = False) -> str:
         context = self._wishes.context or self._target.config.context_length
         least = least_streaming_bytes(self._target.config, self._weights, context)
-        return no_room(least, self._room.host_bytes, beside)
+        return no_room(least, self._room.host_bytes, beside_draft)
 
     def _no_gpu_room(self) -> str:
         if self._room.gpu is not None and self._room.gpu.unified:
-            return NO_ROOM_IN_POOL
+            return say(NO_ROOM_IN_POOL)
         each = weight_bytes(self._target.config, self._weights) // max(self._target.config.layers, 1)
         if each > self._room.gpu_bytes:
             return not_one_layer(self._room.gpu_bytes)

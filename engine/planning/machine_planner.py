@@ -16,6 +16,7 @@ from engine.planning.model_facts import DraftFacts, TargetFacts
 from engine.planning.placing import Room, read_room
 from engine.planning.profile import Profile
 from engine.planning.thresholds import SMALL_MODEL_BYTES
+from engine.sentences import either, say
 
 _AUTO = "auto"
 
@@ -74,7 +75,11 @@ def _formats(target: TargetFacts, wanted: str, room: Room) -> tuple[str, ...]:
         return (wanted,)
     if wanted != _AUTO:
         raise InvalidOption(
-            f"There is no weight format {wanted!r}: choose auto, {' or '.join(FORMAT_NAMES)}."
+            say(
+                "There is no weight format {wanted}: choose auto, {names}.",
+                wanted=repr(wanted),
+                names=either(FORMAT_NAMES),
+            )
         )
     exact_bytes = weight_bytes(target.config, weight_format("fp32"))
     if exact_bytes <= min(SMALL_MODEL_BYTES, room.host_bytes // 2):

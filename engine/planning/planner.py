@@ -10,22 +10,29 @@ from engine.messages import LoadOptions, Plan
 from engine.modes import MODES
 from engine.planning.mode_plan import MachinePlan, ModePlan
 from engine.planning.outlook import Outlook
+from engine.sentences import either, mark, say
 
 AUTO = "auto"
 
 _REASONS = {
-    "plain": "Plain decoding was chosen: one token for each pass.",
-    "lookup": "Prompt lookup was chosen.",
-    "dovetail": "Dovetail was chosen: a draft guesses trees of tokens, and the model checks each tree in one pass.",
-    "offload": "Partial offload was chosen: the first layers on the GPU, the others on the CPU.",
-    "layer-offload": "Layer offload was chosen: layers that do not fit on the GPU are copied there for each token.",
-    "llmcad": "LLMCad was chosen: layers that memory has no room for are read from the disk, and meanwhile a draft "
-    "guesses ahead.",
+    "plain": mark("Plain decoding was chosen: one token for each pass."),
+    "lookup": mark("Prompt lookup was chosen."),
+    "dovetail": mark(
+        "Dovetail was chosen: a draft guesses trees of tokens, and the model checks each tree in one pass."
+    ),
+    "offload": mark("Partial offload was chosen: the first layers on the GPU, the others on the CPU."),
+    "layer-offload": mark(
+        "Layer offload was chosen: layers that do not fit on the GPU are copied there for each token."
+    ),
+    "llmcad": mark(
+        "LLMCad was chosen: layers that memory has no room for are read from the disk, and meanwhile a draft guesses "
+        "ahead."
+    ),
 }
 _UNMEASURED = {
-    "dovetail": "Auto: a draft is given, so dovetail guesses with it.",
+    "dovetail": mark("Auto: a draft is given, so dovetail guesses with it."),
     # Lookup needs no second model, and its schedule drafts nothing where drafts do not pay for themselves.
-    "lookup": "Auto: lookup needs no second model, and drafts only while that is faster than plain.",
+    "lookup": mark("Auto: lookup needs no second model, and drafts only while that is faster than plain."),
 }
 
 
@@ -46,11 +53,21 @@ def check_mode(options: LoadOptions) -> None:
     if options.mode == AUTO:
         return
     if options.mode not in MODES:
-        raise InvalidOption(f"There is no mode {options.mode!r}: choose {AUTO}, {' or '.join(MODES)}.")
+        raise InvalidOption(
+            say(
+                "There is no mode {mode}: choose {auto}, {names}.",
+                mode=repr(options.mode),
+                auto=AUTO,
+                names=either(MODES),
+            )
+        )
     if MODES[options.mode].needs_draft and choose_draft(options) is None:
         raise InvalidOption(
-            f"The mode {options.mode} needs a draft: name a small model of the same vocabulary as the draft, "
-            "or choose another mode."
+            say(
+                "The mode {mode} needs a draft: name a small model of the same vocabulary as the "
+                "draft, or choose another mode.",
+                mode=options.mode,
+            )
         )
 
 
@@ -67,10 +84,10 @@ def choose_plan(options: LoadOptions, outlook: Outlook | None = None) -> Plan:
     check_mode(options)
     plan = None if outlook is None else outlook.plan
     if options.mode != AUTO:
-        return Plan(options.mode, _REASONS[options.mode], _predicted(plan, options.mode))
+        return Plan(options.mode, say(_REASONS[options.mode]), _predicted(plan, options.mode))
     usual = "lookup" if options.draft is None else "dovetail"
     if plan is None or plan.chosen is None or _is_guess(plan, usual):
-        return Plan(usual, _UNMEASURED[usual])
+        return Plan(usual, say(_UNMEASURED[usual]))
     return Plan(plan.chosen, plan.reason, _predicted(plan, plan.chosen))
 
 

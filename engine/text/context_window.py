@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from engine.errors import PromptTooLong
 from engine.messages import ChatMessage
+from engine.sentences import figure, say
 
 # Room for the reply, as a share of the context. Leaving out more than the bare minimum also means that the turns
 # after this one still fit, so that they find their prefix in the cache instead of shifting it each time.
@@ -67,6 +68,10 @@ def check_length(prompt_tokens: int, context: int) -> None:
     """
     if prompt_tokens >= context:
         raise PromptTooLong(
-            f"The message is {prompt_tokens:,} tokens long, but the model's context holds {context:,}: "
-            "shorten it, or load the model with a larger context."
+            say(
+                "The message is {prompt_tokens} tokens long, but the model's context holds "
+                "{context}: shorten it, or load the model with a larger context.",
+                prompt_tokens=figure(prompt_tokens, ","),
+                context=figure(context, ","),
+            )
         )

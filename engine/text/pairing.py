@@ -3,7 +3,21 @@
 from __future__ import annotations
 
 from engine.errors import DraftMismatch
+from engine.sentences import mark, say
 from engine.text.tokenizer import Tokenizer
+
+_ANOTHER = mark(
+    "The draft was made for another vocabulary: token {token_id} is {ours} in the model and {theirs} in the draft; "
+    "choose a draft of the same family."
+)
+_NOT_THE_MODELS = mark(
+    "The draft was made for another vocabulary: token {token_id} is missing in the model and {theirs} in the draft; "
+    "choose a draft of the same family."
+)
+_NOT_THE_DRAFTS = mark(
+    "The draft was made for another vocabulary: token {token_id} is {ours} in the model and missing in the draft; "
+    "choose a draft of the same family."
+)
 
 
 def check_pair(target: Tokenizer, draft: Tokenizer) -> None:
@@ -19,15 +33,9 @@ def check_pair(target: Tokenizer, draft: Tokenizer) -> None:
     for token_id in sorted(wanted.keys() | found.keys()):
         ours, theirs = wanted.get(token_id), found.get(token_id)
         if ours != theirs and (not ours or not theirs or _spelled(ours) != _spelled(theirs)):
-            raise DraftMismatch(
-                f"The draft was made for another vocabulary: token {token_id} is {_shown(ours)} in the model and "
-                f"{_shown(theirs)} in the draft; choose a draft of the same family."
-            )
+            sentence = _NOT_THE_MODELS if ours is None else _NOT_THE_DRAFTS if theirs is None else _ANOTHER
+            raise DraftMismatch(say(sentence, token_id=token_id, ours=repr(ours), theirs=repr(theirs)))
 
 
 def _spelled(token: str) -> str:
     return token.replace("\u2581", " ")
-
-
-def _shown(token: str | None) -> str:
-    return "missing" if token is None else repr(token)

@@ -15,6 +15,7 @@ from engine.gguf.generation import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
 from engine.gguf.tokenizer import read_tokenizer
 from engine.messages import ChatMessage
+from engine.sentences import say
 
 _FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "tokenizer_config.json")
 
@@ -82,7 +83,10 @@ class Tokenizer:
             if turns and turns[0]["role"] == "system":
                 return self.render(_system_into_first_turn(messages), opening)
             raise UnsupportedModel(
-                "The model's chat template refuses this conversation: start a new chat, or use another model.",
+                say(
+                    "The model's chat template refuses this conversation: start a new chat, or use "
+                    "another model."
+                ),
                 details=f"{type(error).__name__}: {error}",
             ) from error
         return self._ids(text + opening, False)
@@ -104,7 +108,11 @@ def _from_folder(folder: Path) -> Any:
     """The tokenizer of a folder's files."""
     if not any((folder / name).is_file() for name in _FILES[:-1]):
         raise TokenizerInvalid(
-            f"The model folder {folder} has no tokenizer: copy tokenizer.json there, or download the model again."
+            say(
+                "The model folder {folder} has no tokenizer: copy tokenizer.json there, or download "
+                "the model again.",
+                folder=folder,
+            )
         )
     try:
         return AutoTokenizer.from_pretrained(
@@ -115,7 +123,10 @@ def _from_folder(folder: Path) -> Any:
         )
     except Exception as error:  # the readers below raise whatever they like on a damaged file
         raise TokenizerInvalid(
-            f"The tokenizer in {folder} cannot be read: download the model's tokenizer files again.",
+            say(
+                "The tokenizer in {folder} cannot be read: download the model's tokenizer files again.",
+                folder=folder,
+            ),
             details=f"{type(error).__name__}: {error}",
         ) from error
 

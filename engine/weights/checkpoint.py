@@ -16,6 +16,7 @@ from torch import Tensor
 from engine.errors import ConfigInvalid, ModelNotFound, WeightsCorrupt, WeightsMissing
 from engine.gguf.files import find_gguf, gguf_name
 from engine.gguf.model import read_gguf
+from engine.sentences import mark, say
 from engine.weights.safetensors_file import SafetensorsFile
 
 #: Bytes read between two looks at the cancel flag: 16 MB take 160 ms from a disk of 100 MB/s.
@@ -23,6 +24,18 @@ SLICE_BYTES = 16 * 2**20
 
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
+_PYTORCH = mark(
+    "The folder {folder} holds PyTorch files, and Tenon needs {single} (or shards and their index); download the model "
+    "in safetensors format or as a GGUF file."
+)
+_NAMELESS = mark(
+    "The folder {folder} holds safetensors but neither {single} nor {index}, and Tenon needs {single} (or shards and "
+    "their index); download the model in safetensors format or as a GGUF file."
+)
+_NO_WEIGHTS = mark(
+    "The folder {folder} holds no weights, and Tenon needs {single} (or shards and their index); download the model in "
+    "safetensors format or as a GGUF file."
+)
 
 
 class WeightsFile(Protocol):
@@ -70,7 +83,7 @@ class Checkpoint:
     Attributes:
         folder: Where the files lie.
         config: config.json as it is, or what a GGUF file says in its place.
-        config_source: What to call the place that the config comes from.
+        from_gguf: Whether the config comes from a GGUF file's metadata, and not from config.json.
         generation_config: generation_config.json, or what a GGUF file has of it; empty where there is none.
         architecture: ``architectures[0]`` of the config.
         quantization: What most of the weights are stored as, such as Q4_K; None for plain numbers.
@@ -87,14 +100,16 @@ class Checkpoint:
 
     def __init__(self, path: Path) -> None:
         if not path.exists():
-            raise ModelNotFound(f"There is no model at {path}; check the path or install the model.")
+            raise ModelNotFound(
+                say("There is no model at {path}; check the path or install the model.", path=path)
+            )
         gguf = find_gguf(path)
+        self.from_gguf = gguf is not None
         self._files: Sequence[WeightsFile]
         if gguf is not None:
             model = read_gguf(gguf)
             self.folder = gguf.parent
             self.config = model.config
-            self.config_source = "the GGUF file's metadata"
             self.generation_config = model.generation
             self.quantization = model.quantization
             self._files = model.files
@@ -102,7 +117,6 @@ class Checkpoint:
         else:
             self.folder = path
             self.config = read_config_file(path)
-            self.config_source = "config.json"
             self.generation_config = _read_generation_config(path)
             self.quantization = None
             self._files = [SafetensorsFile(file) for file in weight_files(path)]
@@ -184,14 +198,19 @@ def read_config_file(folder: Path) -> dict[str, Any]:
     path = folder / "config.json"
     if not path.is_file():
         raise ConfigInvalid(
-            f"There is no config.json in {folder}; choose the folder that holds the model's files."
+            say(
+                "There is no config.json in {folder}; choose the folder that holds the model's files.",
+                folder=folder,
+            )
         )
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise ConfigInvalid(f"{path} cannot be read; download it again.", details=str(error)) from error
+        raise ConfigInvalid(
+            say("{path} cannot be read; download it again.", path=path), details=str(error)
+        ) from error
     if not isinstance(config, dict):
-        raise ConfigInvalid(f"{path} does not hold a config; download it again.")
+        raise ConfigInvalid(say("{path} does not hold a config; download it again.", path=path))
     return config
 
 
@@ -212,7 +231,9 @@ def architecture_of(config: dict[str, Any]) -> str:
     """
     names = config.get("architectures")
     if not isinstance(names, list) or not names or not isinstance(names[0], str):
-        raise ConfigInvalid("config.json names no architecture; download the model's own config.json again.")
+        raise ConfigInvalid(
+            say("config.json names no architecture; download the model's own config.json again.")
+        )
     return names[0]
 
 
@@ -228,15 +249,12 @@ def weight_files(folder: Path) -> list[Path]:
     if (folder / SINGLE).is_file():
         return [folder / SINGLE]
     if any(folder.glob("*.bin")) or any(folder.glob("*.pt")) or any(folder.glob("*.pth")):
-        found = "holds PyTorch files"
+        sentence = _PYTORCH
     elif any(folder.glob("*.safetensors")):
-        found = f"holds safetensors but neither {SINGLE} nor {INDEX}"
+        sentence = _NAMELESS
     else:
-        found = "holds no weights"
-    raise WeightsMissing(
-        f"The folder {folder} {found}, and Tenon needs {SINGLE} (or shards and their index); "
-        "download the model in safetensors format or as a GGUF file."
-    )
+        sentence = _NO_WEIGHTS
+    raise WeightsMissing(say(sentence, folder=folder, single=SINGLE, index=INDEX))
 
 
 def _shards(folder: Path) -> list[Path]:
@@ -244,15 +262,24 @@ def _shards(folder: Path) -> list[Path]:
         weight_map = json.loads((folder / INDEX).read_text(encoding="utf-8"))["weight_map"]
         names = sorted({str(name) for name in weight_map.values()})
     except (OSError, ValueError, KeyError, AttributeError, TypeError) as error:
-        raise WeightsCorrupt(f"{INDEX} cannot be read; download it again.", details=str(error)) from error
+        raise WeightsCorrupt(
+            say("{index} cannot be read; download it again.", index=INDEX), details=str(error)
+        ) from error
     if any(Path(name).name != name for name in names):
         raise WeightsCorrupt(
-            f"{INDEX} names files outside its folder; download the model from its own source."
+            say(
+                "{index} names files outside its folder; download the model from its own source.", index=INDEX
+            )
         )
     missing = [name for name in names if not (folder / name).is_file()]
     if missing:
         raise WeightsMissing(
-            f"{missing[0]} is not there ({len(missing)} of {len(names)} weights files are missing); "
-            "download the model again."
+            say(
+                "{missing} is not there ({absent} of {count} weights files are missing); download "
+                "the model again.",
+                missing=missing[0],
+                absent=len(missing),
+                count=len(names),
+            )
         )
     return [folder / name for name in names]

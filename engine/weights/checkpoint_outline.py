@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import ModelNotFound
+from engine.sentences import say
 from engine.weights.checkpoint import INDEX, architecture_of, read_config_file
 
 
@@ -20,7 +21,7 @@ class CheckpointOutline:
         folder: As given.
         config: config.json as it is.
         architecture: ``architectures[0]`` of it.
-        config_source: Where that stands, for people.
+        from_gguf: False: config.json is what it reads.
         quantization: None: an outline says nothing of it.
         names: The names of all tensors as the index lists them; empty without one.
         size_bytes: Size of all weights files: of those that are there, else what the index says; None where neither
@@ -33,10 +34,15 @@ class CheckpointOutline:
 
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
-            raise ModelNotFound(f"There is no model folder at {folder}; check the path or install the model.")
+            raise ModelNotFound(
+                say(
+                    "There is no model folder at {folder}; check the path or install the model.",
+                    folder=folder,
+                )
+            )
         self.folder = folder
         self.config = read_config_file(folder)
-        self.config_source = "config.json"
+        self.from_gguf = False
         self.quantization: str | None = None
         self.architecture = architecture_of(self.config)
         index = _read_index(folder)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import ModelNotFound, WeightsCorrupt
+from engine.sentences import say
 from engine.weights.checkpoint import INDEX, SINGLE, read_config_file, weight_files
 from engine.weights.safetensors_file import SafetensorsFile
 
@@ -36,7 +37,7 @@ class HeadCheckpoint:
 
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
-            raise ModelNotFound(f"There is no draft folder at {folder}; check the path.")
+            raise ModelNotFound(say("There is no draft folder at {folder}; check the path.", folder=folder))
         self.folder = folder
         self.config: dict[str, Any] = read_config_file(folder)
         self._file_of: dict[str, SafetensorsFile] = {}
@@ -84,8 +85,11 @@ def _read_pytorch(path: Path) -> dict[str, Tensor]:
             state = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # torch.load raises whatever its unpickler meets
         raise WeightsCorrupt(
-            f"{path.name} is damaged or holds more than weights; download it again.", details=repr(error)
+            say("{name} is damaged or holds more than weights; download it again.", name=path.name),
+            details=repr(error),
         ) from error
     if not isinstance(state, dict) or not all(isinstance(value, Tensor) for value in state.values()):
-        raise WeightsCorrupt(f"{path.name} does not hold a table of tensors; download it again.")
+        raise WeightsCorrupt(
+            say("{name} does not hold a table of tensors; download it again.", name=path.name)
+        )
     return {str(name): value for name, value in state.items()}

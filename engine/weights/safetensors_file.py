@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
+from engine.sentences import say
 
 #: safetensors' names of the element types that are read. Quantized types come with the formats that know
 #: them.
@@ -56,30 +57,42 @@ class SafetensorsFile:
         needed = self._data_start + max((entry.stop for entry in self.entries.values()), default=0)
         if self.size_bytes < needed:
             raise WeightsCorrupt(
-                f"{path.name} is truncated: {self.size_bytes} bytes are there, {needed} are needed; "
-                "download it again."
+                say(
+                    "{name} is truncated: {size_bytes} bytes are there, {needed} are needed; download it "
+                    "again.",
+                    name=path.name,
+                    size_bytes=self.size_bytes,
+                    needed=needed,
+                )
             )
 
     def _corrupt(self, why: str) -> WeightsCorrupt:
-        return WeightsCorrupt(f"{self.path.name} is not a safetensors file ({why}); download it again.")
+        return WeightsCorrupt(
+            say("{name} is not a safetensors file ({why}); download it again.", name=self.path.name, why=why)
+        )
 
     def _read_header(self) -> tuple[dict[str, object], int]:
         with self.path.open("rb") as file:
             prefix = file.read(8)
             length = int.from_bytes(prefix, "little")
             if len(prefix) < 8 or length > HEADER_LIMIT_BYTES:
-                raise self._corrupt("its header has no valid length")
+                raise self._corrupt(say("its header has no valid length"))
             if self.size_bytes < 8 + length:
                 raise WeightsCorrupt(
-                    f"{self.path.name} is truncated: {self.size_bytes} bytes are there, "
-                    f"its header alone needs {8 + length}; download it again."
+                    say(
+                        "{name} is truncated: {size_bytes} bytes are there, its header alone needs {needed}; "
+                        "download it again.",
+                        name=self.path.name,
+                        size_bytes=self.size_bytes,
+                        needed=8 + length,
+                    )
                 )
             try:
                 header = json.loads(file.read(length))
             except ValueError as error:
-                raise self._corrupt("its header is not JSON") from error
+                raise self._corrupt(say("its header is not JSON")) from error
         if not isinstance(header, dict):
-            raise self._corrupt("its header is not an object")
+            raise self._corrupt(say("its header is not an object"))
         return header, 8 + length
 
     def _entry(self, name: str) -> Entry:
@@ -90,10 +103,10 @@ class SafetensorsFile:
             shape = tuple(int(size) for size in raw["shape"])
             start, stop = (int(offset) for offset in raw["data_offsets"])
         except (AssertionError, KeyError, TypeError, ValueError) as error:
-            raise self._corrupt(f"the entry of {name} cannot be read") from error
+            raise self._corrupt(say("the entry of {name} cannot be read", name=name)) from error
         width = DTYPES[dtype].itemsize if dtype in DTYPES else OTHER_SIZES.get(dtype)
         if not 0 <= start <= stop or (width is not None and stop - start != math.prod(shape) * width):
-            raise self._corrupt(f"the bytes of {name} do not match its shape")
+            raise self._corrupt(say("the bytes of {name} do not match its shape", name=name))
         return Entry(dtype, shape, start, stop)
 
     @property
@@ -123,8 +136,13 @@ class SafetensorsFile:
         found = DTYPES.get(self.entries[name].dtype)
         if found is None:
             raise UnsupportedModel(
-                f"The tensor {name} is stored as {self.entries[name].dtype}, and Tenon reads "
-                f"{', '.join(DTYPES)}; choose an unquantized version of this model."
+                say(
+                    "The tensor {name} is stored as {dtype}, and Tenon reads {names}; choose an "
+                    "unquantized version of this model.",
+                    name=name,
+                    dtype=self.entries[name].dtype,
+                    names=", ".join(DTYPES),
+                )
             )
         return found
 
@@ -164,4 +182,10 @@ class SafetensorsFile:
         view = memoryview(target.view(-1).view(torch.uint8).numpy().data)
         file.seek(self._data_start + entry.start + first_row * row_bytes)
         if file.readinto(view) != len(view):
-            raise WeightsCorrupt(f"{self.path.name} ended while {name} was read; download it again.")
+            raise WeightsCorrupt(
+                say(
+                    "{file} ended while {name} was read; download it again.",
+                    file=self.path.name,
+                    name=name,
+                )
+            )

@@ -23,6 +23,7 @@ from app.ui.models.removal_dialog import RemovalDialog
 from app.ui.places import MODELS
 from app.ui.theme.theme import Theme
 from engine.messages import DraftPair, Prediction
+from engine.sentences import say
 from tests.support.fake_workspace import FakeWorkspace
 from tests.support.screenshots import LLAMA, begin, fill, open_window, take
 
@@ -61,7 +62,10 @@ def stock(workspace: FakeWorkspace) -> None:
         ),
         InstalledEntry(
             "thesis", "/media/disk/thesis", "target", "safetensors", int(2.1 * _GB), in_place=True,
-            problem="/media/disk/thesis is not there any more: plug its disk in, or import the model again.",
+            problem=say(
+                "{location} is not there any more: plug its disk in, or import the model again.",
+                location="/media/disk/thesis",
+            ),
         ),
     )  # fmt: skip
     known[llama] = replace(known["llama-3.1-8b-instruct"])

@@ -51,8 +51,8 @@ _PROSE = """Read it in pieces, so that no more than one of them is in memory at 
 2. Set their types: numbers of 32 bits take half of the room, and names that repeat take next to none.
 3. Add each piece to the totals before you read the next one.
 
-That takes about 600 MB and a minute and a half for 6 GB. If it is still too slow, a library that reads lazily does the \
-same by itself, on all cores."""
+That takes about 600 MB and a minute and a half for 6 GB. If it is still too slow, a library that reads lazily does \
+the same by itself, on all cores."""
 _DENSE = "2"  # device pixels per pixel
 _SYSTEM = "tenon 1.0.0, Linux, 14 cores, 16.0 GB RAM, 7.6 GB free"
 _CODE = '''Here is a small worker pool. Each worker takes a job, runs it, and puts the result back:

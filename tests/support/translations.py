@@ -1,12 +1,15 @@
-"""Collects the window's texts into assets/translations and compiles them: ``python -m tests.support.translations``.
+"""Collects the texts that people read into assets/translations and compiles them.
 
-Every literal that `app.words.tr` or `mark` is called with is a text. Texts that are no longer in the code leave the
-files, new ones come in unfinished, and a translator fills them in: by hand, or with Qt Linguist.
+``python -m tests.support.translations``. Every literal that `tr` or `mark` of `app.words`, or `say` or `mark` of
+`engine.sentences`, is called with is a text. Texts that are no longer in the code leave the files, new ones come in
+unfinished, and a translator fills them in: by hand, or with Qt Linguist. The engine has no Qt, so what it says is
+written once more, as JSON.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import shutil
 import subprocess
 import sys
@@ -22,6 +25,8 @@ FOLDER = ROOT / "assets" / "translations"
 CONTEXT = "Tenon"
 # How many forms a number has in each language, as Qt counts them.
 FORMS = {"en": 2, "de": 2, "zh": 1}
+# The functions that take a text, by the module that they come from.
+COLLECTED = {"app.words": {"tr", "mark"}, "engine.sentences": {"say", "mark"}}
 
 
 @dataclass(frozen=True)
@@ -43,21 +48,22 @@ class Text:
 
 
 def texts_in(tree: ast.AST) -> Iterator[str]:
-    """The literals that `tr` and `mark` are called with.
+    """The literals that `tr`, `say` and `mark` are called with.
 
     Raises:
-        ValueError: `tr` builds a text instead of naming one.
+        ValueError: One of them builds a text instead of naming one.
     """
     ours = {
         alias.name
         for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module == "app.words"
+        if isinstance(node, ast.ImportFrom)
         for alias in node.names
+        if alias.name in COLLECTED.get(node.module or "", ())
     }
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             continue
-        if node.func.id not in ours & {"tr", "mark"} or not node.args:
+        if node.func.id not in ours or not node.args:
             continue
         argument = node.args[0]
         if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
@@ -67,13 +73,18 @@ def texts_in(tree: ast.AST) -> Iterator[str]:
 
 
 def collected() -> list[Text]:
-    """Every text of the app, sorted."""
-    found: dict[str, Text] = {}
-    for path in sorted((ROOT / "app").rglob("*.py")):
+    """Every text of the window and the engine, sorted."""
+    found = {text.source: text for text in (*_texts("engine"), *_texts("app"))}
+    return [found[source] for source in sorted(found)]
+
+
+def _texts(package: str) -> Iterator[Text]:
+    for path in sorted(
+        (ROOT / package).rglob("*.py"), reverse=True
+    ):  # of several places the first one is named
         place = path.relative_to(ROOT).as_posix()
         for source in texts_in(ast.parse(path.read_text(encoding="utf-8"))):
-            found.setdefault(source, Text(source, place))
-    return [found[source] for source in sorted(found)]
+            yield Text(source, place)
 
 
 def translations(language: str) -> dict[str, tuple[str, ...]]:
@@ -120,6 +131,13 @@ def write(language: str, done: dict[str, tuple[str, ...]]) -> Path:
     return path
 
 
+def engine_table(language: str) -> str:
+    """What the engine says, in a language: the content of its JSON file."""
+    done = translations(language)
+    said = {text.source: done[text.source][0] for text in _texts("engine") if text.source in done}
+    return json.dumps(said, ensure_ascii=False, indent=0, sort_keys=True) + "\n"
+
+
 def compile_to(source: Path, target: Path) -> None:
     """Compile a .ts file with Qt's lrelease."""
     folder = Path(PySide6.__file__).parent
@@ -138,6 +156,8 @@ def main() -> int:
         done = translations(language)
         path = write(language, done)
         compile_to(path, path.with_suffix(".qm"))
+        if language != "en":
+            (FOLDER / f"engine_{language}.json").write_text(engine_table(language), encoding="utf-8")
         left = [
             text.source
             for text in collected()

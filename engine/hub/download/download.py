@@ -21,6 +21,7 @@ from engine.hub.download.stop import StopSignal
 from engine.hub.download.transfer import PART, Patience, Transfer
 from engine.hub.record import ModelFile, ModelRecord, read_record, write_record
 from engine.hub.selection import FormatWish, choose_files
+from engine.sentences import say
 from engine.weights.draft_kind import draft_kind
 
 #: Where unfinished downloads lie in the models' folder: on the same disk, so that they can be renamed into place.
@@ -127,7 +128,11 @@ class Download:
                 return self._fetch(hub, stop, report, patience or Patience(), queued_bytes, reserve_bytes)
         except Timeout as error:
             raise HubError(
-                f"Another window or command of Tenon is fetching {self.plan.name} already: wait for it, or pause it."
+                say(
+                    "Another window or command of Tenon is fetching {name} already: wait for it, or "
+                    "pause it.",
+                    name=self.plan.name,
+                )
             ) from error
 
     def discard(self) -> None:

@@ -17,6 +17,7 @@ from engine.hub.download.plan import DownloadPlan, read_download
 from engine.hub.download.room import RESERVE_BYTES, check_room
 from engine.hub.download.stop import StopSignal
 from engine.hub.download.transfer import Patience
+from engine.sentences import say
 
 State = Literal["queued", "receiving", "waiting", "paused", "failed", "done", "cancelled"]
 _REPORT_EVERY_S = 0.25
@@ -162,7 +163,7 @@ class DownloadQueue:
 
     def _named(self, name: str) -> Download:
         if name not in self._downloads:
-            raise InvalidOption(f"There is no download of {name!r}.")
+            raise InvalidOption(say("There is no download of {name}.", name=repr(name)))
         return self._downloads[name]
 
     def _in_order(self) -> list[Download]:
@@ -211,7 +212,9 @@ class DownloadQueue:
         except TenonError as error:
             failure = error.message
         except Exception as error:  # whatever it was, the queue goes on with the next one
-            failure = f"The download failed ({type(error).__name__}: {error}): try again."
+            failure = say(
+                "The download failed ({name}: {error}): try again.", name=type(error).__name__, error=error
+            )
         with self._changed:
             if download.plan.name not in self._downloads:  # cancelled in the last moment
                 download.discard()

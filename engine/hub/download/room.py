@@ -6,10 +6,19 @@ import shutil
 from pathlib import Path
 
 from engine.errors import OutOfDisk
+from engine.sentences import mark, say
 from engine.sizes import readable
 
 #: Left free for the system and for what the person does next.
 RESERVE_BYTES = 2 << 30
+_NO_ROOM = mark(
+    "The download needs {needed} and {reserve} should stay free, but the disk of {folder} has {free}: free some room, "
+    "or move Tenon's data to another disk with TENON_DATA_DIR."
+)
+_NO_ROOM_IN_QUEUE = mark(
+    "The download needs {needed}, {queued} are queued before it and {reserve} should stay free, but the disk of "
+    "{folder} has {free}: free some room, or move Tenon's data to another disk with TENON_DATA_DIR."
+)
 
 
 def check_room(
@@ -29,11 +38,16 @@ def check_room(
     free = free_bytes(folder)
     if needed_bytes + queued_bytes + reserve_bytes <= free or needed_bytes == 0:
         return
-    queued = f", {readable(queued_bytes)} are queued before it" if queued_bytes else ""
+    sentence = _NO_ROOM_IN_QUEUE if queued_bytes else _NO_ROOM
     raise OutOfDisk(
-        f"The download needs {readable(needed_bytes)}{queued} and {readable(reserve_bytes)} should stay free, but the "
-        f"disk of {folder} has {readable(free)}: free some room, or move Tenon's data to another disk with "
-        "TENON_DATA_DIR."
+        say(
+            sentence,
+            needed=readable(needed_bytes),
+            queued=readable(queued_bytes),
+            reserve=readable(reserve_bytes),
+            folder=folder,
+            free=readable(free),
+        )
     )
 
 

@@ -20,6 +20,7 @@ from engine.hub.connection import HubFile
 from engine.hub.download.file_source import FileSource
 from engine.hub.download.stop import StopSignal
 from engine.hub.record import ModelFile
+from engine.sentences import figure, say
 
 PART = ".part"
 _REREAD_BYTES = 1 << 20
@@ -110,8 +111,12 @@ class Transfer:
                 spoilt += 1
                 if spoilt == 2:
                     raise DownloadFailed(
-                        f"{self._file.name} of {self._repo} arrived damaged twice: try again later, or from another "
-                        "network or mirror."
+                        say(
+                            "{name} of {repo} arrived damaged twice: try again later, or from another network or "
+                            "mirror.",
+                            name=self._file.name,
+                            repo=self._repo,
+                        )
                     )
                 continue
             except _Interrupted as problem:
@@ -126,8 +131,10 @@ class Transfer:
         if problem.pause_s is not None:
             if problem.pause_s > self._patience.longest_pause_s:
                 raise HubBusy(
-                    f"The {self._source.place.name} asks for a pause of {problem.pause_s / 60:.0f} minutes: resume the "
-                    "download then."
+                    say(
+                        self._source.place.asks_for_minutes,
+                        minutes=figure(problem.pause_s / 60, ".0f"),
+                    )
                 ) from problem
             pause_s = problem.pause_s
         self._waiting(problem.error.message)
@@ -221,17 +228,20 @@ class Transfer:
         return ModelFile(self._file.local_name, self._file.size_bytes, self._digests.sha256())
 
     def _wrong_length(self) -> DownloadFailed:
-        return DownloadFailed(
-            f"{self._file.name} of {self._repo} has another length than the {self._source.place.name} says: try again, "
-            "or check the proxy or the mirror between."
-        )
+        return DownloadFailed(say(self._source.place.wrong_length, name=self._file.name, repo=self._repo))
 
     def _disk_error(self, error: OSError) -> Exception:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             return OutOfDisk(
-                f"The disk is full: free some room on the disk of {self._path.parent}, and resume the download."
+                say(
+                    "The disk is full: free some room on the disk of {parent}, and resume the download.",
+                    parent=self._path.parent,
+                )
             )
-        return OutOfDisk(f"{self._part} cannot be written: {error.strerror or error}.", details=repr(error))
+        return OutOfDisk(
+            say("{part} cannot be written: {reason}.", part=self._part, reason=error.strerror or error),
+            details=repr(error),
+        )
 
 
 class _Digests:

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QTranslator
 
 from app.ui.language import CONTEXT, TRANSLATIONS
-from tests.support.translations import FORMS, collected, translations
+from tests.support.translations import FORMS, collected, engine_table, translations
 
 _FIGURE = re.compile(r"\{\w+\}|%n")
 
@@ -52,6 +52,11 @@ def test_the_compiled_file_says_the_same(language: str) -> None:
             assert said == forms
         else:
             assert (translator.translate(CONTEXT, source),) == forms
+
+
+@pytest.mark.parametrize("language", ["de", "zh"])
+def test_the_engine_has_what_it_says(language: str) -> None:
+    assert (TRANSLATIONS / f"engine_{language}.json").read_text(encoding="utf-8") == engine_table(language)
 
 
 def test_german_and_chinese_are_not_english() -> None:

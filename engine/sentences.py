@@ -1,0 +1,70 @@
+"""Sentences for a person, in the language of the window that the engine works for; in English without one.
+
+The engine has no Qt, so its translations are tables in JSON, which ``python -m tests.support.translations`` makes from
+the files of the translators. The environment carries the language into the engine's process.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from functools import cache, reduce
+from pathlib import Path
+
+LANGUAGE = "TENON_LANGUAGE"
+TABLES = Path(__file__).resolve().parents[1] / "assets" / "translations"
+# How a language writes the point and the comma of an English number.
+_MARKS = {"de": str.maketrans(".,", ",.")}
+
+
+def speak(language: str) -> None:
+    """From here on sentences are in this language, in this process and in those that it starts."""
+    os.environ[LANGUAGE] = language
+
+
+def say(text: str, **figures: object) -> str:
+    """A sentence in the person's language.
+
+    Args:
+        text: A literal, in English, so that a tool can collect it; ``{name}`` stands for a figure or a name.
+        figures: What replaces each ``{name}``.
+    """
+    said = _table(_language()).get(text, text)
+    return said.format(**figures) if figures else said
+
+
+def mark(text: str) -> str:
+    """A text that is collected here and said where it is used: for constants, which are made before `speak`."""
+    return text
+
+
+def figure(value: float, form: str) -> str:
+    """A number as Python formats it, with the marks of the language."""
+    return format(value, form).translate(_MARKS.get(_language(), {}))
+
+
+def either(names: Iterable[str]) -> str:
+    """The names, at least one, as a choice between them."""
+    return reduce(lambda names, last: say("{names} or {last}", names=names, last=last), names)
+
+
+def together(names: Iterable[str]) -> str:
+    """The names, at least one, as all of them."""
+    return reduce(lambda names, last: say("{names} and {last}", names=names, last=last), names)
+
+
+def _language() -> str:
+    return os.environ.get(LANGUAGE, "en")
+
+
+@cache
+def _table(language: str) -> dict[str, str]:
+    """The translations of a language; none where the file is not there or damaged, and the words stay English."""
+    if not language.isalpha():
+        return {}
+    try:
+        found = json.loads((TABLES / f"engine_{language}.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
