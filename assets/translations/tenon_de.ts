@@ -976,12 +976,12 @@
   <message>
    <location filename="app/ui/inspector/inspector.py" />
    <source>Disk</source>
-   <translation>Disk</translation>
+   <translation>Festplatte</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
    <source>Disk in memory</source>
-   <translation>Disk im Arbeitsspeicher</translation>
+   <translation>Festplatte im Arbeitsspeicher</translation>
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
@@ -1269,17 +1269,17 @@
   <message>
    <location filename="app/chat/choices.py" />
    <source>For models larger than memory: a draft writes, the model is read from the disk to check.</source>
-   <translation>Für Modelle größer als der Speicher: ein Entwurf schreibt, das Modell wird zum Prüfen von der Disk gelesen.</translation>
+   <translation>Für Modelle größer als der Speicher: ein Entwurf schreibt, das Modell wird zum Prüfen von der Festplatte gelesen.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
    <source>For models that are read from the disk: what the draft expects next, in grey.</source>
-   <translation>Bei Modellen, die von der Disk gelesen werden: was der Entwurf als Nächstes erwartet, in Grau.</translation>
+   <translation>Bei Modellen, die von der Festplatte gelesen werden: was der Entwurf als Nächstes erwartet, in Grau.</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
    <source>For models that are read from the disk: what the draft expects, in grey</source>
-   <translation>Bei Modellen, die von der Disk gelesen werden: was der Entwurf erwartet, in Grau</translation>
+   <translation>Bei Modellen, die von der Festplatte gelesen werden: was der Entwurf erwartet, in Grau</translation>
   </message>
   <message>
    <location filename="app/settings/pages.py" />
@@ -1329,7 +1329,7 @@
   <message>
    <location filename="app/ui/models/wording.py" />
    <source>From disk</source>
-   <translation>Von der Disk</translation>
+   <translation>Von der Festplatte</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/model_change.py" />
@@ -1785,12 +1785,12 @@
   <message>
    <location filename="engine/planning/plan_wording.py" />
    <source>It needs {least} of memory beside its draft even when its layers are read from the disk, and {free} are free.</source>
-   <translation>Es braucht neben seinem Entwurf {least} Speicher, selbst wenn seine Schichten von der Disk gelesen werden, und {free} sind frei.</translation>
+   <translation>Es braucht neben seinem Entwurf {least} Speicher, selbst wenn seine Schichten von der Festplatte gelesen werden, und {free} sind frei.</translation>
   </message>
   <message>
    <location filename="engine/planning/plan_wording.py" />
    <source>It needs {least} of memory even when its layers are read from the disk, and {free} are free.</source>
-   <translation>Es braucht {least} Speicher, selbst wenn seine Schichten von der Disk gelesen werden, und {free} sind frei.</translation>
+   <translation>Es braucht {least} Speicher, selbst wenn seine Schichten von der Festplatte gelesen werden, und {free} sind frei.</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/addon.py" />
@@ -1815,7 +1815,7 @@
   <message>
    <location filename="engine/planning/plan_wording.py" />
    <source>Its files need {needed_bytes} of disk, and {free_bytes} are free: make room, or choose a smaller model.</source>
-   <translation>Seine Dateien brauchen {needed_bytes} auf der Disk, und {free_bytes} sind frei: Platz schaffen oder ein kleineres Modell wählen.</translation>
+   <translation>Seine Dateien brauchen {needed_bytes} auf der Festplatte, und {free_bytes} sind frei: Platz schaffen oder ein kleineres Modell wählen.</translation>
   </message>
   <message>
    <location filename="app/ui/models/removal_dialog.py" />
@@ -1875,7 +1875,7 @@
   <message>
    <location filename="engine/planning/planner.py" />
    <source>LLMCad was chosen: layers that memory has no room for are read from the disk, and meanwhile a draft guesses ahead.</source>
-   <translation>LLMCad wurde gewählt: Schichten, für die im Arbeitsspeicher kein Platz ist, werden von der Disk gelesen, und währenddessen rät ein Entwurf voraus.</translation>
+   <translation>LLMCad wurde gewählt: Schichten, für die im Arbeitsspeicher kein Platz ist, werden von der Festplatte gelesen, und währenddessen rät ein Entwurf voraus.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2105,7 +2105,7 @@
   <message>
    <location filename="app/ui/machine/page.py" />
    <source>Measures processor, memory and disks anew, in some seconds</source>
-   <translation>Misst Prozessor, Speicher und Disks neu, in einigen Sekunden</translation>
+   <translation>Misst Prozessor, Speicher und Festplatten neu, in einigen Sekunden</translation>
   </message>
   <message>
    <location filename="app/ui/machine/measure_panel.py" />
@@ -2120,7 +2120,7 @@
   <message>
    <location filename="app/ui/machine/words.py" />
    <source>Measuring processor, memory and disk</source>
-   <translation>Prozessor, Speicher und Disk werden gemessen</translation>
+   <translation>Prozessor, Speicher und Festplatte werden gemessen</translation>
   </message>
   <message>
    <location filename="app/settings/pages.py" />
@@ -2300,7 +2300,7 @@
   <message>
    <location filename="app/settings/settings.py" />
    <source>Most memory that the engine takes; weights beyond it are read from the disk again and again.</source>
-   <translation>Speicher, den die Engine höchstens nimmt; Gewichte darüber hinaus werden immer wieder von der Disk gelesen.</translation>
+   <translation>Speicher, den die Engine höchstens nimmt; Gewichte darüber hinaus werden immer wieder von der Festplatte gelesen.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2725,7 +2725,7 @@
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
    <source>Paused. What has come stays on the disk.</source>
-   <translation>Angehalten. Was schon da ist, bleibt auf der Disk.</translation>
+   <translation>Angehalten. Was schon da ist, bleibt auf der Festplatte.</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/row_menu.py" />
@@ -3383,7 +3383,7 @@
   <message>
    <location filename="app/ui/models/import_dialog.py" />
    <source>Takes no room; the model is gone when the files are moved or their disk is not there.</source>
-   <translation>Braucht keinen Platz; das Modell ist weg, wenn die Dateien verschoben werden oder ihre Disk fehlt.</translation>
+   <translation>Braucht keinen Platz; das Modell ist weg, wenn die Dateien verschoben werden oder ihre Festplatte fehlt.</translation>
   </message>
   <message>
    <location filename="app/chat/choices.py" />
@@ -3698,7 +3698,7 @@
   <message>
    <location filename="app/storage/failures.py" />
    <source>The chats in {folder} cannot be read or written ({reason}): check the disk.</source>
-   <translation>Die Chats in {folder} lassen sich nicht lesen oder schreiben ({reason}): die Disk prüfen.</translation>
+   <translation>Die Chats in {folder} lassen sich nicht lesen oder schreiben ({reason}): die Festplatte prüfen.</translation>
   </message>
   <message>
    <location filename="app/storage/database.py" />
@@ -3738,22 +3738,22 @@
   <message>
    <location filename="engine/hub/local_import.py" />
    <source>The disk is full: free some room for {name} on the disk of {models}, or import it without --copy.</source>
-   <translation>Die Disk ist voll: auf der Disk mit {models} Platz für {name} schaffen oder ohne --copy importieren.</translation>
+   <translation>Die Festplatte ist voll: auf der Festplatte mit {models} Platz für {name} schaffen oder ohne --copy importieren.</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/installation.py" />
    <source>The disk is full: free some room on the disk of {folder}, and try again.</source>
-   <translation>Die Disk ist voll: auf der Disk mit {folder} Platz schaffen und neu versuchen.</translation>
+   <translation>Die Festplatte ist voll: auf der Festplatte mit {folder} Platz schaffen und neu versuchen.</translation>
   </message>
   <message>
    <location filename="engine/hub/download/transfer.py" />
    <source>The disk is full: free some room on the disk of {parent}, and resume the download.</source>
-   <translation>Die Disk ist voll: auf der Disk mit {parent} Platz schaffen und den Download fortsetzen.</translation>
+   <translation>Die Festplatte ist voll: auf der Festplatte mit {parent} Platz schaffen und den Download fortsetzen.</translation>
   </message>
   <message>
    <location filename="app/storage/failures.py" />
    <source>The disk that holds {folder} is full: free some space, or new messages are not saved.</source>
-   <translation>Die Disk mit {folder} ist voll: Platz schaffen, sonst werden neue Nachrichten nicht gespeichert.</translation>
+   <translation>Die Festplatte mit {folder} ist voll: Platz schaffen, sonst werden neue Nachrichten nicht gespeichert.</translation>
   </message>
   <message>
    <location filename="engine/hub/download/download_queue.py" />
@@ -3768,12 +3768,12 @@
   <message>
    <location filename="engine/hub/download/room.py" />
    <source>The download needs {needed} and {reserve} should stay free, but the disk of {folder} has {free}: free some room, or move Tenon's data to another disk with TENON_DATA_DIR.</source>
-   <translation>Der Download braucht {needed}, und {reserve} sollten frei bleiben, aber auf der Disk mit {folder} sind {free} frei: Platz schaffen oder Tenons Daten mit TENON_DATA_DIR auf eine andere Disk verlegen.</translation>
+   <translation>Der Download braucht {needed}, und {reserve} sollten frei bleiben, aber auf der Festplatte mit {folder} sind {free} frei: Platz schaffen oder Tenons Daten mit TENON_DATA_DIR auf eine andere Festplatte verlegen.</translation>
   </message>
   <message>
    <location filename="engine/hub/download/room.py" />
    <source>The download needs {needed}, {queued} are queued before it and {reserve} should stay free, but the disk of {folder} has {free}: free some room, or move Tenon's data to another disk with TENON_DATA_DIR.</source>
-   <translation>Der Download braucht {needed}, die Downloads davor in der Warteschlange {queued}, und {reserve} sollten frei bleiben, aber auf der Disk mit {folder} sind {free} frei: Platz schaffen oder Tenons Daten mit TENON_DATA_DIR auf eine andere Disk verlegen.</translation>
+   <translation>Der Download braucht {needed}, die Downloads davor in der Warteschlange {queued}, und {reserve} sollten frei bleiben, aber auf der Festplatte mit {folder} sind {free} frei: Platz schaffen oder Tenons Daten mit TENON_DATA_DIR auf eine andere Festplatte verlegen.</translation>
   </message>
   <message>
    <location filename="engine/hub/download/stop.py" />
@@ -4153,7 +4153,7 @@
   <message>
    <location filename="app/chat/troubles.py" />
    <source>The model could not be read from the disk</source>
-   <translation>Das Modell ließ sich nicht von der Disk lesen</translation>
+   <translation>Das Modell ließ sich nicht von der Festplatte lesen</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4173,12 +4173,12 @@
   <message>
    <location filename="app/ui/transcript/reply_status.py" />
    <source>The model is larger than the memory it may take, so its weights are read from the disk for every pass; the speed is the disk's.</source>
-   <translation>Das Modell ist größer als der erlaubte Speicher, daher werden seine Gewichte für jeden Durchlauf von der Disk gelesen; das Tempo ist das der Disk.</translation>
+   <translation>Das Modell ist größer als der erlaubte Speicher, daher werden seine Gewichte für jeden Durchlauf von der Festplatte gelesen; das Tempo ist das der Festplatte.</translation>
   </message>
   <message>
    <location filename="engine/loaded_target.py" />
    <source>The model is larger than the memory it may take, so {layers} of its {all} layers ({size} GB) are read from the disk for each token or draft, which takes about {seconds} s.</source>
-   <translation>Das Modell ist größer als der erlaubte Speicher, daher werden {layers} seiner {all} Schichten ({size} GB) für jeden Token oder Entwurf von der Disk gelesen, was etwa {seconds} s dauert.</translation>
+   <translation>Das Modell ist größer als der erlaubte Speicher, daher werden {layers} seiner {all} Schichten ({size} GB) für jeden Token oder Entwurf von der Festplatte gelesen, was etwa {seconds} s dauert.</translation>
   </message>
   <message>
    <location filename="app/ui/settings/consequences.py" />
@@ -4213,7 +4213,7 @@
   <message>
    <location filename="engine/placement/streamed.py" />
    <source>The model's weights could not be read from the disk any more, so this reply ends here: check that the disk is connected, then ask again.</source>
-   <translation>Die Gewichte des Modells ließen sich nicht mehr von der Disk lesen, daher endet diese Antwort hier: prüfen, ob die Disk angeschlossen ist, dann neu fragen.</translation>
+   <translation>Die Gewichte des Modells ließen sich nicht mehr von der Festplatte lesen, daher endet diese Antwort hier: prüfen, ob die Festplatte angeschlossen ist, dann neu fragen.</translation>
   </message>
   <message>
    <location filename="engine/planning/device_fit.py" />
@@ -4496,7 +4496,7 @@
   <message>
    <location filename="engine/model/packed_loader.py" />
    <source>The {name} weights could not be written next to the model nor to {cache_folder}: make {needed} GB free on one of these disks.</source>
-   <translation>Die Gewichte in {name} ließen sich weder neben dem Modell noch in {cache_folder} speichern: auf einer dieser Disks {needed} GB frei machen.</translation>
+   <translation>Die Gewichte in {name} ließen sich weder neben dem Modell noch in {cache_folder} speichern: auf einer dieser Festplatten {needed} GB frei machen.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -4591,7 +4591,7 @@
   <message>
    <location filename="app/storage/backup.py" />
    <source>There is no room for today's backup of the chats ({size} MiB, {free} MiB are free): free some space on the disk that holds {folder}.</source>
-   <translation>Für die heutige Sicherung der Chats ist kein Platz ({size} MiB, {free} MiB sind frei): auf der Disk mit {folder} Platz schaffen.</translation>
+   <translation>Für die heutige Sicherung der Chats ist kein Platz ({size} MiB, {free} MiB sind frei): auf der Festplatte mit {folder} Platz schaffen.</translation>
   </message>
   <message>
    <location filename="engine/request.py" />
@@ -4621,7 +4621,7 @@
   <message>
    <location filename="app/chat/troubles.py" />
    <source>There is not enough room on the disk</source>
-   <translation>Der Platz auf der Disk reicht nicht</translation>
+   <translation>Der Platz auf der Festplatte reicht nicht</translation>
   </message>
   <message>
    <location filename="engine/hub/local_import.py" />
@@ -5312,7 +5312,7 @@
   <message>
    <location filename="app/ui/transcript/reply_status.py" />
    <source>disk</source>
-   <translation>Disk</translation>
+   <translation>Festplatte</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />
@@ -5737,7 +5737,7 @@
   <message>
    <location filename="engine/planning/plan_wording.py" />
    <source>{count} of {layers} layers in memory, the others read from the disk</source>
-   <translation>{count} von {layers} Schichten im Arbeitsspeicher, die anderen von der Disk gelesen</translation>
+   <translation>{count} von {layers} Schichten im Arbeitsspeicher, die anderen von der Festplatte gelesen</translation>
   </message>
   <message>
    <location filename="engine/planning/plan_wording.py" />
@@ -5835,12 +5835,12 @@
   <message>
    <location filename="app/ui/models/import_dialog.py" />
    <source>{free} are free on the disk of Tenon's models.</source>
-   <translation>Auf der Disk mit Tenons Modellen sind {free} frei.</translation>
+   <translation>Auf der Festplatte mit Tenons Modellen sind {free} frei.</translation>
   </message>
   <message>
    <location filename="app/ui/models/get_dialog.py" />
    <source>{free} are free on the disk.</source>
-   <translation>Auf der Disk sind {free} frei.</translation>
+   <translation>Auf der Festplatte sind {free} frei.</translation>
   </message>
   <message>
    <location filename="app/ui/models/wording.py" />
@@ -5885,7 +5885,7 @@
   <message>
    <location filename="engine/hub/inventory.py" />
    <source>{location} is not there any more: plug its disk in, or import the model again.</source>
-   <translation>{location} ist nicht mehr da: die Disk anschließen oder das Modell neu importieren.</translation>
+   <translation>{location} ist nicht mehr da: die Festplatte anschließen oder das Modell neu importieren.</translation>
   </message>
   <message>
    <location filename="app/ui/figures.py" />
@@ -6205,7 +6205,7 @@
   <message>
    <location filename="engine/hub/installed.py" />
    <source>{reference} was imported from {location}, which is not there any more: plug its disk in, or import it again.</source>
-   <translation>{reference} wurde aus {location} importiert, das nicht mehr da ist: die Disk anschließen oder neu importieren.</translation>
+   <translation>{reference} wurde aus {location} importiert, das nicht mehr da ist: die Festplatte anschließen oder neu importieren.</translation>
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
@@ -6265,7 +6265,7 @@
   <message>
    <location filename="engine/planning/fit.py" />
    <source>{resident} for {name} weights and {context} tokens of context, or {least} when its layers are read from the disk for each token</source>
-   <translation>{resident} für Gewichte in {name} und {context} Tokens Kontext, oder {least}, wenn seine Schichten für jeden Token von der Disk gelesen werden</translation>
+   <translation>{resident} für Gewichte in {name} und {context} Tokens Kontext, oder {least}, wenn seine Schichten für jeden Token von der Festplatte gelesen werden</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_shelf.py" />
@@ -6381,7 +6381,7 @@
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
    <source>{title}: {size} to fetch from {address}, {unpacked} on the disk</source>
-   <translation>{title}: {size} von {address} zu holen, {unpacked} auf der Disk</translation>
+   <translation>{title}: {size} von {address} zu holen, {unpacked} auf der Festplatte</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
