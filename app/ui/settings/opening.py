@@ -51,6 +51,13 @@ class SettingsOpening(QObject):
         if self.dialog is not None:
             self.dialog.go(name)
 
+    @Slot(str)
+    def open_row(self, name: str) -> None:
+        """Show the row of a setting."""
+        self.open()
+        if self.dialog is not None:
+            self.dialog.go_to_row(name)
+
     @Slot(bool)
     def _apply(self, loads: bool) -> None:
         apply_appearance(self._theme, self._workspace.settings)
