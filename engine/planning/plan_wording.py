@@ -16,8 +16,8 @@ HEAD_CANNOT = mark("It needs a small model as its draft: a head cannot go on whi
 FITS = mark("It is for models larger than memory, and this one fits.")
 NOTHING_TO_COPY = mark("Every layer fits on the GPU, so that none would have to be copied there.")
 NO_ROOM_IN_POOL = mark("The GPU shares the host's memory, which has no room for what both would need.")
-# What `reason` calls the modes beside plain decoding: in English as ``--mode`` takes them, since the command line speaks
-# English, and in other languages as the window's titles.
+# What `reason` calls the modes beside plain decoding: in English as ``--mode`` takes them, since the command line
+# speaks English, and in other languages as the window's titles.
 NAMES = {
     "lookup": mark("lookup"),
     "dovetail": mark("dovetail"),

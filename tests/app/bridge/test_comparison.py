@@ -79,7 +79,6 @@ def test_what_is_measured_unasked_gives_way_to_it(desk: Desk) -> None:
     quiet = Quiet(desk)
     quiet.look()
     comparison, machine = quiet.workspace.comparison, quiet.machine
-    comparison.asked.connect(quiet.idle.give_way)
     quiet.pass_time()
     assert machine.measuring.running
     comparison.start("say 1", MODES, 8)
