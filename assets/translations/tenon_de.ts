@@ -128,6 +128,11 @@
    <translation>Ein Spiegelserver des Hubs zum Suchen und Herunterladen; leer steht für den Hub selbst.</translation>
   </message>
   <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure every mode, or choose one with a draft for a chat.</source>
+   <translation>Ein Modus mit Entwurf ist vielleicht schneller und wird genommen, sobald Antworten gezeigt haben, was der Entwurf hier bringt: alle Modi messen oder für einen Chat einen Modus mit Entwurf wählen.</translation>
+  </message>
+  <message>
    <location filename="engine/hub/local_import.py" />
    <source>A model cannot be called {name}: give another one with --name.</source>
    <translation>Ein Modell kann nicht {name} heißen: mit --name einen anderen Namen angeben.</translation>

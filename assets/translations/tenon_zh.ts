@@ -120,6 +120,11 @@
    <translation>用于搜索和下载的 Hub 镜像；留空则使用 Hub 本身。</translation>
   </message>
   <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure every mode, or choose one with a draft for a chat.</source>
+   <translation>使用草稿的模式可能更快；在回复显示出草稿在本机的效果之后就会采用：请测量所有模式，或为某个对话选择使用草稿的模式。</translation>
+  </message>
+  <message>
    <location filename="engine/hub/local_import.py" />
    <source>A model cannot be called {name}: give another one with --name.</source>
    <translation>模型不能命名为 {name}：请用 --name 指定其他名称。</translation>
