@@ -128,6 +128,11 @@
    <translation>Ein Spiegelserver des Hubs zum Suchen und Herunterladen; leer steht für den Hub selbst.</translation>
   </message>
   <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure every mode, or choose one with a draft for a chat.</source>
+   <translation>Ein Modus mit Entwurf ist vielleicht schneller und wird genommen, sobald Antworten gezeigt haben, was der Entwurf hier bringt: alle Modi messen oder für einen Chat einen Modus mit Entwurf wählen.</translation>
+  </message>
+  <message>
    <location filename="engine/hub/local_import.py" />
    <source>A model cannot be called {name}: give another one with --name.</source>
    <translation>Ein Modell kann nicht {name} heißen: mit --name einen anderen Namen angeben.</translation>
@@ -1135,6 +1140,56 @@
    <location filename="app/settings/settings.py" />
    <source>Except by the built-in guide</source>
    <translation>Außer vom eingebauten Guide</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a list, not {value}.</source>
+   <translation>Erwartet wird eine Liste, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a number from {least} to {most}, not {value}.</source>
+   <translation>Erwartet wird eine Zahl von {least} bis {most}, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a number from {least} to {most}, or nothing, not {value}.</source>
+   <translation>Erwartet wird eine Zahl von {least} bis {most} oder nichts, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a whole number from {least} to {most}, not {value}.</source>
+   <translation>Erwartet wird eine ganze Zahl von {least} bis {most}, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a whole number from {least} to {most}, or nothing, not {value}.</source>
+   <translation>Erwartet wird eine ganze Zahl von {least} bis {most} oder nichts, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected one of {names}, not {value}.</source>
+   <translation>Erwartet wird eines von {names}, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected text, not {value}.</source>
+   <translation>Erwartet wird ein Text, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected texts by name, not {value}.</source>
+   <translation>Erwartet werden Texte mit Namen, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected true or false, not {value}.</source>
+   <translation>Erwartet wird true oder false, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected values by name, not {value}.</source>
+   <translation>Erwartet werden Werte mit Namen, nicht {value}.</translation>
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />
@@ -3544,6 +3599,11 @@
    <location filename="engine/engine.py" />
    <source>Tenon made a mistake and stopped this reply: try again, and report it if it comes back.</source>
    <translation>Tenon hat einen Fehler gemacht und diese Antwort angehalten: neu versuchen und melden, wenn es wieder geschieht.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/models/lane.py" />
+   <source>Tenon made a mistake here: try again, and report it if it comes back.</source>
+   <translation>Tenon hat hier einen Fehler gemacht: noch einmal versuchen und melden, falls er wiederkommt.</translation>
   </message>
   <message>
    <location filename="app/ui/opener.py" />

@@ -120,6 +120,11 @@
    <translation>用于搜索和下载的 Hub 镜像；留空则使用 Hub 本身。</translation>
   </message>
   <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure every mode, or choose one with a draft for a chat.</source>
+   <translation>使用草稿的模式可能更快；在回复显示出草稿在本机的效果之后就会采用：请测量所有模式，或为某个对话选择使用草稿的模式。</translation>
+  </message>
+  <message>
    <location filename="engine/hub/local_import.py" />
    <source>A model cannot be called {name}: give another one with --name.</source>
    <translation>模型不能命名为 {name}：请用 --name 指定其他名称。</translation>
@@ -1124,6 +1129,56 @@
    <location filename="app/settings/settings.py" />
    <source>Except by the built-in guide</source>
    <translation>内置向导除外</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a list, not {value}.</source>
+   <translation>应为列表，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a number from {least} to {most}, not {value}.</source>
+   <translation>应为 {least} 到 {most} 之间的数，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a number from {least} to {most}, or nothing, not {value}.</source>
+   <translation>应为 {least} 到 {most} 之间的数或留空，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a whole number from {least} to {most}, not {value}.</source>
+   <translation>应为 {least} 到 {most} 之间的整数，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a whole number from {least} to {most}, or nothing, not {value}.</source>
+   <translation>应为 {least} 到 {most} 之间的整数或留空，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected one of {names}, not {value}.</source>
+   <translation>应为 {names} 之一，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected text, not {value}.</source>
+   <translation>应为文本，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected texts by name, not {value}.</source>
+   <translation>应为按名称列出的文本，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected true or false, not {value}.</source>
+   <translation>应为 true 或 false，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected values by name, not {value}.</source>
+   <translation>应为按名称列出的值，而不是 {value}。</translation>
   </message>
   <message>
    <location filename="app/ui/empty_state.py" />
@@ -3530,6 +3585,11 @@
    <location filename="engine/engine.py" />
    <source>Tenon made a mistake and stopped this reply: try again, and report it if it comes back.</source>
    <translation>Tenon 出错了，已停止此回复：请重试，若再次出现请报告。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/models/lane.py" />
+   <source>Tenon made a mistake here: try again, and report it if it comes back.</source>
+   <translation>Tenon 在此出错：请重试；如果再次出现，请报告此问题。</translation>
   </message>
   <message>
    <location filename="app/ui/opener.py" />

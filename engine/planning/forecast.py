@@ -8,12 +8,15 @@ import torch
 
 from engine.hub.installed import cache_folder, models_folder, paired_draft
 from engine.messages import LoadOptions, PlanReport
+from engine.modes import MODES
 from engine.planning.hardware import held_device_bytes
 from engine.planning.hardware_report import HardwareReport, read_report
 from engine.planning.outlook import look_ahead
+from engine.planning.plan_wording import UNTRIED_DRAFT
 from engine.planning.planner import AUTO, choose_plan
 from engine.planning.probes.graphics import Gpu
 from engine.planning.report_messages import plan_report
+from engine.sentences import say
 
 
 def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
@@ -36,11 +39,15 @@ def forecast(options: LoadOptions, held_bytes: int = 0) -> PlanReport:
     taken = choose_plan(auto, outlook)
     plan = outlook.plan
     draft = options.draft or paired_draft(options.model)
-    if draft is not None and plan.draft is None:
+    untried = draft is not None and plan.draft is None
+    if untried:
         plan = look_ahead(replace(auto, draft=draft), report, this_machine=True).plan
     if outlook.plan.chosen is None:
         return plan_report(plan, outlook.context_limit, "", outlook.plan.reason)
-    return plan_report(plan, outlook.context_limit, taken.mode, taken.reason)
+    reason = taken.reason
+    if untried and plan.chosen is not None and MODES[plan.chosen].needs_draft:
+        reason = f"{reason} {say(UNTRIED_DRAFT)}"
+    return plan_report(plan, outlook.context_limit, taken.mode, reason)
 
 
 def _without_model(report: HardwareReport, held_bytes: int) -> HardwareReport:

@@ -15,6 +15,10 @@ NO_DRAFT = mark(
 HEAD_CANNOT = mark("It needs a small model as its draft: a head cannot go on while the model is on its way.")
 FITS = mark("It is for models larger than memory, and this one fits.")
 NOTHING_TO_COPY = mark("Every layer fits on the GPU, so that none would have to be copied there.")
+UNTRIED_DRAFT = mark(
+    "A mode with a draft may be faster, and is taken once replies have shown what the draft is worth here: measure "
+    "every mode, or choose one with a draft for a chat."
+)
 NO_ROOM_IN_POOL = mark("The GPU shares the host's memory, which has no room for what both would need.")
 # What `reason` calls the modes beside plain decoding: in English as ``--mode`` takes them, since the command line
 # speaks English, and in other languages as the window's titles.

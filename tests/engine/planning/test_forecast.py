@@ -13,6 +13,7 @@ from engine.messages import LoadOptions
 from engine.planning import forecast as forecast_module
 from engine.planning.forecast import forecast
 from engine.planning.hardware_report import HardwareReport
+from engine.planning.plan_wording import UNTRIED_DRAFT
 from engine.planning.report_messages import machine_report
 from tests.support.machines import CONFIGS, machine, write_outline
 
@@ -53,8 +54,13 @@ def test_modes_with_a_draft_are_planned_with_the_bundled_one(here: Here) -> None
     dovetail = next(mode for mode in plan.modes if mode.mode == "dovetail")
     assert dovetail.refusal == ""
     assert plan.draft == "guide-draft"
-    # Before replies have shown what that draft is worth, auto leaves it alone.
+    # Before replies have shown what that draft is worth, auto leaves it alone, and says why where it seems faster.
     assert plan.chosen in ("plain", "lookup")
+    taken = next(mode for mode in plan.modes if mode.mode == plan.chosen)
+    assert dovetail.tokens_per_second is not None
+    assert taken.tokens_per_second is not None
+    assert dovetail.tokens_per_second > taken.tokens_per_second
+    assert plan.reason.endswith(UNTRIED_DRAFT)
 
 
 def test_a_machine_that_was_not_measured_says_so(here: Here) -> None:
