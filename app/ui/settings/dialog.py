@@ -102,11 +102,9 @@ class SettingsDialog(RingedDialog):
         self.page_list.choose(next(n for n, page in enumerate(PAGES) if page.name == page_name))
 
     def go_to_row(self, name: str) -> None:
-        """Show the page of a setting, with the focus in its row."""
+        """Show the page of a setting, with the focus in its row: of a number, where it is typed."""
         self.page_list.choose(_page_of(name))
-        row = self.row(name)
-        row.field.controls[0].setFocus(Qt.FocusReason.OtherFocusReason)
-        self.stack.ensureWidgetVisible(row)
+        self.row(name).field.controls[-1].setFocus(Qt.FocusReason.OtherFocusReason)
 
     def say(self, sentence: str) -> None:
         """Say something at the foot, until something else is changed."""
