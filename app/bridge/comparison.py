@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Qt, QTimer, Signal, Slot
 
 from app.bridge.engine_client import EngineClient
+from app.bridge.machine import Machine
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
 from app.chat.comparison import Trial, Verdict, verdict
@@ -33,6 +34,7 @@ class Comparison(QObject):
         client: The engine.
         replies: No comparison runs beside one of them.
         model: Says what a request loads.
+        machine: Nor beside measuring; where that is being stopped, the first trial waits for it.
 
     Attributes:
         trials: Both, as far as they came; nothing before the first comparison.
@@ -40,7 +42,7 @@ class Comparison(QObject):
     """
 
     changed = Signal()
-    began = Signal()
+    asked = Signal()  # a comparison is wanted: what only waits for a quiet moment gives way
 
     def __init__(
         self,
@@ -49,6 +51,7 @@ class Comparison(QObject):
         client: EngineClient,
         replies: Replies,
         model: ModelInEngine,
+        machine: Machine,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -57,6 +60,7 @@ class Comparison(QObject):
         self._client = client
         self._replies = replies
         self._model = model
+        self._machine = machine
         self.trials: tuple[Trial, ...] = ()
         self.clock: Callable[[], float] = monotonic
         self._messages: tuple[ChatMessage, ...] = ()
@@ -64,15 +68,18 @@ class Comparison(QObject):
         self._requests = 0
         self._sent = ""  # the request that runs
         self._sent_at = 0.0
+        self._waits = False  # for the end of measuring
         self._teller = QTimer(self, singleShot=True, interval=_TOLD_MS)
         self._teller.timeout.connect(self.changed)
         client.event_received.connect(self._receive)
         client.stopped.connect(self._engine_stopped)
+        # Queued: an engine that had to be killed for it tells of that first, and what waited for the end goes on.
+        machine.changed.connect(self._machine_changed, Qt.ConnectionType.QueuedConnection)
 
     @property
     def running(self) -> bool:
-        """Whether a trial runs."""
-        return bool(self._sent)
+        """Whether a trial runs, or is about to."""
+        return bool(self._sent) or self._waits
 
     @property
     def verdict(self) -> Verdict | None:
@@ -106,11 +113,17 @@ class Comparison(QObject):
 
         Raises:
             EmptyPrompt: There is no prompt.
-            UsageError: A reply is being written, or a comparison runs.
+            UsageError: A reply is being written, the machine is being measured, or a comparison runs.
         """
         if not prompt.strip():
             raise EmptyPrompt(tr("Write a prompt to compare the modes on."))
-        if self.running or self._replies.busy:
+        self.asked.emit()
+        measuring = self._machine.measuring
+        if measuring.running and not measuring.stopping:
+            raise UsageError(
+                tr("This machine is being measured: compare the modes when that is done, or stop it first.")
+            )
+        if self.running or (self._replies.busy and not measuring.running):
             raise UsageError(
                 tr("A reply is being written: compare the modes when it is done, or stop it first.")
             )
@@ -118,14 +131,19 @@ class Comparison(QObject):
             before = history_for(-1, (), self._system_prompt(ConversationOptions()))
         self._messages, self._max_tokens = (*before, ChatMessage("user", prompt)), max_tokens
         self.trials = tuple(Trial(mode) for mode in modes)
-        self.began.emit()
-        self._model.ensure_engine()
-        self._send_next()
+        self._waits = measuring.running
+        if self._waits:
+            self.changed.emit()
+        else:
+            self._begin()
 
     @Slot()
     def stop(self) -> None:
         """End the running trial and do not begin the other."""
-        if self._sent:
+        if self._waits:
+            self._waits = False
+            self.changed.emit()
+        elif self._sent:
             self._max_tokens = 0
             self._client.cancel(self._sent)
             self._model.cancel_load()
@@ -137,6 +155,16 @@ class Comparison(QObject):
 
     def _system_prompt(self, own: ConversationOptions) -> str:
         return reply_options(self._settings, self._settings.model, own).system_prompt
+
+    def _begin(self) -> None:
+        self._model.ensure_engine()
+        self._send_next()
+
+    @Slot()
+    def _machine_changed(self) -> None:
+        if self._waits and not self._machine.measuring.running:
+            self._waits = False
+            self._begin()
 
     def _send_next(self) -> None:
         trial = next((trial for trial in self.trials if not trial.ended), None)

@@ -38,6 +38,7 @@ class OpenChat(QObject):
         self._shown: int | None = None
         self._blank: ConversationOptions | None = None  # of the chat to come, where the person has set them
         self._told: set[int] = set()  # chats whose model is gone, once it was said
+        self._stand_in = ""  # what new chats take while the model that was chosen for them is gone
 
     def show(self, conversation_id: int | None) -> None:
         """A chat is shown, None for a blank one: its model answers from here on, and the next message loads it."""
@@ -45,15 +46,13 @@ class OpenChat(QObject):
         conversation = None if conversation_id is None else self._library.conversation(conversation_id)
         self._shown = None if conversation is None else conversation.id
         self._blank = None
-        wanted = settings.new_chat_model if conversation is None else conversation.model
+        wanted = self._model_of_new_chats() if conversation is None else conversation.model
         if not wanted or wanted == settings.model:
             return
         if _is_there(wanted):
             settings.new_chat_model = settings.new_chat_model or settings.model
             self._model.adopt(wanted)
-        elif conversation is None:  # the one in use instead, or each chat that is opened would change it
-            settings.new_chat_model = settings.model
-        elif conversation.id not in self._told:
+        elif conversation is not None and conversation.id not in self._told:
             self._told.add(conversation.id)
             self.said.emit(
                 tr(
@@ -62,6 +61,15 @@ class OpenChat(QObject):
                     other=model_name(settings.model),
                 )
             )
+
+    def _model_of_new_chats(self) -> str:
+        """The model chosen for them; while it is gone, the one in use when that was noticed."""
+        chosen = self._settings.new_chat_model
+        if not chosen or _is_there(chosen):
+            self._stand_in = ""
+        elif not self._stand_in or not _is_there(self._stand_in):  # kept, or each chat opened would change it
+            self._stand_in = self._settings.model
+        return self._stand_in or chosen
 
     def take_model(self, ref: str) -> None:
         """The person has chosen a model: for this chat, and for those to come."""

@@ -258,12 +258,16 @@ class Replies(QObject):
         reply = self._running_reply()
         self._save_timer.stop()
         self._sent = ""
-        if reply is not None and reply.state.unfinished:
+        cut = reply is not None and reply.state.unfinished
+        if reply is not None and cut:
             context = self._model.context if self._client.ran_out_of_memory else 0
             trouble = ErrorReport(EngineStopped.__name__, sentence, context=context) if sentence else None
             self._change(replace(reply, state=MessageState.INTERRUPTED, error=sentence, trouble=trouble))
-        self._queue.halt()
-        if not sentence:  # killed because it did not stop: the others need not wait for the next message
+        ended = self._queue.halt()
+        stopped = ended is not None and not cut and bool(self._queue.waiting)
+        # Killed because it did not stop, or gone with a reply that was stopped: the others need not wait for the next
+        # message. With a reply that it cut they do, or one death after another would take them all along.
+        if not sentence or stopped:
             self._queue.resume()
             self._model.ensure_engine()
             self._start_next()

@@ -135,9 +135,10 @@ class Workspace(Conversations):
         self._desk: SettingsDesk | None = None
         self._keep_conversations()
         self.comparison = Comparison(
-            self._library, self.settings, self._client, self._replies, self._model, self
+            self._library, self.settings, self._client, self._replies, self._model, self.machine, self
         )
-        self.comparison.began.connect(self.titles.give_way)
+        self.comparison.asked.connect(self.titles.give_way)
+        self.comparison.asked.connect(self.upkeep.measuring.give_way)
         self._closed = False
 
     @Slot()

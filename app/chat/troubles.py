@@ -45,10 +45,12 @@ class Trouble:
     Attributes:
         title: What happened, in a few words; marked.
         remedy: What to do.
+        setting: The one that settings open at; empty for none.
     """
 
     title: str
     remedy: Remedy
+    setting: str = ""
 
 
 # By the names of the classes in engine/errors.py.
@@ -61,7 +63,7 @@ TROUBLES: dict[str, Trouble] = {
     "UsageError": Trouble(mark("This cannot be done"), Remedy.SETTINGS),
     "EmptyPrompt": Trouble(mark("There is nothing to answer"), Remedy.WRITE),
     "InvalidOption": Trouble(mark("A setting does not work here"), Remedy.SETTINGS),
-    "PromptTooLong": Trouble(mark("The message is longer than the context"), Remedy.SETTINGS),
+    "PromptTooLong": Trouble(mark("The message is longer than the context"), Remedy.SETTINGS, "context"),
     "ImportInvalid": Trouble(mark("The file was not imported"), Remedy.OTHER_FILE),
     "CheckpointError": Trouble(mark("The model cannot be used"), Remedy.OTHER_MODEL),
     "ModelNotFound": Trouble(mark("The model is not there"), Remedy.OTHER_MODEL),
@@ -98,6 +100,11 @@ _CORRECTIONS = {"ram_budget_bytes": Remedy.MEMORY_BUDGET, "context": Remedy.CONT
 def title_of(report: ErrorReport) -> str:
     """What happened, in a few words; marked."""
     return TROUBLES.get(report.kind, TROUBLES["TenonError"]).title
+
+
+def setting_of(report: ErrorReport) -> str:
+    """The setting that an error is about; empty where settings open at their first page."""
+    return TROUBLES.get(report.kind, TROUBLES["TenonError"]).setting
 
 
 def remedy_of(report: ErrorReport) -> Remedy:

@@ -21,6 +21,8 @@ def read_attachment(path: Path) -> Attachment:
         InvalidOption: It cannot be read, or is no text; the sentence names it.
     """
     try:
+        if not path.exists():
+            raise InvalidOption(tr("{name} is not there any more: choose it again.", name=path.name or path))
         if not path.is_file():
             raise InvalidOption(tr("{name} is not a file: attach files one by one.", name=path.name or path))
         check_size(path.name, path.stat().st_size)

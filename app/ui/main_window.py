@@ -160,6 +160,7 @@ class MainWindow(QMainWindow):
         self.shelf.chat_wanted.connect(self._show_chat)
         self.shelf.sidebar_wanted.connect(self.shell.show_sidebar)
         self.files.said.connect(self._say)
+        self.trouble.setting_wanted.connect(self.settings.open_row)
         self.settings.erase_wanted.connect(self.erasing.ask)
         self.settings.applied.connect(self.view.take_settings)
         self.settings.applied.connect(page.show_mode)

@@ -72,7 +72,7 @@ class Toast(QFrame):
         self._words = QVBoxLayout()
         self._words.setSpacing(4)
         self._words.addWidget(self._title)
-        self._words.addWidget(self._label)
+        self._words.addWidget(self._label, 1)  # a single line stands in the middle
         self._words.addLayout(self._below)
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(16, 10, 8, 10)

@@ -493,17 +493,17 @@
   <message>
    <location filename="engine/planning/planner.py" />
    <source>Auto: a draft is given, so dovetail guesses with it.</source>
-   <translation>Auto: ein Entwurf ist angegeben, daher rät dovetail mit ihm.</translation>
+   <translation>Auto: ein Entwurf ist angegeben, daher rät Dovetail mit ihm.</translation>
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
    <source>Auto: lookup needs no second model, and drafts only while that is faster than plain.</source>
-   <translation>Auto: lookup braucht kein zweites Modell und entwirft nur, solange das schneller ist als plain.</translation>
+   <translation>Auto: Nachschlagen braucht kein zweites Modell und entwirft nur, solange das schneller ist als Normal.</translation>
   </message>
   <message>
    <location filename="engine/planning/plan_wording.py" />
    <source>Auto: plain, predicted at {speed}; no other mode is predicted to be faster here.</source>
-   <translation>Auto: plain, vorhergesagt {speed}; kein anderer Modus ist hier laut Vorhersage schneller.</translation>
+   <translation>Auto: Normal, vorhergesagt {speed}; kein anderer Modus ist hier laut Vorhersage schneller.</translation>
   </message>
   <message>
    <location filename="engine/planning/plan_wording.py" />
@@ -513,7 +513,7 @@
   <message>
    <location filename="engine/planning/plan_wording.py" />
    <source>Auto: {mode}, predicted at {speed}, {times} times plain's ({summary}).</source>
-   <translation>Auto: {mode}, vorhergesagt {speed}, das {times}-Fache von plain ({summary}).</translation>
+   <translation>Auto: {mode}, vorhergesagt {speed}, das {times}-Fache von Normal ({summary}).</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -4754,6 +4754,11 @@
    <translation>Dieser Computer</translation>
   </message>
   <message>
+   <location filename="app/bridge/comparison.py" />
+   <source>This machine is being measured: compare the modes when that is done, or stop it first.</source>
+   <translation>Dieser Computer wird gemessen: danach vergleichen oder es vorher anhalten.</translation>
+  </message>
+  <message>
    <location filename="app/bridge/machine.py" />
    <source>This machine is being measured: the reply begins when that is done, or when you stop it.</source>
    <translation>Dieser Computer wird gemessen: die Antwort beginnt, wenn das fertig oder angehalten ist.</translation>
@@ -5375,6 +5380,11 @@
    <translation>Festplatte</translation>
   </message>
   <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>dovetail</source>
+   <translation>Dovetail</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>draft</source>
    <translation>Entwurf</translation>
@@ -5475,6 +5485,16 @@
    <translation>der Header ist kein Objekt</translation>
   </message>
   <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>layer-offload</source>
+   <translation>Schicht-Offload</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>llmcad</source>
+   <translation>LLMCad</translation>
+  </message>
+  <message>
    <location filename="app/ui/model_button.py" />
    <source>loading</source>
    <translation>lädt</translation>
@@ -5483,6 +5503,11 @@
    <location filename="app/ui/model_button.py" />
    <source>loading, {percent}</source>
    <translation>lädt, {percent}</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>lookup</source>
+   <translation>Nachschlagen</translation>
   </message>
   <message>
    <location filename="app/ui/machine/bars.py" />
@@ -5563,6 +5588,11 @@
    <location filename="app/ui/inspector/line_plot.py" />
    <source>now {value} {unit}</source>
    <translation>jetzt {value} {unit}</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>offload</source>
+   <translation>Teil-Offload</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -6111,6 +6141,11 @@
    <location filename="app/ui/models/model_news.py" />
    <source>{name} is not here yet. {message}</source>
    <translation>{name} ist noch nicht hier. {message}</translation>
+  </message>
+  <message>
+   <location filename="app/storage/text_file.py" />
+   <source>{name} is not there any more: choose it again.</source>
+   <translation>{name} ist nicht mehr da: neu auswählen.</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/addon.py" />

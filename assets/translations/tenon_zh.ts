@@ -484,17 +484,17 @@
   <message>
    <location filename="engine/planning/planner.py" />
    <source>Auto: a draft is given, so dovetail guesses with it.</source>
-   <translation>自动：已指定草稿，因此 dovetail 用它猜测。</translation>
+   <translation>自动：已指定草稿，因此 Dovetail 用它猜测。</translation>
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
    <source>Auto: lookup needs no second model, and drafts only while that is faster than plain.</source>
-   <translation>自动：lookup 不需要第二个模型，且仅在比 plain 更快时才打草稿。</translation>
+   <translation>自动：查找不需要第二个模型，且仅在比普通更快时才打草稿。</translation>
   </message>
   <message>
    <location filename="engine/planning/plan_wording.py" />
    <source>Auto: plain, predicted at {speed}; no other mode is predicted to be faster here.</source>
-   <translation>自动：plain，预测 {speed}；据预测，本机上没有更快的模式。</translation>
+   <translation>自动：普通，预测 {speed}；据预测，本机上没有更快的模式。</translation>
   </message>
   <message>
    <location filename="engine/planning/plan_wording.py" />
@@ -504,7 +504,7 @@
   <message>
    <location filename="engine/planning/plan_wording.py" />
    <source>Auto: {mode}, predicted at {speed}, {times} times plain's ({summary}).</source>
-   <translation>自动：{mode}，预测 {speed}，是 plain 的 {times} 倍（{summary}）。</translation>
+   <translation>自动：{mode}，预测 {speed}，是普通的 {times} 倍（{summary}）。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -4739,6 +4739,11 @@
    <translation>本机</translation>
   </message>
   <message>
+   <location filename="app/bridge/comparison.py" />
+   <source>This machine is being measured: compare the modes when that is done, or stop it first.</source>
+   <translation>正在测量本机：请等测量完成后再比较，或先停止测量。</translation>
+  </message>
+  <message>
    <location filename="app/bridge/machine.py" />
    <source>This machine is being measured: the reply begins when that is done, or when you stop it.</source>
    <translation>正在测量本机：测量完成或停止后开始回复。</translation>
@@ -5358,6 +5363,11 @@
    <translation>磁盘</translation>
   </message>
   <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>dovetail</source>
+   <translation>Dovetail</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>draft</source>
    <translation>草稿</translation>
@@ -5458,6 +5468,16 @@
    <translation>其文件头不是对象</translation>
   </message>
   <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>layer-offload</source>
+   <translation>逐层卸载</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>llmcad</source>
+   <translation>LLMCad</translation>
+  </message>
+  <message>
    <location filename="app/ui/model_button.py" />
    <source>loading</source>
    <translation>加载中</translation>
@@ -5466,6 +5486,11 @@
    <location filename="app/ui/model_button.py" />
    <source>loading, {percent}</source>
    <translation>加载中，{percent}</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>lookup</source>
+   <translation>查找</translation>
   </message>
   <message>
    <location filename="app/ui/machine/bars.py" />
@@ -5546,6 +5571,11 @@
    <location filename="app/ui/inspector/line_plot.py" />
    <source>now {value} {unit}</source>
    <translation>现在 {value} {unit}</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>offload</source>
+   <translation>部分卸载</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -6093,6 +6123,11 @@
    <location filename="app/ui/models/model_news.py" />
    <source>{name} is not here yet. {message}</source>
    <translation>{name} 尚未到位。{message}</translation>
+  </message>
+  <message>
+   <location filename="app/storage/text_file.py" />
+   <source>{name} is not there any more: choose it again.</source>
+   <translation>{name} 已不存在：请重新选择。</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/addon.py" />

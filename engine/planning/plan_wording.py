@@ -20,6 +20,15 @@ UNTRIED_DRAFT = mark(
     "every mode, or choose one with a draft for a chat."
 )
 NO_ROOM_IN_POOL = mark("The GPU shares the host's memory, which has no room for what both would need.")
+# What `reason` calls the modes beside plain decoding: in English as ``--mode`` takes them, since the command line
+# speaks English, and in other languages as the window's titles.
+NAMES = {
+    "lookup": mark("lookup"),
+    "dovetail": mark("dovetail"),
+    "offload": mark("offload"),
+    "layer-offload": mark("layer-offload"),
+    "llmcad": mark("llmcad"),
+}
 
 
 def no_room(least_bytes: int, free_bytes: int, beside_draft: bool = False) -> str:
@@ -116,14 +125,14 @@ def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
     if plain.tokens_per_second is None:
         return say(
             "Auto: {mode}, predicted at {speed} ({summary}).",
-            mode=chosen.mode,
+            mode=say(NAMES[chosen.mode]),
             speed=speed,
             summary=chosen.summary,
         )
     times = rate / plain.tokens_per_second
     return say(
         "Auto: {mode}, predicted at {speed}, {times} times plain's ({summary}).",
-        mode=chosen.mode,
+        mode=say(NAMES[chosen.mode]),
         speed=speed,
         times=figure(times, ".2g"),
         summary=chosen.summary,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Comparisons(QObject):
-    """Opens the dialog with an empty prompt, or with that of a message."""
+    """Opens the dialog with what is typed, or with the prompt of a message."""
 
     def __init__(self, theme: Theme, workspace: Workspace, page: ChatPage) -> None:
         super().__init__(page)
@@ -34,8 +34,13 @@ class Comparisons(QObject):
 
     @Slot()
     def open(self) -> None:
-        """With what is typed as the prompt, or with none."""
-        self._open(self._page.composer.text, None)
+        """With what is typed as the prompt, or with the last question of the chat that is shown."""
+        typed, chat = self._page.composer.text, self._page.current
+        messages = [] if chat is None else self._workspace.messages(chat)
+        if messages and not typed.strip():
+            self.open_on(messages[-1].id)
+        else:
+            self._open(typed, None)
 
     @Slot(int)
     def open_on(self, message_id: int) -> None:

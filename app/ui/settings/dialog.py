@@ -95,14 +95,16 @@ class SettingsDialog(RingedDialog):
 
     def row(self, name: str) -> SettingRow:
         """The row of a setting; its page is made where it was not yet."""
-        for number, page in enumerate(PAGES):
-            if any(getattr(item, "name", "") == name for item in page.items()):
-                return self.stack.page(number).rows[name]
-        raise KeyError(name)
+        return self.stack.page(_page_of(name)).rows[name]
 
     def go(self, page_name: str) -> None:
         """Show a page by its name."""
         self.page_list.choose(next(n for n, page in enumerate(PAGES) if page.name == page_name))
+
+    def go_to_row(self, name: str) -> None:
+        """Show the page of a setting, with the focus in its row: of a number, where it is typed."""
+        self.page_list.choose(_page_of(name))
+        self.row(name).field.controls[-1].setFocus(Qt.FocusReason.OtherFocusReason)
 
     def say(self, sentence: str) -> None:
         """Say something at the foot, until something else is changed."""
@@ -263,3 +265,11 @@ class SettingsDialog(RingedDialog):
     def _discard_and_close(self) -> None:
         self.pending.undo()
         super().reject()
+
+
+def _page_of(name: str) -> int:
+    """The number of the page that has a setting."""
+    for number, page in enumerate(PAGES):
+        if any(getattr(item, "name", "") == name for item in page.items()):
+            return number
+    raise KeyError(name)

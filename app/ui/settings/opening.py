@@ -31,9 +31,15 @@ class SettingsOpening(QObject):
     @Slot()
     def open(self) -> None:
         """Show the dialog, or the one that is open."""
+        dialog = self._made()
+        if dialog.isVisible():
+            dialog.activateWindow()
+        else:
+            dialog.open()
+
+    def _made(self) -> SettingsDialog:
         if self.dialog is not None:
-            self.dialog.activateWindow()
-            return
+            return self.dialog
         # Imported when it is opened, so that the window is there sooner.
         from app.ui.settings.desk_actions import DeskActions
         from app.ui.settings.dialog import SettingsDialog
@@ -43,13 +49,20 @@ class SettingsOpening(QObject):
         actions.erase_wanted.connect(self._leave_to_erase)
         self.dialog.applied.connect(self._apply)
         self.dialog.finished.connect(self._forget)
-        self.dialog.open()
+        return self.dialog
 
     def open_page(self, name: str) -> None:
         """Show a page of it."""
         self.open()
-        if self.dialog is not None:
-            self.dialog.go(name)
+        self._made().go(name)
+
+    @Slot(str)
+    def open_row(self, name: str) -> None:
+        """Show the row of a setting."""
+        dialog = self._made()
+        dialog.go_to_row(name)  # first, for what has the focus when a dialog is shown keeps its caret
+        self.open()
+        dialog.stack.ensureWidgetVisible(dialog.row(name))
 
     @Slot(bool)
     def _apply(self, loads: bool) -> None:

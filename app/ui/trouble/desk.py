@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtGui import QGuiApplication
 
 from app.chat.engine_state import EnginePhase, EngineState
-from app.chat.troubles import BAD_END, Remedy, remedy_of, smaller_context, title_of
+from app.chat.troubles import BAD_END, Remedy, remedy_of, setting_of, smaller_context, title_of
 from app.ui import figures
 from app.ui.chat_page import ChatPage
 from app.ui.commands import Commands, Section
@@ -42,6 +42,8 @@ class TroubleDesk(QObject):
         toast: Tells of trouble that no reply has.
         commands: Of the window; those of Help are added.
     """
+
+    setting_wanted = Signal(str)  # its name: settings are to open there
 
     def __init__(
         self, theme: Theme, workspace: Workspace, page: ChatPage, toast: Toast, commands: Commands
@@ -130,6 +132,8 @@ class TroubleDesk(QObject):
         """Do what a button says; then answer again where a reply had the trouble."""
         if remedy is Remedy.DETAILS:
             self.show_details(report)
+        elif remedy is Remedy.SETTINGS and setting_of(report):
+            self.setting_wanted.emit(setting_of(report))
         elif remedy in _COMMANDS:
             self._commands[_COMMANDS[remedy]].trigger()
         elif remedy is Remedy.OTHER_MODEL:

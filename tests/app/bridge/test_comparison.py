@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtCore import QCoreApplication
 
 from app.chat.conversation import MessageState
 from app.chat.conversation_options import ConversationOptions
@@ -10,6 +11,7 @@ from app.chat.engine_state import EnginePhase
 from engine.errors import EmptyPrompt, UsageError
 from engine.messages import ChatMessage
 from tests.app.bridge.conftest import Desk
+from tests.app.bridge.test_idle_measuring import Quiet
 from tests.app.bridge.test_turns import Watching
 
 MODES = ("plain", "lookup")
@@ -71,6 +73,40 @@ def test_it_does_not_run_beside_a_reply_nor_without_a_prompt(desk: Desk) -> None
     with pytest.raises(UsageError, match="A reply is being written"):
         workspace.comparison.start("say 1", MODES, 8)
     workspace.stop(chat)
+
+
+def test_what_is_measured_unasked_gives_way_to_it(desk: Desk) -> None:
+    quiet = Quiet(desk)
+    quiet.look()
+    comparison, machine = quiet.workspace.comparison, quiet.machine
+    quiet.pass_time()
+    assert machine.measuring.running
+    comparison.start("say 1", MODES, 8)
+    assert comparison.running
+    desk.wait(lambda: not comparison.running)
+    assert [trial.text for trial in comparison.trials] == ["w0 ", "w0 "]
+    assert (machine.measuring.running, machine.declined) == (False, False)
+    quiet.pass_time()
+    assert machine.measuring.running  # it is taken up again
+    comparison.start("say 1", MODES, 8)
+    comparison.stop()
+    assert not comparison.running
+    desk.wait(lambda: not machine.measuring.running)
+    QCoreApplication.processEvents()
+    assert (comparison.running, comparison.trials[0].ended) == (False, False)
+
+
+def test_what_the_person_has_measured_is_not_stopped_by_it(desk: Desk) -> None:
+    quiet = Quiet(desk)
+    quiet.look()
+    quiet.machine.measure_speeds()
+    with pytest.raises(UsageError, match="This machine is being measured"):
+        quiet.workspace.comparison.start("say 1", MODES, 8)
+    assert not quiet.machine.measuring.stopping
+    quiet.machine.stop()
+    quiet.workspace.comparison.start("say 1", MODES, 8)  # it waits no longer than that takes
+    desk.wait(lambda: not quiet.workspace.comparison.running)
+    assert quiet.workspace.comparison.verdict is not None
 
 
 def test_what_fails_is_told_and_the_other_mode_still_answers(desk: Desk) -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from app.bridge.engine_client import EngineClient
-from app.bridge.idle_measuring import IdleMeasuring
-from app.bridge.workspace import Workspace
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
 from tests.app.bridge.conftest import Desk
@@ -23,13 +21,9 @@ class Quiet:
         self.machine = self.workspace.machine
         self.said: list[str] = []
         self.machine.said.connect(lambda sentence, lasting: self.said.append(sentence))
-        self.idle = self.watch(self.workspace)
-
-    def watch(self, workspace: Workspace) -> IdleMeasuring:
-        upkeep = workspace.upkeep.measuring
-        upkeep.timer.stop()
-        parts = (workspace._client, workspace._model, workspace._replies, workspace.machine)
-        return IdleMeasuring(*parts, upkeep, lambda: self.now_s)
+        self.idle = self.workspace.upkeep.measuring
+        self.idle._clock = lambda: self.now_s
+        self.idle.note_use()
 
     def pass_time(self, seconds: float = 21.0) -> None:
         self.now_s += seconds

@@ -100,6 +100,9 @@ def test_opening_an_old_chat_leaves_the_model_of_new_chats_as_it_is(desk: Desk) 
     assert model_of_new_chats() == "guide"  # the one in use, as the one chosen last is gone
     workspace.open_conversation(chats[1])
     assert model_of_new_chats() == "guide"
+    desk.answer(workspace, "say 1")
+    (desk.folder / "other").mkdir()  # the disk with it is there again
+    assert model_of_new_chats() == other
 
 
 def test_looking_at_a_conversation_of_the_loaded_model_loads_nothing(desk: Desk) -> None:

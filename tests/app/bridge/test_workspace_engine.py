@@ -67,6 +67,19 @@ def test_what_waited_goes_on_when_the_engine_is_started_otherwise(desk: Desk) ->
 
 
 @needs_signals
+def test_what_waited_goes_on_when_the_engine_dies_with_a_reply_that_was_stopped(desk: Desk) -> None:
+    workspace = desk.open()
+    chat = workspace.send(None, "deaf")
+    waiting = workspace.send(None, "say 1")
+    desk.wait_for_state(workspace, chat, MessageState.STREAMING)
+    workspace.stop(chat)
+    os.kill(desk.client.process_id or 0, signal.SIGKILL)
+    desk.wait_for_state(workspace, waiting, MessageState.COMPLETE)
+    assert workspace.messages(chat)[-1].state is MessageState.STOPPED
+    assert workspace.engine_state().sentence == ""
+
+
+@needs_signals
 def test_an_engine_that_dies_with_a_message_dies_again_with_it_and_nothing_is_lost(desk: Desk) -> None:
     workspace = desk.open()
     chat = workspace.send(None, "die")

@@ -19,7 +19,7 @@ def test_a_text_file_is_read(tmp_path: Path) -> None:
 def test_what_cannot_be_attached_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidOption, match="is not a file"):
         read_attachment(tmp_path)
-    with pytest.raises(InvalidOption, match=r"gone\.txt is not a file"):
+    with pytest.raises(InvalidOption, match=r"gone\.txt is not there any more"):
         read_attachment(tmp_path / "gone.txt")
     (tmp_path / "large.txt").write_bytes(b"x" * (2 << 20))
     with pytest.raises(InvalidOption, match=r"2\.0 MiB"):

@@ -126,6 +126,24 @@ def test_a_message_s_menu_compares_on_its_prompt(window: MainWindow, workspace: 
         dialog.close()
 
 
+def test_the_command_takes_the_last_question_where_nothing_is_typed(
+    window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    def open_dialog() -> tuple[str, bool]:
+        window.commands["compare-modes"].trigger()
+        dialog = next(one for one in window.findChildren(ComparisonDialog) if one.isVisible())
+        found = dialog.prompt.toPlainText(), dialog.context.isHidden()
+        dialog.close()
+        return found
+
+    assert open_dialog() == ("", True)
+    chat = workspace.add_conversation("Chat", 0, "First", "Reply", "Second", "Another reply")
+    window.page.open(chat)
+    assert open_dialog() == ("Second", False)
+    window.page.composer.set_text("Typed")
+    assert open_dialog() == ("Typed", True)
+
+
 def test_replies_stand_one_above_the_other_where_it_is_narrow(
     qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
 ) -> None:

@@ -6,7 +6,9 @@ import xml.etree.ElementTree as ET
 import pytest
 from PySide6.QtCore import QTranslator
 
+from app.chat.choices import MODES
 from app.ui.language import CONTEXT, TRANSLATIONS
+from engine.planning.plan_wording import NAMES
 from tests.support.translations import FORMS, collected, engine_table, translations
 
 _FIGURE = re.compile(r"\{\w+\}|%n")
@@ -57,6 +59,18 @@ def test_the_compiled_file_says_the_same(language: str) -> None:
 @pytest.mark.parametrize("language", ["de", "zh"])
 def test_the_engine_has_what_it_says(language: str) -> None:
     assert (TRANSLATIONS / f"engine_{language}.json").read_text(encoding="utf-8") == engine_table(language)
+
+
+@pytest.mark.parametrize("language", ["de", "zh"])
+def test_the_engine_calls_the_modes_as_the_window_does(language: str) -> None:
+    done = translations(language)
+    assert {"auto", "plain", *NAMES} == {mode.name for mode in MODES}
+    for mode in MODES[2:]:
+        (title,) = done.get(mode.title, (mode.title,))
+        assert done[NAMES[mode.name]] == (title,)
+    reasons = [form for source, (form, *_) in done.items() if source.startswith("Auto: ")]
+    assert reasons
+    assert [words for words in reasons if re.search("plain|lookup|dovetail", words)] == []
 
 
 def test_german_and_chinese_are_not_english() -> None:

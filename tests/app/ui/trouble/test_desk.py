@@ -62,6 +62,18 @@ def test_every_kind_has_its_words_in_the_transcript(window: MainWindow, workspac
         assert notice.details_button.isVisible()
 
 
+def test_settings_open_where_a_message_found_the_context_too_small(
+    window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    failed(window, workspace, ErrorReport("PromptTooLong", "One sentence."), text="")
+    notice_of(window).remedy_button.click()
+    dialog = window.settings.dialog
+    assert dialog is not None
+    assert dialog.row("context").isVisible()
+    assert dialog.focusWidget() in dialog.row("context").field.controls
+    dialog.close()
+
+
 def test_a_smaller_context_is_half_of_it_and_the_reply_is_tried_again(
     window: MainWindow, workspace: FakeWorkspace
 ) -> None:
