@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 from app.settings.control import Control, Names, Number, Switch, Words
 from app.words import tr
 from engine.errors import InvalidOption
+from engine.sentences import figure
 
 if TYPE_CHECKING:
     from app.settings.values import Values
@@ -80,7 +81,7 @@ def switch(default: bool, help_text: str, title: str = "") -> Setting[bool]:
 
     def read(value: Any) -> bool:
         if not isinstance(value, bool):
-            raise InvalidOption(f"Expected true or false, not {value!r}.")
+            raise InvalidOption(tr("Expected true or false, not {value}.", value=repr(value)))
         return value
 
     return Setting(default, help_text, read, title, Switch())
@@ -98,7 +99,9 @@ def choice(
 
     def read(value: Any) -> str:
         if value not in names:
-            raise InvalidOption(f"Expected one of {', '.join(names)}, not {value!r}.")
+            raise InvalidOption(
+                tr("Expected one of {names}, not {value}.", names=", ".join(names), value=repr(value))
+            )
         return str(value)
 
     control = Names(tuple(zip(names, titles or names, strict=True)), offered)
@@ -112,7 +115,14 @@ def whole_number(
 
     def read(value: Any) -> int:
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise InvalidOption(f"Expected a whole number from {least} to {most}, not {value!r}.")
+            raise InvalidOption(
+                tr(
+                    "Expected a whole number from {least} to {most}, not {value}.",
+                    least=least,
+                    most=most,
+                    value=repr(value),
+                )
+            )
         return value
 
     return Setting(default, help_text, read, title, control or Number(least, most))
@@ -138,7 +148,14 @@ def number(
 
     def read(value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-            raise InvalidOption(f"Expected a number from {least:g} to {most:g}, not {value!r}.")
+            raise InvalidOption(
+                tr(
+                    "Expected a number from {least} to {most}, not {value}.",
+                    least=figure(least, "g"),
+                    most=figure(most, "g"),
+                    value=repr(value),
+                )
+            )
         return float(value)
 
     usual = Number(least, most, places, step=10.0**-places)
@@ -162,7 +179,14 @@ def _optional_integer(
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise InvalidOption(f"Expected a whole number from {least} to {most}, or nothing, not {value!r}.")
+            raise InvalidOption(
+                tr(
+                    "Expected a whole number from {least} to {most}, or nothing, not {value}.",
+                    least=least,
+                    most=most,
+                    value=repr(value),
+                )
+            )
         return value
 
     return Setting(None, help_text, read, title, control)
@@ -177,7 +201,14 @@ def optional_number(
         if value is None:
             return None
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not least <= value <= most:
-            raise InvalidOption(f"Expected a number from {least:g} to {most:g}, or nothing, not {value!r}.")
+            raise InvalidOption(
+                tr(
+                    "Expected a number from {least} to {most}, or nothing, not {value}.",
+                    least=figure(least, "g"),
+                    most=figure(most, "g"),
+                    value=repr(value),
+                )
+            )
         return float(value)
 
     return Setting(None, help_text, read, title, control)
@@ -188,7 +219,7 @@ def texts(most: int, help_text: str) -> Setting[tuple[str, ...]]:
 
     def read(value: Any) -> tuple[str, ...]:
         if not isinstance(value, (list, tuple)):
-            raise InvalidOption(f"Expected a list, not {value!r}.")
+            raise InvalidOption(tr("Expected a list, not {value}.", value=repr(value)))
         return tuple(_text(item) for item in value[:most])
 
     return Setting((), help_text, read)
@@ -201,7 +232,7 @@ def texts_by_name(
 
     def read(value: Any) -> Mapping[str, str]:
         if not isinstance(value, dict):
-            raise InvalidOption(f"Expected texts by name, not {value!r}.")
+            raise InvalidOption(tr("Expected texts by name, not {value}.", value=repr(value)))
         return {_text(name): _text(item) for name, item in list(value.items())[-most:]}
 
     return Setting({}, help_text, read, title, control)
@@ -212,7 +243,7 @@ def values_by_name(most: int, help_text: str) -> Setting[Mapping[str, Mapping[st
 
     def read(value: Any) -> Mapping[str, Mapping[str, Any]]:
         if not isinstance(value, dict) or not all(isinstance(own, dict) for own in value.values()):
-            raise InvalidOption(f"Expected values by name, not {value!r}.")
+            raise InvalidOption(tr("Expected values by name, not {value}.", value=repr(value)))
         return {_text(name): dict(own) for name, own in list(value.items())[-most:] if own}
 
     return Setting({}, help_text, read)
@@ -220,5 +251,5 @@ def values_by_name(most: int, help_text: str) -> Setting[Mapping[str, Mapping[st
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise InvalidOption(f"Expected text, not {value!r}.")
+        raise InvalidOption(tr("Expected text, not {value}.", value=repr(value)))
     return value

@@ -1137,6 +1137,56 @@
    <translation>Außer vom eingebauten Guide</translation>
   </message>
   <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a list, not {value}.</source>
+   <translation>Erwartet wird eine Liste, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a number from {least} to {most}, not {value}.</source>
+   <translation>Erwartet wird eine Zahl von {least} bis {most}, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a number from {least} to {most}, or nothing, not {value}.</source>
+   <translation>Erwartet wird eine Zahl von {least} bis {most} oder nichts, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a whole number from {least} to {most}, not {value}.</source>
+   <translation>Erwartet wird eine ganze Zahl von {least} bis {most}, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a whole number from {least} to {most}, or nothing, not {value}.</source>
+   <translation>Erwartet wird eine ganze Zahl von {least} bis {most} oder nichts, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected one of {names}, not {value}.</source>
+   <translation>Erwartet wird eines von {names}, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected text, not {value}.</source>
+   <translation>Erwartet wird ein Text, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected texts by name, not {value}.</source>
+   <translation>Erwartet werden Texte mit Namen, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected true or false, not {value}.</source>
+   <translation>Erwartet wird true oder false, nicht {value}.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected values by name, not {value}.</source>
+   <translation>Erwartet werden Werte mit Namen, nicht {value}.</translation>
+  </message>
+  <message>
    <location filename="app/ui/empty_state.py" />
    <source>Explain how a hash table works</source>
    <translation>Erkläre, wie eine Hashtabelle funktioniert</translation>
@@ -3544,6 +3594,11 @@
    <location filename="engine/engine.py" />
    <source>Tenon made a mistake and stopped this reply: try again, and report it if it comes back.</source>
    <translation>Tenon hat einen Fehler gemacht und diese Antwort angehalten: neu versuchen und melden, wenn es wieder geschieht.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/models/lane.py" />
+   <source>Tenon made a mistake here: try again, and report it if it comes back.</source>
+   <translation>Tenon hat hier einen Fehler gemacht: noch einmal versuchen und melden, falls er wiederkommt.</translation>
   </message>
   <message>
    <location filename="app/ui/opener.py" />

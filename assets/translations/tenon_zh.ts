@@ -1126,6 +1126,56 @@
    <translation>内置向导除外</translation>
   </message>
   <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a list, not {value}.</source>
+   <translation>应为列表，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a number from {least} to {most}, not {value}.</source>
+   <translation>应为 {least} 到 {most} 之间的数，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a number from {least} to {most}, or nothing, not {value}.</source>
+   <translation>应为 {least} 到 {most} 之间的数或留空，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a whole number from {least} to {most}, not {value}.</source>
+   <translation>应为 {least} 到 {most} 之间的整数，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected a whole number from {least} to {most}, or nothing, not {value}.</source>
+   <translation>应为 {least} 到 {most} 之间的整数或留空，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected one of {names}, not {value}.</source>
+   <translation>应为 {names} 之一，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected text, not {value}.</source>
+   <translation>应为文本，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected texts by name, not {value}.</source>
+   <translation>应为按名称列出的文本，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected true or false, not {value}.</source>
+   <translation>应为 true 或 false，而不是 {value}。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/setting.py" />
+   <source>Expected values by name, not {value}.</source>
+   <translation>应为按名称列出的值，而不是 {value}。</translation>
+  </message>
+  <message>
    <location filename="app/ui/empty_state.py" />
    <source>Explain how a hash table works</source>
    <translation>解释哈希表的工作原理</translation>
@@ -3530,6 +3580,11 @@
    <location filename="engine/engine.py" />
    <source>Tenon made a mistake and stopped this reply: try again, and report it if it comes back.</source>
    <translation>Tenon 出错了，已停止此回复：请重试，若再次出现请报告。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/models/lane.py" />
+   <source>Tenon made a mistake here: try again, and report it if it comes back.</source>
+   <translation>Tenon 在此出错：请重试；如果再次出现，请报告此问题。</translation>
   </message>
   <message>
    <location filename="app/ui/opener.py" />

@@ -1,4 +1,4 @@
-"""What the window shows goes through `tr`."""
+"""What the window shows goes through `tr`, and what the engine says through `say`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from engine import errors
 
 UI = Path(__file__).resolve().parents[2] / "app" / "ui"
 # What puts words before a person, and which of its arguments they are; all where none is named.
@@ -171,3 +173,42 @@ def test_the_window_shows_only_translated_texts() -> None:
         if place not in WITHOUT_WORDS:
             wrong += [f"{place} {one}" for one in (*shown_as_written(tree), *phrases(tree))]
     assert wrong == []
+
+
+# --- what errors and notices say -----------------------------------------------------------------------------------
+
+ROOT = UI.parents[1]
+# Of an error or a notice the person reads the sentence; details are for who mends it.
+SAYING = {name for name, value in vars(errors).items() if isinstance(value, type)} | {"Notice", "ErrorReport"}
+# The command line is English, what the trainer says is for the project, and a cancelled request is never shown.
+IN_ENGLISH = ("engine/cli/", "engine/training/", "app/__main__.py")
+NEVER_SHOWN = {"Cancelled"}
+
+
+def said_as_written(tree: ast.AST) -> list[str]:
+    """Sentences of errors and notices that are literals and not translated."""
+    found = []
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        if name_of(call) in SAYING - NEVER_SHOWN:
+            sentences = [*call.args[:2], *(word.value for word in call.keywords if word.arg == "message")]
+            for literal in (one for sentence in sentences for one in literals(sentence)):
+                if _PHRASE.search(literal.value):
+                    found.append(f"line {literal.lineno}: {literal.value!r}")
+    return found
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["raise InvalidOption('Choose another one.')", "emit(Notice(request, f'There is no {name} here.'))"],
+)
+def test_a_literal_that_is_said_would_be_found(code: str) -> None:
+    assert len(said_as_written(ast.parse(code))) == 1
+
+
+def test_errors_and_notices_go_through_say_or_tr() -> None:
+    found = {}
+    for path in (*(ROOT / "engine").rglob("*.py"), *(ROOT / "app").rglob("*.py")):
+        place = path.relative_to(ROOT).as_posix()
+        if not place.startswith(IN_ENGLISH):
+            found[place] = said_as_written(ast.parse(path.read_text(encoding="utf-8")))
+    assert {place: lines for place, lines in found.items() if lines} == {}

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 
+from app.words import tr
 from engine.errors import TenonError
 
 _log = logging.getLogger(__name__)
@@ -103,5 +104,5 @@ def _outcome(work: Callable[[], object]) -> tuple[object, TenonError | None]:
     except Exception as error:  # a mistake in one piece of work must not end the thread that does the others
         _log.exception("Work in a lane failed")
         return None, TenonError(
-            "Tenon made a mistake here: try again, and report it if it comes back.", repr(error)
+            tr("Tenon made a mistake here: try again, and report it if it comes back."), repr(error)
         )

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.ui import figures
 from app.ui.machine.words import speed_figure
+from app.ui.placing import mirrored
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -163,28 +164,41 @@ class Legend(QWidget):
     def set_assumed(self, assumed: bool) -> None:
         """Whether predictions come from speeds that were never measured."""
         self._assumed = assumed
-        self.update()
+        self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """One below the other where they have no room side by side."""
+        self._fit()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint both with their words."""
         painter = QPainter(self)
-        font = self._theme.font(TextStyle.SMALL)
-        painter.setFont(font)
-        metrics = QFontMetricsF(font)
-        middle, x = self.height() / 2, 0.0
-        predicted = tr("predicted, from assumed speeds") if self._assumed else tr("predicted")
-        for words, role, width, height in (
-            (tr("measured"), "g3", 14, 9),
-            (predicted, "map", _MARK_PX, 14),
-        ):
-            painter.fillRect(QRectF(x, middle - height / 2, width, height), self._theme.color(role))
+        painter.setFont(self._theme.font(TextStyle.SMALL))
+        for (words, role, width, height), box in zip(self._entries(), self._boxes(), strict=True):
+            mark = QRectF(box.left(), box.center().y() - height / 2, width, height)
+            painter.fillRect(mirrored(self, mark), self._theme.color(role))
             painter.setPen(self._theme.color("sub"))
-            box = QRectF(x + width + 6, 0, metrics.horizontalAdvance(words) + 2, self.height())
-            painter.drawText(box, _LEFT, words)
-            x = box.right() + 16
+            painter.drawText(mirrored(self, box.adjusted(width + 6, 0, 0, 0)), _LEFT, words)
+
+    def _entries(self) -> tuple[tuple[str, str, float, float], ...]:
+        """Words, colour, width and height of what stands before them."""
+        predicted = tr("predicted, from assumed speeds") if self._assumed else tr("predicted")
+        return (tr("measured"), "g3", 14, 9), (predicted, "map", _MARK_PX, 14)
+
+    def _boxes(self) -> list[QRectF]:
+        metrics, line = QFontMetricsF(self._theme.font(TextStyle.SMALL)), self._theme.type.px(20)
+        boxes: list[QRectF] = []
+        left, top = 0.0, 0.0
+        for words, _, width, _ in self._entries():
+            needed = width + 6 + metrics.horizontalAdvance(words) + 2
+            if boxes and left + needed > self.width():
+                left, top = 0.0, top + line
+            boxes.append(QRectF(left, top, needed, line))
+            left += needed + 16
+        return boxes
 
     def _fit(self) -> None:
-        self.setFixedHeight(self._theme.type.px(20))
+        self.setFixedHeight(round(self._boxes()[-1].bottom()))
         self.update()
 
 

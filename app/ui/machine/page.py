@@ -10,6 +10,7 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPushButton
 
 from app.ui.choice_popup import Choice
+from app.ui.elided_label import ElidedLabel
 from app.ui.machine.cards import Cards
 from app.ui.machine.gpu_section import GpuSection
 from app.ui.machine.measure_panel import MeasurePanel
@@ -49,7 +50,7 @@ class MachinePage(PlacePage):
         self._model = ""  # empty is the one chosen for the chat
         self._context: int | None = None
         self._options: LoadOptions | None = None  # whose plan was asked for
-        self._state = QLabel(self)
+        self._state = ElidedLabel(parent=self)
         self._state_below = QLabel(self)
         for label in (self._state, self._state_below):
             label.setProperty("kind", "sub")

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePol
 
 from app.chat.model_entries import DownloadEntry, Fit, ListedModel, fit_of
 from app.ui import figures
+from app.ui.elided_label import ElidedLabel
 from app.ui.flow import Flow
-from app.ui.models.elided_label import ElidedLabel
 from app.ui.models.tag import Tag
 from app.ui.models.wording import best_mode, fit_title, joined, licence_title, memory_words, speed_in_words
 from app.ui.share_bar import ShareBar

@@ -9,7 +9,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.chat.model_entries import DownloadEntry
-from app.ui.models.elided_label import ElidedLabel
+from app.ui.elided_label import ElidedLabel
 from app.ui.models.ruled_row import RuledRow
 from app.ui.models.wording import download_words
 from app.ui.share_bar import ShareBar

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 from app.chat.choices import model_name
 from app.chat.model_entries import InstalledEntry, ListedModel
 from app.ui import figures
-from app.ui.models.elided_label import ElidedLabel
+from app.ui.elided_label import ElidedLabel
 from app.ui.models.ruled_row import RuledRow
 from app.ui.models.tag import Tag
 from app.ui.models.wording import joined, kind_title, licence_title

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushBut
 
 from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
-from app.ui.models.elided_label import ElidedLabel
+from app.ui.elided_label import ElidedLabel
 from app.ui.models.tag import Tag, Tone
 from app.ui.models.wording import best_mode, fit_title, joined, licence_title
 from app.ui.theme.icons import tinted_pixmap

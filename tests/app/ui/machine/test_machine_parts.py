@@ -152,3 +152,16 @@ def test_figures_and_sentences() -> None:
     assert plan_notes(replace(plan(), profiled=True))[0].startswith(
         "Predicted from this machine's speeds and from"
     )
+
+
+def test_a_narrow_legend_has_its_words_below_one_another(qtbot: QtBot, theme: Theme) -> None:
+    legend = Legend(theme)
+    qtbot.addWidget(legend)
+    legend.set_assumed(True)
+    legend.show()
+    legend.resize(400, legend.height())
+    one_line = legend.height()
+    legend.resize(150, one_line)
+    assert legend.height() == 2 * one_line
+    legend.resize(400, legend.height())
+    assert legend.height() == one_line
