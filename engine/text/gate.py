@@ -9,8 +9,8 @@ sum ("7 + 5 = 12") is one too: it is worked out again, and a wrong one becomes t
 other text (a playground text, whatever another model writes) is passed on at once and unchanged. Models without a
 ``guide.json`` have no gate.
 
-To a topic's own question, which the gate may just have offered, the topic's answer is shown however unsure the model is;
-any other unsure reply to it brings other topics, never that one again.
+To a topic's own question, which the gate may just have offered, the topic's answer is shown however unsure the model
+is; any other unsure reply to it brings other topics, never that one again.
 
     gate = Gate.read(model_folder)            # None for every other model
     held = gate.hold(question)
