@@ -233,7 +233,7 @@ def _row(
     by_kind = {str(kind): _speed([reply for own, reply in replies if own == kind]) for kind in kinds}
     firsts = sorted(one.time_to_first_token_ms or 0.0 for one in timings)
     forwards = sum(one.target_forwards for one in timings)
-    tested = sum(one.draft_n_accepted / one.acceptance_rate for one in timings if one.acceptance_rate)
+    tested = sum(one.draft_n_tested for one in timings)
     last = replies[-1][1]
     return BenchmarkRow(
         mode=mode,

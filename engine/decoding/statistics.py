@@ -98,6 +98,7 @@ class ReplyClock:
             if self.predicted_n > 1 and predicted_s > 0
             else None,
             draft_n=self.draft_n,
+            draft_n_tested=tested,
             draft_n_accepted=self.draft_n_accepted,
             acceptance_rate=sum(self._accepted) / tested if tested else None,
             mean_acceptance_length=(self.predicted_n - 1) / self.target_forwards

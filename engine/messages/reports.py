@@ -97,7 +97,7 @@ class Timings:
 
     ``acceptance_rate`` = accepted / path positions tested; a position is tested when its parent was accepted and it
     has drafted children. ``mean_acceptance_length`` (tau) = tokens emitted per target forward of decoding.
-    ``draft_n`` and ``draft_n_accepted`` count nodes.
+    ``draft_n`` and ``draft_n_accepted`` count nodes, ``draft_n_tested`` path positions.
     """
 
     prompt_n: int = 0
@@ -109,6 +109,7 @@ class Timings:
     predicted_ms: float = 0.0
     predicted_per_second: float | None = None
     draft_n: int = 0
+    draft_n_tested: int = 0
     draft_n_accepted: int = 0
     acceptance_rate: float | None = None
     mean_acceptance_length: float | None = None
@@ -205,7 +206,7 @@ class Reply:
     drafted_text: tuple[tuple[int, int], ...] = ()
 
     def as_json(self) -> dict[str, Any]:
-        """The object of ``--json``: plain types, the keys of ARCHITECTURE.md's Statistics."""
+        """The object of ``--json``: plain types."""
         whole = asdict(self)
         del whole["plan"]["mode"]
         del whole["drafted_text"]

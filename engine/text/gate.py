@@ -9,6 +9,9 @@ sum ("7 + 5 = 12") is one too: it is worked out again, and a wrong one becomes t
 other text (a playground text, whatever another model writes) is passed on at once and unchanged. Models without a
 ``guide.json`` have no gate.
 
+To a topic's own question, which the gate may just have offered, the topic's answer is shown however unsure the model
+is; any other unsure reply to it brings other topics, never that one again.
+
     gate = Gate.read(model_folder)            # None for every other model
     held = gate.hold(question)
     shown = held.feed(piece, probability)     # "" while the reply may still be a guide reply
@@ -33,6 +36,7 @@ UNSURE = "I am not sure what you mean. Did you mean:"
 OR_ELSE = "Or did you mean:"
 _SUM = re.compile(r"(\d+) ([-+*/]) (\d+) = (\d+)")
 _SUM_START = re.compile(r"\d+( ([-+*/]( (\d+( (=( (\d+)?)?)?)?)?)?)?)?")
+_AROUND = re.compile(r"^[\W_]+|[\W_]+$")
 _WORD = re.compile(r"[a-z0-9]+(?:[.'-][a-z0-9]+)*")
 
 
@@ -81,6 +85,11 @@ def question_words(text: str) -> list[str]:
     ]
 
 
+def _plain(question: str) -> str:
+    """A question without what people leave out or add: its case, further blanks, the marks around it."""
+    return _AROUND.sub("", " ".join(question.lower().split()))
+
+
 def sum_holds(reply: str, question: str) -> bool:
     """Whether a reply such as "7 + 5 = 12" is right and about numbers of the question."""
     parts = _SUM.fullmatch(reply.strip())
@@ -120,6 +129,11 @@ class Gate:
         except (KeyError, TypeError, json.JSONDecodeError) as error:
             raise ValueError(f"{path} is damaged: {error!r}") from error
 
+    def asked(self, question: str) -> Topic | None:
+        """The topic whose own question this is, but for case, blanks and the marks around it."""
+        plain = _plain(question)
+        return next((topic for topic in self.topics if _plain(topic.question) == plain), None)
+
     def nearest(self, question: str, number: int = SUGGESTIONS) -> tuple[Topic, ...]:
         """The topics whose usual questions share most with ``question``, nearest first; none when nothing is shared.
 
@@ -155,9 +169,13 @@ class Gate:
             wrong = not sum_holds(reply, question)
             refusals = [topic.answer for topic in self.topics if topic.name == REFUSAL]
             return Verdict(refusals[0] if wrong and refusals else reply, wrong and bool(refusals), confidence)
-        if confidence >= self.threshold:
+        asked = self.asked(question)
+        # The start of the answer is enough: a limit on tokens may have cut it short.
+        answered = asked is not None and asked.answer.startswith(reply.strip())
+        if confidence >= self.threshold or answered:
             return Verdict(reply, replaced=False, confidence=confidence)
-        topics = self.nearest(question)
+        near = self.nearest(question, SUGGESTIONS + 1)
+        topics = tuple(topic for topic in near if topic is not asked)[:SUGGESTIONS]
         if not topics:
             return Verdict(reply, replaced=False, confidence=confidence)
         # An unsure "I do not know that" stays: it is often right, and near topics help where it is not.

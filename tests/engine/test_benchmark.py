@@ -17,7 +17,21 @@ from engine.benchmark import (
 from engine.cli import main
 from engine.engine import Engine
 from engine.hub.installed import cache_folder
-from engine.messages import Cancel, ErrorReport, Event, Failed, Generate, LoadOptions, PromptKind
+from engine.messages import (
+    Cancel,
+    Command,
+    ErrorReport,
+    Event,
+    Failed,
+    Finished,
+    Generate,
+    LoadOptions,
+    Memory,
+    Plan,
+    PromptKind,
+    Reply,
+    Timings,
+)
 from engine.planning.profile import read_profile
 from tests.support.machines import CONFIGS, write_outline
 
@@ -99,6 +113,28 @@ def test_events_of_other_requests_are_left_alone() -> None:
     assert commands[1] == Cancel(commands[0].request_id)
     benchmark.take(Failed(commands[0].request_id, ErrorReport("Cancelled", "Stopped.")))
     assert finished(seen) == BenchmarkFinished((), cancelled=True)
+
+
+def test_replies_whose_drafts_all_failed_count_in_the_acceptance_rate() -> None:
+    commands: list[Command] = []
+    seen: list[BenchmarkEvent] = []
+    benchmark = Benchmark(LoadOptions(), ["lookup"], commands.append, seen.append, PROMPTS)
+    benchmark.start()
+    # The first reply warms up and counts nowhere.
+    for tested, accepted in ((4, 4), (30, 10), (10, 0)):
+        timings = Timings(
+            draft_n=tested,
+            draft_n_tested=tested,
+            draft_n_accepted=accepted,
+            acceptance_rate=accepted / tested,
+        )
+        asked = commands[-1]
+        assert isinstance(asked, Generate)
+        reply = Reply(
+            "", (), (), "lookup", "m", None, "fp32", {}, "end", Plan("lookup", ""), timings, Memory()
+        )
+        benchmark.take(Finished(asked.request_id, reply))
+    assert finished(seen).rows[0].acceptance_rate == 10 / 40
 
 
 @pytest.mark.usefixtures("small_measurements")

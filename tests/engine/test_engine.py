@@ -392,7 +392,7 @@ def test_the_guide_s_gate_offers_topics_where_it_is_unsure(
     threshold: float, replaced: bool, client: EngineClient, tmp_path: Path
 ) -> None:
     folder = write_checkpoint(tmp_path / "model")
-    question = [user("how fast is it")]
+    question = [user("how fast is that")]
     free = client.answer(question, folder, max_tokens=12)
     topic = {
         "name": "speed",

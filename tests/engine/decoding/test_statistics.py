@@ -34,7 +34,8 @@ def test_rates_by_position_are_of_the_rounds_that_tested_it() -> None:
     timings = clock.timings()
     assert timings.acceptance_by_position == pytest.approx((2 / 3, 1 / 2, 1.0))
     assert timings.acceptance_rate == pytest.approx(4 / 6)
-    assert (timings.draft_n, timings.draft_n_accepted, timings.target_forwards) == (9, 4, 3)
+    assert (timings.draft_n, timings.draft_n_tested, timings.draft_n_accepted) == (9, 6, 4)
+    assert timings.target_forwards == 3
     assert timings.mean_acceptance_length == pytest.approx(7 / 3)
     assert (timings.draft_ms, timings.verify_ms) == pytest.approx((6.0, 15.0))
 

@@ -28,6 +28,13 @@ STOP = Topic(
     "Press **Escape** to stop a reply.",
     {"stop": 3.0, "reply": 1.0},
 )
+DELETE = Topic(
+    "delete-chat",
+    "Delete chat",
+    "How do I delete a chat?",
+    "Press **Delete** to delete a chat.",
+    {"delete": 3.0, "chat": 1.0},
+)
 REFUSE = Topic("refuse", "Refuse", "?", "I do not know that, for I am small.", {})
 GATE = Gate(0.7, (RENAME, STOP, REFUSE))
 
@@ -97,6 +104,25 @@ def test_a_stopped_reply_keeps_what_was_written() -> None:
 def test_unknown_words_offer_nothing_and_change_nothing() -> None:
     assert GATE.nearest("zebra") == ()
     assert not GATE.judge("zebra", RENAME.answer, 0.1).replaced
+
+
+@pytest.mark.parametrize("question", [STOP.question, " how do  I stop a reply", "- HOW DO I STOP A REPLY ?!"])
+def test_a_topic_s_own_question_is_answered_however_unsure_the_answer(question: str) -> None:
+    assert stream(STOP.answer, 0.1, question) == ("", STOP.answer, False)
+
+
+def test_a_topic_s_own_question_is_never_offered_again() -> None:
+    gate = Gate(0.7, (RENAME, DELETE, REFUSE))
+    assert gate.nearest(RENAME.question) == (RENAME, DELETE)
+    astray = gate.judge(RENAME.question, DELETE.answer, 0.1)
+    assert (astray.replaced, astray.topics) == (True, (DELETE,))
+    assert gate.judge(RENAME.question, REFUSE.answer, 0.1).topics == (DELETE,)
+    # With nothing else to offer the reply stays as it is.
+    assert GATE.judge(RENAME.question, REFUSE.answer, 0.1).text == REFUSE.answer
+
+
+def test_an_answer_to_a_topic_s_own_question_that_was_cut_short_is_shown() -> None:
+    assert GATE.judge(STOP.question, STOP.answer[:12], 0.1).text == STOP.answer[:12]
 
 
 def test_endings_and_plurals_find_the_topic() -> None:
