@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from itertools import accumulate
 
 from PySide6.QtCore import QPointF, QRect, QRectF, QSize, Qt
@@ -44,7 +45,6 @@ class TableCell:
 
     Attributes:
         natural_width: What it takes when nothing in it is wrapped, in px.
-        word_width: What its longest word takes, in px.
     """
 
     def __init__(self, theme: Theme, markdown: str, alignment: Qt.AlignmentFlag, head: bool) -> None:
@@ -56,21 +56,30 @@ class TableCell:
         self.document = QTextDocument()
         self.document.setDocumentMargin(0)
         self.document.setDefaultFont(font)
-        option = QTextOption(alignment)
-        option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
-        option.setWrapMode(QTextOption.WrapMode.WordWrap)
-        self.document.setDefaultTextOption(option)
+        self._option = QTextOption(alignment)
+        self._option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+        self._wrap(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
         formulas = set_markdown(self.document, markdown, NO_HTML_MARKDOWN)
         style_markdown(self.document, theme, font, line_height=theme.type.line_height(TextStyle.TABLE))
         self.awaited = place_formulas(self.document, formulas, theme)
         self.document.setTextWidth(-1)
         self.natural_width = self.document.idealWidth() + 1
-        self.word_width = self.natural_width  # a formula becomes smaller rather than be parted
-        if not formulas:
-            self.document.setTextWidth(1)
-            self.word_width = self.document.idealWidth() + 1
-        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self.document.setDefaultTextOption(option)
+        self._has_formulas = bool(formulas)
+
+    @cached_property
+    def word_width(self) -> float:
+        """What its longest word takes, in px. Only a table that is too wide asks: it lays the text out twice more."""
+        if self._has_formulas:  # one becomes smaller rather than be parted
+            return self.natural_width
+        self._wrap(QTextOption.WrapMode.WordWrap)
+        self.document.setTextWidth(1)
+        width = self.document.idealWidth() + 1
+        self._wrap(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        return width
+
+    def _wrap(self, mode: QTextOption.WrapMode) -> None:
+        self._option.setWrapMode(mode)
+        self.document.setDefaultTextOption(self._option)
 
     def search(self, pattern: re.Pattern[str] | None) -> None:
         """See where a pattern is; None ends the search."""
@@ -161,11 +170,13 @@ class TableGrid(QWidget):
         pad = 2 * _PAD_X_PX
         px = self._theme.type.px
         natural = [max(row[c].natural_width for row in self._rows) + pad for c in columns]
-        words = [max(row[c].word_width for row in self._rows) + pad for c in columns]
-        least = [
-            min(whole, max(px(_LEAST_COLUMN_PX), min(word, px(_WIDEST_WORD_PX), width / 2)))
-            for whole, word in zip(natural, words, strict=True)
-        ]
+        least = natural
+        if sum(natural) > width:
+            words = [max(row[c].word_width for row in self._rows) + pad for c in columns]
+            least = [
+                min(whole, max(px(_LEAST_COLUMN_PX), min(word, px(_WIDEST_WORD_PX), width / 2)))
+                for whole, word in zip(natural, words, strict=True)
+            ]
         roomy = min(px(_ROOMY_COLUMN_PX), 0.6 * width)
         self._widths = column_widths(natural, least, float(width), roomy)
         self._heights = [
