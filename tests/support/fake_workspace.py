@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,15 @@ from tests.support.instant_lexer_maker import InstantLexerMaker
 from tests.support.instant_typesetter import InstantTypesetter
 
 DAY_S = 86_400.0
+
 READY = EngineState(EnginePhase.READY, "guide", "Tenon guide", "fp32")
+
+
+def moment_of(age_s: float, now: datetime) -> float:
+    """When something of this age was: what is younger than a day was today, also shortly after midnight."""
+    days, part = divmod(age_s / DAY_S, 1)
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    return (midnight + (1 - part) * (now - midnight) - timedelta(days=days)).timestamp()
 
 
 def statistics(tokens: int = 120, **changes: object) -> ReplyStatistics:
@@ -236,7 +245,7 @@ class FakeWorkspace(FakeShelf):
 
     def add_conversation(self, title: str, age_s: float = 0.0, *turns: str) -> int:
         """A stored conversation whose turns are a person's and the model's in alternation."""
-        moment = time.time() - age_s
+        moment = moment_of(age_s, datetime.now())
         conversation = Conversation(self._take_id(), title, moment, moment)
         self._library.put_conversation(conversation)
         for number, text in enumerate(turns):

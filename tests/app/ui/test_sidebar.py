@@ -13,7 +13,7 @@ from app.ui.sidebar.age_groups import age_group
 from app.ui.sidebar.conversation_model import BUSY_ROLE
 from app.ui.sidebar.places_nav import PlacesNav
 from app.ui.theme.theme import Theme
-from tests.support.fake_workspace import DAY_S, FakeWorkspace
+from tests.support.fake_workspace import DAY_S, FakeWorkspace, moment_of
 
 
 def titles(window: MainWindow) -> list[str]:
@@ -217,3 +217,15 @@ def test_the_download_under_way_stands_at_the_foot(qtbot: QtBot, theme: Theme) -
     with qtbot.waitSignal(nav.requested) as asked:
         qtbot.mouseClick(nav.download, Qt.MouseButton.LeftButton)
     assert asked.args == [MODELS]
+
+
+@pytest.mark.parametrize(
+    "now", [datetime(2026, 3, 2, 0, 0, 1), datetime(2026, 3, 2, 0, 0, 30), datetime(2026, 3, 2, 23, 59, 59)]
+)
+def test_chats_of_tests_are_of_their_day_at_midnight_too(now: datetime) -> None:
+    ages = [0.0, 60.0, 3600.0, DAY_S, 1.5 * DAY_S, 8 * DAY_S]
+    moments = [moment_of(age, now) for age in ages]
+    assert moments == sorted(moments, reverse=True)
+    assert moments[0] == now.timestamp()
+    groups = [age_group(moment, now.date()) for moment in moments]
+    assert groups == ["Today", "Today", "Today", "Yesterday", "Yesterday", "Older"]
