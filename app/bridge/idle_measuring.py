@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, Slot
 
 from app.bridge.engine_client import EngineClient
+from app.bridge.idle_watch import IdleWatch
 from app.bridge.machine import Machine
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
@@ -17,7 +18,7 @@ _LOOK_MS = 5_000
 _QUIET_S = 20.0
 
 
-class IdleMeasuring(QObject):
+class IdleMeasuring(IdleWatch):
     """Looks every few seconds whether the engine has been quiet for a while, until the machine's speeds are known.
 
     The first question stops what the welcome page measures, and so it does here; it is taken up again later. What
@@ -40,25 +41,14 @@ class IdleMeasuring(QObject):
         parent: QObject | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(client, _LOOK_MS, parent, clock)
         self._model = model
         self._replies = replies
         self._machine = machine
-        self._clock = clock
-        self._used = clock()
         self._looked = self._runs = self._gave_way = False
-        client.event_received.connect(self.note_use)
         replies.asked.connect(self.give_way)
         machine.changed.connect(self._machine_changed)
-        self.timer = QTimer(self)
-        self.timer.setInterval(_LOOK_MS)
         self.timer.timeout.connect(self.look)
-        self.timer.start()
-
-    @Slot()
-    def note_use(self) -> None:
-        """The engine is in use now."""
-        self._used = self._clock()
 
     @Slot()
     def look(self) -> None:
@@ -68,7 +58,7 @@ class IdleMeasuring(QObject):
             self.timer.stop()
         elif self._replies.busy or self._model.state.phase is not EnginePhase.READY:
             self.note_use()
-        elif self._clock() - self._used < _QUIET_S:
+        elif self.quiet_s < _QUIET_S:
             return
         elif machine.report is None and not self._looked:
             self._looked = True

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer, Slot
+from PySide6.QtCore import QObject, Slot
 
 from app.bridge.engine_client import EngineClient
+from app.bridge.idle_watch import IdleWatch
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
 from app.chat.engine_state import EnginePhase
@@ -16,7 +17,7 @@ from app.settings.settings import Settings
 _LOOK_MS = 15_000
 
 
-class IdleUnload(QObject):
+class IdleUnload(IdleWatch):
     """Looks every few seconds whether `Settings.idle_unload_minutes` have passed.
 
     Args:
@@ -36,22 +37,11 @@ class IdleUnload(QObject):
         parent: QObject | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__(parent)
+        super().__init__(client, _LOOK_MS, parent, clock)
         self._settings = settings
         self._model = model
         self._replies = replies
-        self._clock = clock
-        self._used = clock()
-        client.event_received.connect(self.note_use)
-        self.timer = QTimer(self)
-        self.timer.setInterval(_LOOK_MS)
         self.timer.timeout.connect(self.look)
-        self.timer.start()
-
-    @Slot()
-    def note_use(self) -> None:
-        """The model is in use now."""
-        self._used = self._clock()
 
     @Slot()
     def look(self) -> None:
@@ -59,10 +49,6 @@ class IdleUnload(QObject):
         minutes = self._settings.idle_unload_minutes
         if self._replies.busy:
             self.note_use()
-        elif (
-            minutes > 0
-            and self._clock() - self._used >= minutes * 60
-            and self._model.state.phase is EnginePhase.READY
-        ):
+        elif minutes > 0 and self.quiet_s >= minutes * 60 and self._model.state.phase is EnginePhase.READY:
             self._model.rest()
             self.note_use()

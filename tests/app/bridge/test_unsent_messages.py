@@ -40,6 +40,7 @@ def test_it_is_written_while_it_is_typed(desk: Desk) -> None:
     for typed in ("h", "ha", "half"):
         workspace.unsent.keep(None, Unsent(typed))
     desk.wait(lambda: workspace._database.reader.unsent(None) == Unsent("half"))
+    assert desk.open().unsent.of(None) == Unsent("half")
 
 
 def test_files_are_written_once(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -66,9 +67,11 @@ def test_what_is_sent_is_off_the_disk_with_the_prompt(desk: Desk, monkeypatch: p
     workspace = desk.open()
     workspace.unsent.keep(None, Unsent("say 1"))
     workspace.unsent.write()
+    desk.wait(lambda: workspace._database.reader.unsent(None) == Unsent("say 1"))
     workspace.unsent.keep(None, Unsent())
-    workspace.send(None, "say 1")
+    chat = workspace.send(None, "say 1")
     desk.wait(lambda: workspace._database.reader.unsent(None) == Unsent())
+    assert [message.content for message in workspace._database.reader.messages(chat)][:1] == ["say 1"]
 
 
 def test_a_disk_that_refuses_is_asked_again(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -99,6 +99,7 @@ def test_a_download_that_is_given_up_leaves_nothing(desk: Desk, weights: bytes, 
     store.downloads.cancel(NAME)
     desk.wait(lambda: NAME not in store.downloads.entries)
     desk.wait(lambda: not (models_folder() / ".incoming" / NAME).exists())
+    assert not (models_folder() / NAME).exists()
 
 
 def test_one_that_ran_when_the_window_closed_goes_on_by_itself(
