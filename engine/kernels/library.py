@@ -17,7 +17,7 @@ from engine.sentences import say
 CAP_VARIABLE = "TENON_CPU_CAP"
 """Environment variable with the name of the highest instruction set that may be used."""
 
-_VERSION = 2  # TENON_VERSION in csrc/tenon.h
+_VERSION = 3  # TENON_VERSION in csrc/tenon.h
 
 
 _FORMATS = {"int8": 0, "int4": 1, "bf16": 2}  # TENON_INT8 and so on
@@ -61,7 +61,7 @@ def _declare(functions: ctypes.CDLL) -> None:
     pointer, size = ctypes.c_void_p, ctypes.c_int64
     functions.tenon_matmul.argtypes = [ctypes.POINTER(Matrix), pointer, size, pointer, ctypes.c_int32]
     functions.tenon_matmul.restype = ctypes.c_int32
-    functions.tenon_layer_scratch_bytes.argtypes = [ctypes.c_void_p, size]
+    functions.tenon_layer_scratch_bytes.argtypes = [pointer, pointer, ctypes.c_int32]
     functions.tenon_layer_scratch_bytes.restype = size
     functions.tenon_layer_forward.argtypes = [
         pointer,

@@ -4,6 +4,7 @@
 
 #include "int8_output.h"
 #include "quantize.h"
+#include "attention.h"
 #include "rows.h"
 #include "x86.h"
 
@@ -248,4 +249,5 @@ const struct instruction_set amx_set = {
     .bf16_convert = convert_to_bfloat16,
     .bf16_x_bytes = sizeof(uint16_t),
     .rows = &rows512,
+    .attention = &attention512,
 };

@@ -2,6 +2,7 @@
 #include "vector512.h"
 
 #include "quantize.h"
+#include "attention.h"
 #include "rows.h"
 #include "x86.h"
 
@@ -42,4 +43,5 @@ const struct instruction_set avx512bf16_set = {
     .bf16_convert = convert_to_bfloat16,
     .bf16_x_bytes = sizeof(uint16_t),
     .rows = &rows512,
+    .attention = &attention512,
 };

@@ -2,6 +2,7 @@
 #include "vector512.h"
 
 #include "quantize.h"
+#include "attention.h"
 #include "rows.h"
 #include "x86.h"
 
@@ -80,4 +81,5 @@ const struct instruction_set avx512vnni_set = {
     .bf16_convert = convert_to_float,
     .bf16_x_bytes = sizeof(float),
     .rows = &rows512,
+    .attention = &attention512,
 };

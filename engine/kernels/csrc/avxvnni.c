@@ -2,6 +2,7 @@
 #include "vector256.h"
 
 #include "quantize.h"
+#include "attention.h"
 #include "rows.h"
 #include "x86.h"
 
@@ -66,4 +67,5 @@ const struct instruction_set avxvnni_set = {
     .bf16_convert = convert_to_float,
     .bf16_x_bytes = sizeof(float),
     .rows = &rows256,
+    .attention = &attention256,
 };

@@ -5,6 +5,7 @@
 #include "neon_panel.h"
 #include "int8_output.h"
 #include "quantize.h"
+#include "attention.h"
 #include "rows.h"
 
 extern kernel dotprod_int8, dotprod_int4, dotprod_bf16;
@@ -245,4 +246,5 @@ const struct instruction_set dotprod_set = {
     .bf16_convert = convert_to_float,
     .bf16_x_bytes = sizeof(float),
     .rows = &rows128,
+    .attention = &attention128,
 };

@@ -6,6 +6,7 @@
 #include "neon_panel.h"
 #include "int8_output.h"
 #include "quantize.h"
+#include "attention.h"
 #include "rows.h"
 
 extern kernel dotprod_int8, dotprod_int4, dotprod_bf16;
@@ -190,4 +191,5 @@ const struct instruction_set i8mm_set = {
     .bf16_convert = convert_to_float,
     .bf16_x_bytes = sizeof(float),
     .rows = &rows128,
+    .attention = &attention128,
 };

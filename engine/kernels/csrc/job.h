@@ -41,6 +41,7 @@ typedef void quantizer(const float *x, int64_t k, int64_t padded, void *q, float
 typedef void converter(const float *x, int64_t k, int64_t padded, void *converted);
 
 struct row_operations;
+struct attention_operations;
 
 struct instruction_set {
     const char *name;
@@ -54,6 +55,7 @@ struct instruction_set {
     converter *bf16_convert;
     int32_t bf16_x_bytes;
     const struct row_operations *rows;
+    const struct attention_operations *attention;
 };
 
 #endif

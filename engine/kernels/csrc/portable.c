@@ -1,6 +1,7 @@
 /* Every format in plain C, for processors that have none of the instruction sets below, and as the tests' second
  * opinion. The compiler's own vectors make it usable. */
 #include "quantize.h"
+#include "attention.h"
 #include "rows.h"
 
 static int always(void)
@@ -131,4 +132,5 @@ const struct instruction_set portable_set = {
     .bf16_convert = convert_to_float,
     .bf16_x_bytes = sizeof(float),
     .rows = &rows128,
+    .attention = &attention128,
 };
