@@ -52,7 +52,9 @@ _FILES: dict[str, dict[str, str]] = {
         "avxvnni": f"{_AVX2} -mavxvnni",
         "avx512vnni": _AVX512,
         "avx512bf16": f"{_AVX512} -mavx512bf16",
+        "attention_bf16": f"{_AVX512} -mavx512bf16 {_ROWS}",
         "amx": f"{_AVX512} -mamx-tile -mamx-int8 -mamx-bf16",
+        "attention_amx": f"{_AVX512} -mavx512bf16 -mamx-tile -mamx-bf16 {_ROWS}",
     },
     "aarch64": {
         "arm": "",
@@ -66,7 +68,9 @@ _OPTIONAL = {
     "avxvnni": "avx2",
     "avx512vnni": "avx2",
     "avx512bf16": "avx512vnni",
+    "attention_bf16": "avx512bf16",
     "amx": "avx512bf16",
+    "attention_amx": "amx",
     "dotprod": "portable",
     "i8mm": "dotprod",
 }

@@ -249,5 +249,5 @@ const struct instruction_set amx_set = {
     .bf16_convert = convert_to_bfloat16,
     .bf16_x_bytes = sizeof(uint16_t),
     .rows = &rows512,
-    .attention = &attention512,
+    .attention = &attention_amx,
 };

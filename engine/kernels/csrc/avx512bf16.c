@@ -43,5 +43,5 @@ const struct instruction_set avx512bf16_set = {
     .bf16_convert = convert_to_bfloat16,
     .bf16_x_bytes = sizeof(uint16_t),
     .rows = &rows512,
-    .attention = &attention512,
+    .attention = &attention_bf16,
 };
