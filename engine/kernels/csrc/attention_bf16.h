@@ -8,7 +8,12 @@
 #include "vectors.h"
 
 typedef uint16_t operand;
-enum { STEP = 2, CHUNK_WORDS = CHUNK / STEP * LANES };     /* of a panel of values */
+enum {
+    STEP = 2,
+    TILE_ROWS = 16,
+    SCORES_PANEL = TILE_ROWS * LANES,
+    CHUNK_WORDS = CHUNK / STEP * LANES,     /* of a panel of values */
+};
 
 INLINE void put_keys(uint32_t *panel, int64_t pair, uvec words)
 {
@@ -43,31 +48,39 @@ INLINE __m512 power_of_two(__m512 x)
     return _mm512_scalef_ps(p, x);
 }
 
+/* A row's scores k to k + LANES - 1. */
+INLINE float *scores_at(float *scores, int k)
+{
+    return scores + k / LANES * SCORES_PANEL;
+}
+
 static struct softmax weigh(float *scores, int first, int end, int padded, float soft_cap, uint16_t *weights)
 {
     const float log2_of_e = 1.44269504f;
     for (int k = 0; k < first; k++)
-        scores[k] = -INFINITY;
+        scores_at(scores, k)[k % LANES] = -INFINITY;
     for (int k = end; k < padded; k++)
-        scores[k] = -INFINITY;
-    if (soft_cap > 0.0f)
-        for (int k = first; k < end; k++)
-            scores[k] = soft_cap * hyperbolic_tangent(scores[k] / soft_cap);
+        scores_at(scores, k)[k % LANES] = -INFINITY;
+    for (int k = 0; soft_cap > 0.0f && k < padded; k++) {
+        float *score = scores_at(scores, k) + k % LANES;
+        *score = k < first || k >= end ? *score : soft_cap * hyperbolic_tangent(*score / soft_cap);
+    }
     /* The second operand is taken where the first is a NaN. */
     __m512 highest = _mm512_set1_ps(-FLT_MAX), other = highest;
     for (int k = 0; k < padded; k += 2 * LANES) {
-        highest = _mm512_max_ps(_mm512_loadu_ps(scores + k), highest);
-        other = _mm512_max_ps(_mm512_loadu_ps(scores + k + LANES), other);
+        highest = _mm512_max_ps(_mm512_loadu_ps(scores_at(scores, k)), highest);
+        other = _mm512_max_ps(_mm512_loadu_ps(scores_at(scores, k + LANES)), other);
     }
     const float largest = _mm512_reduce_max_ps(_mm512_max_ps(highest, other));
     const __m512 factor = _mm512_set1_ps(log2_of_e), offset = _mm512_set1_ps(-largest * log2_of_e);
     __m512 sum = _mm512_setzero_ps(), other_sum = sum;
     for (int k = 0; k < padded; k += 2 * LANES) {
-        const __m512 low = power_of_two(_mm512_fmadd_ps(_mm512_loadu_ps(scores + k), factor, offset));
-        const __m512 high = power_of_two(_mm512_fmadd_ps(_mm512_loadu_ps(scores + k + LANES), factor, offset));
+        const __m512 a = _mm512_loadu_ps(scores_at(scores, k)), b = _mm512_loadu_ps(scores_at(scores, k + LANES));
+        const __m512 low = power_of_two(_mm512_fmadd_ps(a, factor, offset));
+        const __m512 high = power_of_two(_mm512_fmadd_ps(b, factor, offset));
         sum = _mm512_add_ps(sum, low);
         other_sum = _mm512_add_ps(other_sum, high);
         _mm512_storeu_si512(weights + k, (__m512i)_mm512_cvtne2ps_pbh(high, low));
     }
-    return (struct softmax){largest, total((fvec)_mm512_add_ps(sum, other_sum))};
+    return (struct softmax){largest, _mm512_reduce_add_ps(_mm512_add_ps(sum, other_sum))};
 }

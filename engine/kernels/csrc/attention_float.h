@@ -6,15 +6,18 @@
 #include "vectors.h"
 
 typedef float operand;
-enum { STEP = 1 };
+enum {
+    STEP = 1,
+    TILE_ROWS = 24,
+    SCORES_PANEL = TILE_ROWS * LANES,
+    CHUNK_WORDS = CHUNK * LANES,    /* of a panel of values */
+};
 
 INLINE void put_keys(uint32_t *panel, int64_t pair, uvec words)
 {
     store_words(panel + 2 * pair * LANES, words << 16);
     store_words(panel + (2 * pair + 1) * LANES, words & 0xffff0000u);
 }
-
-enum { CHUNK_WORDS = CHUNK * LANES };     /* of a panel of values */
 
 INLINE void put_values(uint32_t *values, int64_t channel, int64_t key, const uint16_t *even, const uint16_t *odd)
 {
@@ -39,21 +42,25 @@ static struct softmax weigh(float *scores, int first, int end, int padded, float
 {
     float lanes[LANES];
     fvec sums = zero();
-    for (int k = 0; k < padded; k++)
-        scores[k] = k < first || k >= end ? -INFINITY : scores[k];
+    for (int k = 0; k < padded; k += LANES)
+        store(weights + k, load(scores + k / LANES * SCORES_PANEL));
     if (soft_cap > 0.0f)
         for (int k = first; k < end; k++)
-            scores[k] = soft_cap * hyperbolic_tangent(scores[k] / soft_cap);
+            weights[k] = soft_cap * hyperbolic_tangent(weights[k] / soft_cap);
+    for (int k = 0; k < first; k++)
+        weights[k] = -INFINITY;
+    for (int k = end; k < padded; k++)
+        weights[k] = -INFINITY;
     for (int i = 0; i < LANES; i++)
         lanes[i] = -FLT_MAX;
     for (int k = 0; k < padded; k += LANES)
         for (int i = 0; i < LANES; i++)
-            lanes[i] = scores[k + i] > lanes[i] ? scores[k + i] : lanes[i];
+            lanes[i] = weights[k + i] > lanes[i] ? weights[k + i] : lanes[i];
     float largest = lanes[0];
     for (int i = 1; i < LANES; i++)
         largest = lanes[i] > largest ? lanes[i] : largest;
     for (int k = 0; k < padded; k++)
-        weights[k] = exponential(scores[k] - largest);
+        weights[k] = exponential(weights[k] - largest);
     for (int k = 0; k < padded; k += LANES)
         sums += load(weights + k);
     return (struct softmax){largest, total(sums)};

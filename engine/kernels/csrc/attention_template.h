@@ -2,11 +2,12 @@
  *
  *   ATTENTION            the table's name
  *   operand, STEP        the type of a product's left side, and how many of them are multiplied in one step of 4 bytes
+ *   TILE_ROWS            rows whose scores stand beside each other
  *   put_keys             stores LANES keys' channels 2 * pair and 2 * pair + 1 in the products' form
  *   put_values           stores a pair of keys' values in it
  *   to_operands          converts a row
- *   weigh                scores into weights
- *   multiply             (rows, k) operands by the other side
+ *   weigh                a row's scores into weights
+ *   multiply             (rows, steps * STEP) operands by panels of `panel_steps` steps, of which `steps` are taken
  *   begin_item, end_item around an item: what products need
  *
  * The right side of a product stands in panels of LANES columns: [panel][step][LANES] words of 4 bytes. */
@@ -15,13 +16,13 @@
 #include "exponential.h"
 #include "tenon.h"
 
-enum { TILE_ROWS = 16, KEY_PAD = 32, SCALE_CHANNELS = 32 };
+enum { KEY_PAD = 32, SCALE_CHANNELS = 32 };
 
 struct buffers {
     operand *queries;           /* (rows and TILE_ROWS more, width) */
     uint32_t *keys;             /* [CHUNK / LANES][width / STEP][LANES] */
     uint32_t *values;           /* [width / LANES][CHUNK / STEP][LANES] */
-    float *scores;              /* (TILE_ROWS, CHUNK) */
+    float *scores;              /* [CHUNK / LANES][TILE_ROWS][LANES] */
     operand *weights;           /* (TILE_ROWS, CHUNK) */
     float *mixed;               /* (TILE_ROWS, width) */
     uint16_t *rows;             /* (LANES + 1, width): rows of the cache as padded bfloat16, and zeros */
@@ -98,6 +99,11 @@ static void find_rows(const struct attention *a, const struct buffers *b, const 
 {
     const int64_t row_bytes = attention_row_bytes(a->cache_type, a->head_dim);
     const int as_stored = a->cache_type != TENON_CACHE_8_BITS && b->width == a->head_dim;
+    if (as_stored && index >= seen.first && index + LANES <= seen.end && (!a->ancestors || index + LANES <= a->length)) {
+        for (int i = 0; i < LANES; i++)
+            rows[i] = (const uint16_t *)(side + (index + i) * row_bytes);
+        return;
+    }
     for (int i = 0; i < LANES; i++) {
         rows[i] = b->rows + LANES * b->width;
         if (index + i < seen.first || index + i >= seen.end)
@@ -205,17 +211,18 @@ static void attend_tile(const struct attention *a, const struct buffers *b, int6
         return;
     const int64_t padded = (end + KEY_PAD - 1) / KEY_PAD * KEY_PAD;
     struct softmax found[TILE_ROWS];
-    multiply(b->queries + row * width, width, rows, b->keys, width / STEP, width / STEP, padded / LANES, b->scores, CHUNK);
+    multiply(b->queries + row * width, width, rows, b->keys, width / STEP, width / STEP, padded / LANES, b->scores,
+             LANES, SCORES_PANEL);
     for (int r = 0; r < rows; r++) {
         const struct span seen = seen_by(a, chunk, (row + r) / a->group);
         operand *const weights = b->weights + r * CHUNK;
         if (seen.first < seen.end)
-            found[r] = weigh(b->scores + r * CHUNK, (int)(seen.first - seen.begin), (int)(seen.end - seen.begin),
+            found[r] = weigh(b->scores + r * LANES, (int)(seen.first - seen.begin), (int)(seen.end - seen.begin),
                              (int)padded, a->soft_cap, weights);
         else
             memset(weights, 0, (size_t)padded * sizeof *weights);
     }
-    multiply(b->weights, CHUNK, rows, b->values, CHUNK / STEP, padded / STEP, width / LANES, b->mixed, width);
+    multiply(b->weights, CHUNK, rows, b->values, CHUNK / STEP, padded / STEP, width / LANES, b->mixed, width, LANES);
     for (int r = 0; r < rows; r++) {
         const int64_t token = (row + r) / a->group, head = (row + r) % a->group;
         const struct span seen = seen_by(a, chunk, token);
