@@ -11,6 +11,7 @@ typedef uint16_t operand;
 enum {
     STEP = 2,
     TILE_ROWS = 16,
+    WEIGHTS_ROW = CHUNK,
     SCORES_PANEL = TILE_ROWS * LANES,
     CHUNK_WORDS = CHUNK / STEP * LANES,     /* of a panel of values */
 };
@@ -48,39 +49,44 @@ INLINE __m512 power_of_two(__m512 x)
     return _mm512_scalef_ps(p, x);
 }
 
-/* A row's scores k to k + LANES - 1. */
-INLINE float *scores_at(float *scores, int k)
+enum { ROWS_AT_ONCE = 4 };
+
+/* For ROWS_AT_ONCE rows; each row's scores stand SCORES_PANEL apart from one LANES keys to the next. */
+INLINE void weigh_rows(const float *scores, int padded, uint16_t *weights, struct softmax *found)
 {
-    return scores + k / LANES * SCORES_PANEL;
+    const __m512 factor = _mm512_set1_ps(1.44269504f);      /* log2 e */
+    __m512 highest[ROWS_AT_ONCE], offset[ROWS_AT_ONCE], sum[ROWS_AT_ONCE];
+    UNROLL
+    for (int r = 0; r < ROWS_AT_ONCE; r++)
+        highest[r] = _mm512_set1_ps(-FLT_MAX);
+    const float *panel = scores;
+    for (int k = 0; k < padded; k += LANES, panel += SCORES_PANEL)
+        UNROLL
+        for (int r = 0; r < ROWS_AT_ONCE; r++)      /* the second operand is taken where the first is a NaN */
+            highest[r] = _mm512_max_ps(_mm512_loadu_ps(panel + r * LANES), highest[r]);
+    UNROLL
+    for (int r = 0; r < ROWS_AT_ONCE; r++) {
+        found[r].largest = _mm512_reduce_max_ps(highest[r]);
+        offset[r] = _mm512_set1_ps(-found[r].largest * 1.44269504f);
+        sum[r] = _mm512_setzero_ps();
+    }
+    panel = scores;
+    for (int k = 0; k < padded; k += 2 * LANES, panel += 2 * SCORES_PANEL)
+        UNROLL
+        for (int r = 0; r < ROWS_AT_ONCE; r++) {
+            const __m512 a = _mm512_loadu_ps(panel + r * LANES), b = _mm512_loadu_ps(panel + SCORES_PANEL + r * LANES);
+            const __m512 low = power_of_two(_mm512_fmadd_ps(a, factor, offset[r]));
+            const __m512 high = power_of_two(_mm512_fmadd_ps(b, factor, offset[r]));
+            sum[r] = _mm512_add_ps(sum[r], _mm512_add_ps(low, high));
+            _mm512_storeu_si512(weights + r * WEIGHTS_ROW + k, (__m512i)_mm512_cvtne2ps_pbh(high, low));
+        }
+    UNROLL
+    for (int r = 0; r < ROWS_AT_ONCE; r++)
+        found[r].sum = _mm512_reduce_add_ps(sum[r]);
 }
 
-static struct softmax weigh(float *scores, int first, int end, int padded, float soft_cap, uint16_t *weights)
+static void weigh(float *scores, int rows, int padded, uint16_t *weights, struct softmax *found)
 {
-    const float log2_of_e = 1.44269504f;
-    for (int k = 0; k < first; k++)
-        scores_at(scores, k)[k % LANES] = -INFINITY;
-    for (int k = end; k < padded; k++)
-        scores_at(scores, k)[k % LANES] = -INFINITY;
-    for (int k = 0; soft_cap > 0.0f && k < padded; k++) {
-        float *score = scores_at(scores, k) + k % LANES;
-        *score = k < first || k >= end ? *score : soft_cap * hyperbolic_tangent(*score / soft_cap);
-    }
-    /* The second operand is taken where the first is a NaN. */
-    __m512 highest = _mm512_set1_ps(-FLT_MAX), other = highest;
-    for (int k = 0; k < padded; k += 2 * LANES) {
-        highest = _mm512_max_ps(_mm512_loadu_ps(scores_at(scores, k)), highest);
-        other = _mm512_max_ps(_mm512_loadu_ps(scores_at(scores, k + LANES)), other);
-    }
-    const float largest = _mm512_reduce_max_ps(_mm512_max_ps(highest, other));
-    const __m512 factor = _mm512_set1_ps(log2_of_e), offset = _mm512_set1_ps(-largest * log2_of_e);
-    __m512 sum = _mm512_setzero_ps(), other_sum = sum;
-    for (int k = 0; k < padded; k += 2 * LANES) {
-        const __m512 a = _mm512_loadu_ps(scores_at(scores, k)), b = _mm512_loadu_ps(scores_at(scores, k + LANES));
-        const __m512 low = power_of_two(_mm512_fmadd_ps(a, factor, offset));
-        const __m512 high = power_of_two(_mm512_fmadd_ps(b, factor, offset));
-        sum = _mm512_add_ps(sum, low);
-        other_sum = _mm512_add_ps(other_sum, high);
-        _mm512_storeu_si512(weights + k, (__m512i)_mm512_cvtne2ps_pbh(high, low));
-    }
-    return (struct softmax){largest, _mm512_reduce_add_ps(_mm512_add_ps(sum, other_sum))};
+    for (int r = 0; r < rows; r += ROWS_AT_ONCE)    /* up to three more than there are */
+        weigh_rows(scores + r * LANES, padded, weights + r * WEIGHTS_ROW, found + r);
 }

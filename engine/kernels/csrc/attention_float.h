@@ -9,6 +9,7 @@ typedef float operand;
 enum {
     STEP = 1,
     TILE_ROWS = 24,
+    WEIGHTS_ROW = CHUNK,
     SCORES_PANEL = TILE_ROWS * LANES,
     CHUNK_WORDS = CHUNK * LANES,    /* of a panel of values */
 };
@@ -38,24 +39,18 @@ INLINE fvec multiply_add(fvec sum, const float *x, uvec words)
     return sum + *x * (fvec)words;
 }
 
-static struct softmax weigh(float *scores, int first, int end, int padded, float soft_cap, float *weights)
+static struct softmax weigh_row(const float *scores, int padded, float *weights)
 {
     float lanes[LANES];
     fvec sums = zero();
-    for (int k = 0; k < padded; k += LANES)
-        store(weights + k, load(scores + k / LANES * SCORES_PANEL));
-    if (soft_cap > 0.0f)
-        for (int k = first; k < end; k++)
-            weights[k] = soft_cap * hyperbolic_tangent(weights[k] / soft_cap);
-    for (int k = 0; k < first; k++)
-        weights[k] = -INFINITY;
-    for (int k = end; k < padded; k++)
-        weights[k] = -INFINITY;
     for (int i = 0; i < LANES; i++)
         lanes[i] = -FLT_MAX;
-    for (int k = 0; k < padded; k += LANES)
-        for (int i = 0; i < LANES; i++)
-            lanes[i] = weights[k + i] > lanes[i] ? weights[k + i] : lanes[i];
+    for (int k = 0; k < padded; k += LANES, scores += SCORES_PANEL)
+        for (int i = 0; i < LANES; i++) {
+            const float score = scores[i];
+            weights[k + i] = score;
+            lanes[i] = score > lanes[i] ? score : lanes[i];
+        }
     float largest = lanes[0];
     for (int i = 1; i < LANES; i++)
         largest = lanes[i] > largest ? lanes[i] : largest;
@@ -64,6 +59,12 @@ static struct softmax weigh(float *scores, int first, int end, int padded, float
     for (int k = 0; k < padded; k += LANES)
         sums += load(weights + k);
     return (struct softmax){largest, total(sums)};
+}
+
+static void weigh(const float *scores, int rows, int padded, float *weights, struct softmax *found)
+{
+    for (int r = 0; r < rows; r++)
+        found[r] = weigh_row(scores + r * LANES, padded, weights + r * WEIGHTS_ROW);
 }
 
 static void begin_item(void) {}
