@@ -1,10 +1,11 @@
-/* AMX's tile instructions in plain C, put before csrc/amx.c by -include, to test its logic where there is no AMX. */
+/* AMX's tile instructions in plain C, put before a source of csrc by -include, to test its logic where there is no AMX. */
 #include <immintrin.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #undef _tile_loadconfig
+#undef _tile_storeconfig
 #undef _tile_release
 #undef _tile_zero
 #undef _tile_loadd
@@ -13,6 +14,7 @@
 #undef _tile_dpbsud
 #undef _tile_dpbf16ps
 #define _tile_loadconfig emulated_configure
+#define _tile_storeconfig(place) memcpy(place, emulated.configuration, 64)
 #define _tile_release() memset(&emulated, 0, sizeof emulated)
 #define _tile_zero(index) memset(emulated.tile[index], 0, 1024)
 #define _tile_loadd emulated_load
@@ -55,7 +57,7 @@ static void emulated_store(int tile, void *base, int64_t stride)
         memcpy((char *)base + row * stride, emulated.tile[tile][row], (size_t)emulated_bytes(tile));
 }
 
-static void emulated_dot(int sum, int a, int b, int a_is_signed)
+static inline void emulated_dot(int sum, int a, int b, int a_is_signed)
 {
     for (int row = 0; row < emulated_rows(sum); row++)
         for (int column = 0; column < emulated_bytes(sum) / 4; column++) {
@@ -78,7 +80,7 @@ static float emulated_float(const uint8_t *bfloat16)
 }
 
 /* Even and odd products are added up apart, and their sum to the accumulator; denormals are left as they are. */
-static void emulated_dot_bfloat16(int sum, int a, int b)
+static inline void emulated_dot_bfloat16(int sum, int a, int b)
 {
     for (int row = 0; row < emulated_rows(sum); row++)
         for (int column = 0; column < emulated_bytes(sum) / 4; column++) {

@@ -156,7 +156,10 @@ static float *floats(int64_t count)
 
 enum { HIDDEN = 70, HEADS = 6, KV_HEADS = 2, HEAD_DIM = 48, ROTATED = 32, WIDE = 90, TEXT = 144, TILE = 16 };
 
-struct text { uint16_t *cache; float *cosine, *sine; };
+/* Bytes of a row of the cache in bfloat16, and in 8 bits with two scales. */
+static const int64_t row_bytes[] = {[TENON_CACHE_BF16] = 2 * HEAD_DIM, [TENON_CACHE_8_BITS] = HEAD_DIM + 4};
+
+struct text { uint8_t *cache; float *cosine, *sine; int32_t cache_type; };
 
 static void run_layer(const struct tenon_layer *layer, const struct text *text, float *rows, int64_t first, int64_t m,
                       int32_t threads)
@@ -164,18 +167,19 @@ static void run_layer(const struct tenon_layer *layer, const struct text *text, 
     int32_t *depths = malloc((size_t)m * sizeof *depths);
     for (int64_t t = 0; t < m; t++)
         depths[t] = (int32_t)t + 1;
+    const int64_t stride = TEXT * row_bytes[text->cache_type];
     const struct tenon_step step = {
-        .m = m, .length = first, .head_stride = TEXT * HEAD_DIM, .window = 90, .rotated = ROTATED, .depths = depths,
+        .m = m, .length = first, .head_stride = stride, .cache_type = text->cache_type, .window = 90, .rotated = ROTATED, .depths = depths,
         .cosine = text->cosine + first * ROTATED, .sine = text->sine + first * ROTATED,
     };
-    uint8_t *scratch = aligned_alloc(64, (size_t)up(tenon_layer_scratch_bytes(layer, m), 64));
-    tenon_layer_forward(layer, &step, text->cache, text->cache + KV_HEADS * TEXT * HEAD_DIM, rows + first * HIDDEN,
-                        scratch, threads);
+    uint8_t *scratch = aligned_alloc(64, (size_t)up(tenon_layer_scratch_bytes(layer, &step, threads), 64));
+    tenon_layer_forward(layer, &step, text->cache, text->cache + KV_HEADS * stride, rows + first * HIDDEN, scratch,
+                        threads);
     free(scratch), free(depths);
 }
 
 /* A layer gives a text the same bits row by row and all at once; where tiles add in another order, tile by tile. */
-static int check_layer(const char *set, const char *format, maker *make)
+static int check_layer(const char *set, const char *format, maker *make, int32_t cache_type)
 {
     struct matrix matrices[] = {make((HEADS + 2 * KV_HEADS) * HEAD_DIM, HIDDEN), make(HIDDEN, HEADS * HEAD_DIM),
                                 make(2 * WIDE, HIDDEN), make(HIDDEN, WIDE)};
@@ -189,8 +193,8 @@ static int check_layer(const char *set, const char *format, maker *make)
         .mlp_end_norm = gain, .qkv = packed[0], .output = packed[1], .gate_up = packed[2], .down = packed[3],
         .norm_floor = 1e-4f, .head_norm_floor = 1e-4f, .scale = 0.2f, .soft_cap = 5.0f, .activation = TENON_SILU,
     };
-    struct text text = {calloc((size_t)(2 * KV_HEADS * TEXT * HEAD_DIM), 2), floats(TEXT * ROTATED),
-                        floats(TEXT * ROTATED)};
+    struct text text = {malloc((size_t)(2 * KV_HEADS * TEXT * row_bytes[cache_type])), floats(TEXT * ROTATED),
+                        floats(TEXT * ROTATED), cache_type};
     float *one_by_one = floats(TEXT * HIDDEN), *at_once = malloc((size_t)(TEXT * HIDDEN) * sizeof(float));
     memcpy(at_once, one_by_one, (size_t)(TEXT * HIDDEN) * sizeof(float));
     const int64_t step = !strcmp(set, "amx") && !strcmp(format, "bf16") ? TILE : 1;
@@ -199,7 +203,7 @@ static int check_layer(const char *set, const char *format, maker *make)
     run_layer(&layer, &text, at_once, 0, TEXT, 3);
     const int good = !memcmp(at_once, one_by_one, (size_t)(TEXT * HIDDEN) * sizeof(float)) && isfinite(at_once[0]);
     if (!good)
-        printf("FAILED %s %s layer\n", set, format);
+        printf("FAILED %s %s layer, cache %d\n", set, format, cache_type);
     for (int i = 0; i < 4; i++)
         free(matrices[i].packed), free(matrices[i].values);
     free(gain), free(head_gain), free(text.cache), free(text.cosine), free(text.sine), free(one_by_one), free(at_once);
@@ -224,9 +228,9 @@ int main(void)
             failures += check(set, "int4", make_int4, 0.005, n, k, m);
             failures += check(set, "bf16", make_bf16, 0.005, n, k, m);
         }
-        failures += check_layer(set, "int8", make_int8);
-        failures += check_layer(set, "int4", make_int4);
-        failures += check_layer(set, "bf16", make_bf16);
+        failures += check_layer(set, "int8", make_int8, TENON_CACHE_BF16);
+        failures += check_layer(set, "int4", make_int4, TENON_CACHE_8_BITS);
+        failures += check_layer(set, "bf16", make_bf16, TENON_CACHE_BF16);
         printf("%s checked\n", set);
     }
     return failures != 0;
