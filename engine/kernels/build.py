@@ -32,6 +32,7 @@ COMMON_FLAGS = (
 # Rows are added up in the compiler's vectors, whose fused multiply-add is worth more than equal bits everywhere.
 _ROWS = "-ffp-contract=fast"
 _COMMON: dict[str, str] = {
+    "block_types": "",
     "dispatch": "",
     "layer": "",
     "matmul": "",
@@ -56,7 +57,6 @@ _FILES: dict[str, dict[str, str]] = {
     "aarch64": {
         "arm": "",
         "dotprod": "-march=armv8.2-a+dotprod",
-        "i8mm": "-march=armv8.2-a+dotprod+i8mm",
     },
 }
 # What a compiler may not know yet, and the file whose kernels it borrows; absent.c stands in for it.
@@ -67,7 +67,6 @@ _OPTIONAL = {
     "avx512bf16": "avx512vnni",
     "amx": "avx512bf16",
     "dotprod": "portable",
-    "i8mm": "dotprod",
 }
 
 
