@@ -32,6 +32,7 @@ COMMON_FLAGS = (
 # Rows are added up in the compiler's vectors, whose fused multiply-add is worth more than equal bits everywhere.
 _ROWS = "-ffp-contract=fast"
 _COMMON: dict[str, str] = {
+    "blocks": "",
     "dispatch": "",
     "layer": "",
     "matmul": "",
