@@ -33,6 +33,7 @@ COMMON_FLAGS = (
 _ROWS = "-ffp-contract=fast"
 _COMMON: dict[str, str] = {
     "block_types": "",
+    "blocks": "",
     "dispatch": "",
     "layer": "",
     "matmul": "",

@@ -17,7 +17,7 @@ from engine.sentences import say
 CAP_VARIABLE = "TENON_CPU_CAP"
 """Environment variable with the name of the highest instruction set that may be used."""
 
-_VERSION = 2  # TENON_VERSION in csrc/tenon.h
+_VERSION = 3  # TENON_VERSION in csrc/tenon.h
 
 
 _FORMATS = {"int8": 0, "int4": 1, "bf16": 2}  # TENON_INT8 and so on

@@ -15,7 +15,7 @@ struct product product_of(const struct tenon_matrix *a, int64_t m)
     struct job *job = &p.job;
     if (a->type == TENON_BF16 || a->type == TENON_F16) {
         p.multiplier = a->type == TENON_BF16 ? set->bf16 : set->f16;
-        job->k = round_up(a->k, BF16_PAD);
+        job->k = a->type == TENON_BF16 ? round_up(a->k, BF16_PAD) : a->k;
         job->panel_bytes = 2 * PANEL_ROWS * job->k;
     } else {
         p.multiplier = set->tiled && m >= set->tiled_from ? set->tiled : set->blocks;

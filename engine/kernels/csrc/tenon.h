@@ -21,7 +21,7 @@
  *   Q3_K          two-bit, bit plane; int8 scale[16][32] (32 taken off), half d[32]
  *   Q2_K          two-bit planes; uint8 scale | min << 4 [16][32], half d[32], half dmin[32]
  *   IQ4_XS        nibble planes; int8 scale[8][32] (32 taken off), half d[32]
- *   F16           [k][32] half, k padded to 32               BF16   [k/2][32][2], k padded to 32
+ *   F16           [k][32] half                               BF16   [k/2][32][2], k padded to 32
  *
  * Results. x is (m, k) float32, out (m, n) float32, both dense. A token's outputs do not depend on the other tokens
  * of the call, nor on m. Blocks quantize each token's x by groups of 32, by the largest magnitude in each, and add up
@@ -79,6 +79,23 @@ struct tenon_matrix {
 /* out (m, n) = x (m, k) times the matrix's transpose, plus the bias. */
 TENON_API int32_t tenon_matmul(const struct tenon_matrix *matrix, const float *x, int64_t m, float *out,
                                int32_t threads);
+
+/* Bytes of a matrix (n, k) of a GGUF type arranged for the kernels; -1: an unknown type, or k is no multiple of its
+ * block. */
+TENON_API int64_t tenon_arranged_bytes(int32_t type, int64_t n, int64_t k);
+
+/* Rearranges dense GGUF rows (n, k) into panels; no value changes. row_map: the source's row for each row, or NULL. */
+TENON_API int32_t tenon_arrange(int32_t type, const void *rows, int64_t n, int64_t k, const int32_t *row_map,
+                                void *out, int32_t threads);
+
+/* Rows of an arranged matrix as floats (count, k); first_row is a multiple of 32. */
+TENON_API int32_t tenon_unpack(int32_t type, const void *arranged, int64_t n, int64_t k, int64_t first_row,
+                               int64_t count, float *out);
+
+/* Dense GGUF rows as floats (count, k), bit for bit as the package gguf has them but for which NaN a NaN is; rows:
+ * which, or NULL for 0 to count - 1. */
+TENON_API int32_t tenon_dequantize(int32_t type, const void *raw, int64_t k, const int64_t *rows, int64_t count,
+                                   float *out, int32_t threads);
 
 enum { TENON_SILU = 0, TENON_GELU_TANH = 1, TENON_GELU = 2 };
 
