@@ -1,4 +1,5 @@
-/* AMX tiles. Blocks take them from some tokens on, and AVX-512 below: both make the same exact sums. bfloat16 takes them
+/* AMX tiles. Blocks with one scale for a group take them from 16 tokens on, and AVX-512 below: both make the same exact
+ * sums. bfloat16 takes them
  * at every width, for no other instruction adds in their order. */
 #include "vector512.h"
 
@@ -62,19 +63,15 @@ static void restore_configuration(struct tile_configuration c)
 
 static void tiled_prepare(const struct job *job, const float *x, int64_t token)
 {
-    const int subs = GROUP / job->type->sub;
-    const int64_t place = token % TILE_TOKENS, tile = token / TILE_TOKENS * job->groups;
-    for (int64_t group = 0; group < job->groups; group++, x += GROUP) {
-        int8_t *q = (int8_t *)job->x + ((tile + group) * TILE_TOKENS + place) * GROUP;
-        union offset offset[2];
-        job->x_scale[(tile + group) * TILE_TOKENS + place] = quantize_group(x, q);
-        offsets_of(q, job->x_scale[(tile + group) * TILE_TOKENS + place], job->type, 0, offset);
-        for (int sub = 0; sub < subs; sub++)
-            job->offset[((tile + group) * subs + sub) * TILE_TOKENS + place] = offset[sub];
+    int64_t place = token / TILE_TOKENS * job->groups * TILE_TOKENS + token % TILE_TOKENS;
+    for (int64_t group = 0; group < job->groups; group++, x += GROUP, place += TILE_TOKENS) {
+        int8_t *q = (int8_t *)job->x + place * GROUP;
+        job->x_scale[place] = quantize_group(x, q);
+        offsets_of(q, job->x_scale[place], job->type, 0, job->offset + place);
     }
 }
 
-/* The exact sums of a sub-block of weights by up to 16 tokens: both halves of the panel. */
+/* The exact sums of a group of weights by up to 16 tokens: both halves of the panel. */
 INLINE void tile_sums(const int8_t *x, const uint8_t *w, int32_t sums[2][TILE_TOKENS][LANES])
 {
     _tile_zero(0);
@@ -88,26 +85,26 @@ INLINE void tile_sums(const int8_t *x, const uint8_t *w, int32_t sums[2][TILE_TO
     _tile_stored(1, sums[1], TILE_BYTES);
 }
 
-/* One half of the panel by `tokens` tokens over a chunk. */
-INLINE void add_half(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t tile,
-                     int32_t sums[][2][TILE_TOKENS][LANES], int half, float values[][PANEL_ROWS], const int tokens,
-                     const int subs, const int mins)
+enum { GROUP_SUMS = 2 * TILE_TOKENS * LANES };
+
+/* Adds a chunk's sums, groups GROUP_SUMS apart, for one half of the panel by `tokens` tokens; `at` is the first one's
+ * place in scales and offsets. */
+INLINE void add_half(const struct job *job, const struct spread *w, int groups, int64_t at, const int32_t *sums,
+                     int half, float values[][PANEL_ROWS], const int tokens, const int mins)
 {
     fvec value[TILE_TOKENS];
     UNROLL
     for (int t = 0; t < tokens; t++)
         value[t] = load_floats(values[t] + LANES * half);
-    for (int place = 0; place < groups * subs; place++) {
-        const float *x_scale = job->x_scale + (tile * job->groups + group + place / subs) * TILE_TOKENS;
-        const union offset *offset = job->offset + ((tile * job->groups + group) * subs + place) * TILE_TOKENS;
-        const fvec scale = load_floats(w->scale[place] + LANES * half);
-        const fvec min = mins ? load_floats(w->min[place] + LANES * half) : scale;
+    for (int g = 0; g < groups; g++, at += TILE_TOKENS, sums += GROUP_SUMS) {
+        const fvec scale = load_floats(w->scale[g] + LANES * half);
+        const fvec min = mins ? load_floats(w->min[g] + LANES * half) : scale;
         UNROLL
         for (int t = 0; t < tokens; t++) {
-            const fvec both = multiply_floats(scale, broadcast_float(x_scale[t]));
-            value[t] = fused(to_float(load_ints(sums[place][half][t])), both, value[t]);
+            const fvec both = multiply_floats(scale, broadcast_float(job->x_scale[at + t]));
+            value[t] = fused(to_float(load_ints(sums + t * LANES)), both, value[t]);
             if (mins)
-                value[t] = fused(min, broadcast_float(offset[t].sum), value[t]);
+                value[t] = fused(min, broadcast_float(job->offset[at + t].sum), value[t]);
         }
     }
     UNROLL
@@ -115,82 +112,40 @@ INLINE void add_half(const struct job *job, const struct spread *w, int64_t grou
         store_floats(values[t] + LANES * half, value[t]);
 }
 
-/* The same for a number of tokens that is no constant. */
-OUTLINE void add_some(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t tile,
-                      int32_t sums[][2][TILE_TOKENS][LANES], int half, float values[][PANEL_ROWS], int tokens)
+/* Up to 16 tokens over a chunk. */
+INLINE void tile_chunk(const struct job *job, const struct spread *w, int groups, int64_t at, int tokens,
+                       float values[][PANEL_ROWS], const int mins)
 {
-    const int subs = GROUP / job->type->sub;
-    for (int t = 0; t < tokens; t++) {
-        fvec value = load_floats(values[t] + LANES * half);
-        for (int place = 0; place < groups * subs; place++) {
-            const int64_t at = ((tile * job->groups + group) * subs + place) * TILE_TOKENS + t;
-            const float x_scale = job->x_scale[(tile * job->groups + group + place / subs) * TILE_TOKENS + t];
-            const fvec both = multiply_floats(load_floats(w->scale[place] + LANES * half), broadcast_float(x_scale));
-            value = fused(to_float(load_ints(sums[place][half][t])), both, value);
-            if (job->type->mins)
-                value = fused(load_floats(w->min[place] + LANES * half), broadcast_float(job->offset[at].sum), value);
-        }
-        store_floats(values[t] + LANES * half, value);
+    _Alignas(64) int32_t sums[CHUNK_GROUPS][2][TILE_TOKENS][LANES];
+    for (int g = 0; g < groups; g++)
+        tile_sums((const int8_t *)job->x + (at + g * TILE_TOKENS) * GROUP, w->bytes[g][0], sums[g]);
+    for (int half = 0; half < 2; half++) {
+        if (tokens == TILE_TOKENS)
+            add_half(job, w, groups, at, sums[0][half][0], half, values, TILE_TOKENS, mins);
+        else
+            for (int t = 0; t < tokens; t++)
+                add_half(job, w, groups, at + t, sums[0][half][t], half, values + t, 1, mins);
     }
 }
 
-/* Up to 16 tokens over a chunk. */
-INLINE void tile_chunk(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t tile,
-                       int tokens, float values[][PANEL_ROWS], const int subs, const int mins)
-{
-    const int8_t *x = (const int8_t *)job->x + (tile * job->groups + group) * TILE_TOKENS * GROUP;
-    _Alignas(64) int32_t sums[2 * CHUNK_GROUPS][2][TILE_TOKENS][LANES];
-    for (int g = 0; g < groups; g++)
-        UNROLL
-        for (int sub = 0; sub < subs; sub++)
-            tile_sums(x + g * TILE_TOKENS * GROUP + GROUP / subs * sub, w->bytes[g][GROUP_STEPS / subs * sub],
-                      sums[g * subs + sub]);
-    for (int half = 0; half < 2; half++)
-        if (tokens == TILE_TOKENS)
-            add_half(job, w, group, groups, tile, sums, half, values, TILE_TOKENS, subs, mins);
-        else
-            add_some(job, w, group, groups, tile, sums, half, values, tokens);
-}
-
-INLINE void tiled_chunk(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token,
-                        int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size, const int subs,
-                        const int mins)
+OUTLINE void tiled_chunk(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token,
+                         int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size)
 {
     const int64_t tiles = (tokens + TILE_TOKENS - 1) / TILE_TOKENS, share = size / tiles;
     int configured = 0;
     for (int64_t tile = 0; tile < tiles; tile++) {
         const int64_t left = tokens - tile * TILE_TOKENS;
+        const int64_t place = ((token / TILE_TOKENS + tile) * job->groups + group) * TILE_TOKENS;
         const int count = left < TILE_TOKENS ? (int)left : TILE_TOKENS;
         for (int64_t at = 0; at < share; at += 64)
             __builtin_prefetch(next + tile * share + at, 0, 2);
         if (count != configured)
-            configure(configured = count, 0, GROUP_STEPS / subs);
-        tile_chunk(job, w, group, groups, token / TILE_TOKENS + tile, count, values + tile * TILE_TOKENS, subs, mins);
+            configure(configured = count, 0, GROUP_STEPS);
+        if (job->type->mins)
+            tile_chunk(job, w, groups, place, count, values + tile * TILE_TOKENS, 1);
+        else
+            tile_chunk(job, w, groups, place, count, values + tile * TILE_TOKENS, 0);
     }
-}
-
-OUTLINE void tiled_chunk_1_0(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token,
-                             int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size)
-{
-    tiled_chunk(job, w, group, groups, token, tokens, values, next, size, 1, 0);
-}
-
-OUTLINE void tiled_chunk_1_1(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token,
-                             int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size)
-{
-    tiled_chunk(job, w, group, groups, token, tokens, values, next, size, 1, 1);
-}
-
-OUTLINE void tiled_chunk_2_0(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token,
-                             int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size)
-{
-    tiled_chunk(job, w, group, groups, token, tokens, values, next, size, 2, 0);
-}
-
-OUTLINE void tiled_chunk_2_1(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token,
-                             int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size)
-{
-    tiled_chunk(job, w, group, groups, token, tokens, values, next, size, 2, 1);
 }
 
 static void tiled_panel(const struct job *job, int64_t panel, int64_t token, int64_t tokens)
@@ -207,9 +162,7 @@ static void tiled_panel(const struct job *job, int64_t panel, int64_t token, int
         const int64_t size = groups * group_bytes;
         spread_chunk(type, from, groups, &w);
         from += size;
-        (type->sub == GROUP ? (type->mins ? tiled_chunk_1_1 : tiled_chunk_1_0)
-                            : (type->mins ? tiled_chunk_2_1 : tiled_chunk_2_0))(job, &w, group, groups, token, tokens,
-                                                                               values, from, size);
+        tiled_chunk(job, &w, group, groups, token, tokens, values, from, size);
     }
     restore_configuration(found);
     for (int64_t t = 0; t < tokens; t++)
@@ -298,7 +251,7 @@ const struct instruction_set amx_set = {
     .usable = x86_has_amx,
     .blocks = &avx512vnni_blocks,
     .tiled = &tiled,
-    .tiled_from = 8,
+    .tiled_from = TILE_TOKENS,
     .bf16 = &bf16,
     .f16 = &avx512vnni_f16,
     .rows = &rows512,

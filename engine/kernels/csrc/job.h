@@ -70,7 +70,7 @@ struct instruction_set {
     const char *name;
     int (*usable)(void);
     const struct multiplier *blocks, *bf16, *f16;
-    const struct multiplier *tiled;     /* blocks from `tiled_from` tokens on; or NULL */
+    const struct multiplier *tiled;     /* blocks of one scale a group, from `tiled_from` tokens on; or NULL */
     int64_t tiled_from;
     const struct row_operations *rows;
 };

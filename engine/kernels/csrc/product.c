@@ -18,8 +18,9 @@ struct product product_of(const struct tenon_matrix *a, int64_t m)
         job->k = a->type == TENON_BF16 ? round_up(a->k, BF16_PAD) : a->k;
         job->panel_bytes = 2 * PANEL_ROWS * job->k;
     } else {
-        p.multiplier = set->tiled && m >= set->tiled_from ? set->tiled : set->blocks;
         job->type = block_type(a->type);
+        const int tiled = set->tiled && m >= set->tiled_from && job->type->sub == GROUP;
+        p.multiplier = tiled ? set->tiled : set->blocks;
         job->k = a->k;
         job->groups = a->k / GROUP;
         job->panel_bytes = a->k / job->type->unit * job->type->unit_bytes;
