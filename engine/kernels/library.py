@@ -61,6 +61,13 @@ def _declare(functions: ctypes.CDLL) -> None:
     pointer, size = ctypes.c_void_p, ctypes.c_int64
     functions.tenon_matmul.argtypes = [ctypes.POINTER(Matrix), pointer, size, pointer, ctypes.c_int32]
     functions.tenon_matmul.restype = ctypes.c_int32
+    functions.tenon_arrange.argtypes = [
+        *(ctypes.c_int32, pointer, size, size, pointer, pointer, ctypes.c_int32),
+    ]
+    functions.tenon_unpack.argtypes = [ctypes.c_int32, pointer, size, size, size, size, pointer]
+    functions.tenon_dequantize.argtypes = [
+        *(ctypes.c_int32, pointer, size, pointer, size, pointer, ctypes.c_int32),
+    ]
     functions.tenon_layer_scratch_bytes.argtypes = [ctypes.c_void_p, size]
     functions.tenon_layer_scratch_bytes.restype = size
     functions.tenon_layer_forward.argtypes = [
