@@ -40,6 +40,7 @@ _COMMON: dict[str, str] = {
     "pool": "",
     "portable": "",
     "product": "",
+    "quantization": "",
     "rows128": _ROWS,
 }
 _AVX2 = "-mavx2 -mfma -mf16c"

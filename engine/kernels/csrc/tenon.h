@@ -42,7 +42,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 3, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2 };
+enum { TENON_VERSION = 3, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3 };
 
 /* GGML's numbers of the types. */
 enum {
@@ -96,6 +96,10 @@ TENON_API int32_t tenon_unpack(int32_t type, const void *arranged, int64_t n, in
  * which, or NULL for 0 to count - 1. */
 TENON_API int32_t tenon_dequantize(int32_t type, const void *raw, int64_t k, const int64_t *rows, int64_t count,
                                    float *out, int32_t threads);
+
+/* Floats (n, k) into GGUF blocks of F16, Q8_0, Q4_K, Q5_K, Q6_K or BF16. TENON_NOT_FINITE for a NaN, an infinity, or
+ * what would become one. */
+TENON_API int32_t tenon_quantize(int32_t type, const float *x, int64_t n, int64_t k, void *raw, int32_t threads);
 
 enum { TENON_SILU = 0, TENON_GELU_TANH = 1, TENON_GELU = 2 };
 
