@@ -32,6 +32,7 @@ COMMON_FLAGS = (
 # Rows are added up in the compiler's vectors, whose fused multiply-add is worth more than equal bits everywhere.
 _ROWS = "-ffp-contract=fast"
 _COMMON: dict[str, str] = {
+    "attention": "",
     "block_types": "",
     "blocks": "",
     "dispatch": "",
@@ -54,7 +55,9 @@ _FILES: dict[str, dict[str, str]] = {
         "avxvnni": f"{_AVX2} -mavxvnni",
         "avx512vnni": _AVX512,
         "avx512bf16": f"{_AVX512} -mavx512bf16",
+        "attention_bf16": f"{_AVX512} -mavx512bf16 {_ROWS}",
         "amx": f"{_AVX512} -mamx-tile -mamx-int8 -mamx-bf16",
+        "attention_amx": f"{_AVX512} -mavx512bf16 -mamx-tile -mamx-bf16 {_ROWS}",
     },
     "aarch64": {
         "arm": "",
@@ -67,7 +70,9 @@ _OPTIONAL = {
     "avxvnni": "avx2",
     "avx512vnni": "avx2",
     "avx512bf16": "avx512vnni",
+    "attention_bf16": "avx512bf16",
     "amx": "avx512bf16",
+    "attention_amx": "amx",
     "dotprod": "portable",
 }
 

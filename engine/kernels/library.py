@@ -66,7 +66,7 @@ def _declare(functions: ctypes.CDLL) -> None:
         *(ctypes.c_int32, pointer, size, pointer, size, pointer, ctypes.c_int32),
     ]
     functions.tenon_quantize.argtypes = [ctypes.c_int32, pointer, size, size, pointer, ctypes.c_int32]
-    functions.tenon_layer_scratch_bytes.argtypes = [ctypes.c_void_p, size]
+    functions.tenon_layer_scratch_bytes.argtypes = [pointer, pointer, ctypes.c_int32]
     functions.tenon_layer_scratch_bytes.restype = size
     functions.tenon_layer_forward.argtypes = [
         pointer,

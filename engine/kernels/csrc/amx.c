@@ -5,6 +5,7 @@
 
 #include "output.h"
 #include "quantize.h"
+#include "attention.h"
 #include "rows.h"
 #include "sets.h"
 #include "x86.h"
@@ -255,4 +256,5 @@ const struct instruction_set amx_set = {
     .bf16 = &bf16,
     .f16 = &avx512vnni_f16,
     .rows = &rows512,
+    .attention = &attention_amx,
 };

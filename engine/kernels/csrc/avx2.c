@@ -1,6 +1,7 @@
 /* AVX2 with FMA: byte products by maddubs, which adds pairs in 16 bits. */
 #include "vector256.h"
 
+#include "attention.h"
 #include "rows.h"
 #include "sets.h"
 #include "x86.h"
@@ -67,8 +68,8 @@ INLINE fvec bf16_dot(fvec sum, struct bf16_weights w, const float *x)
 
 /* Further sets take these too. */
 static const struct multiplier avx2_blocks = {block_panel, block_prepare, sizeof(int8_t)};
-const struct multiplier avx2_bf16 = {bf16_panel, convert_to_float, sizeof(float)};
-const struct multiplier avx2_f16 = {f16_panel, convert_to_float, sizeof(float)};
+const struct multiplier avx2_bf16 = {bf16_panel, prepare_float, sizeof(float)};
+const struct multiplier avx2_f16 = {f16_panel, prepare_float, sizeof(float)};
 
 const struct instruction_set avx2_set = {
     .name = "avx2",
@@ -77,4 +78,5 @@ const struct instruction_set avx2_set = {
     .bf16 = &avx2_bf16,
     .f16 = &avx2_f16,
     .rows = &rows256,
+    .attention = &attention256,
 };

@@ -1,6 +1,7 @@
 /* AVX-512 with VNNI and bfloat16 products; activations are rounded to bfloat16 for the latter. */
 #include "vector512.h"
 
+#include "attention.h"
 #include "rows.h"
 #include "sets.h"
 #include "x86.h"
@@ -23,7 +24,7 @@ INLINE fvec bf16_dot(fvec sum, struct bf16_weights w, const uint16_t *x)
 #include "bf16_tile.h"
 #include "quantize.h"
 
-static const struct multiplier bf16 = {bf16_panel, convert_to_bfloat16, sizeof(uint16_t)};
+static const struct multiplier bf16 = {bf16_panel, prepare_bfloat16, sizeof(uint16_t)};
 
 const struct instruction_set avx512bf16_set = {
     .name = "avx512bf16",
@@ -32,4 +33,5 @@ const struct instruction_set avx512bf16_set = {
     .bf16 = &bf16,
     .f16 = &avx512vnni_f16,
     .rows = &rows512,
+    .attention = &attention_bf16,
 };

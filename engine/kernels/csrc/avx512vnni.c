@@ -1,6 +1,7 @@
 /* AVX-512 with VNNI; bfloat16 by shifts and fused multiply-add. */
 #include "vector512.h"
 
+#include "attention.h"
 #include "rows.h"
 #include "sets.h"
 #include "x86.h"
@@ -49,8 +50,8 @@ INLINE fvec bf16_dot(fvec sum, struct bf16_weights w, const float *x)
 
 /* Further sets take these too. */
 const struct multiplier avx512vnni_blocks = {block_panel, block_prepare, sizeof(int8_t)};
-static const struct multiplier avx512vnni_bf16 = {bf16_panel, convert_to_float, sizeof(float)};
-const struct multiplier avx512vnni_f16 = {f16_panel, convert_to_float, sizeof(float)};
+static const struct multiplier avx512vnni_bf16 = {bf16_panel, prepare_float, sizeof(float)};
+const struct multiplier avx512vnni_f16 = {f16_panel, prepare_float, sizeof(float)};
 
 const struct instruction_set avx512vnni_set = {
     .name = "avx512vnni",
@@ -59,4 +60,5 @@ const struct instruction_set avx512vnni_set = {
     .bf16 = &avx512vnni_bf16,
     .f16 = &avx512vnni_f16,
     .rows = &rows512,
+    .attention = &attention512,
 };

@@ -1,6 +1,7 @@
 /* AVX-VNNI: four byte products and their sum in one instruction, on processors without AVX-512. */
 #include "vector256.h"
 
+#include "attention.h"
 #include "rows.h"
 #include "sets.h"
 #include "x86.h"
@@ -47,4 +48,5 @@ const struct instruction_set avxvnni_set = {
     .bf16 = &avx2_bf16,
     .f16 = &avx2_f16,
     .rows = &rows256,
+    .attention = &attention256,
 };

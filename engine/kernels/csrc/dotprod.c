@@ -2,6 +2,7 @@
 #include "vector128.h"
 
 #include "arm.h"
+#include "attention.h"
 #include "rows.h"
 
 #define SPREAD_SIGNED(bits) ((bits) > 0)
@@ -47,8 +48,8 @@ INLINE fvec bf16_dot(fvec sum, struct bf16_weights w, const float *x)
 #include "f16_tile.h"
 
 static const struct multiplier blocks = {block_panel, block_prepare, sizeof(int8_t)};
-static const struct multiplier bf16 = {bf16_panel, convert_to_float, sizeof(float)};
-static const struct multiplier f16 = {f16_panel, convert_to_float, sizeof(float)};
+static const struct multiplier bf16 = {bf16_panel, prepare_float, sizeof(float)};
+static const struct multiplier f16 = {f16_panel, prepare_float, sizeof(float)};
 
 const struct instruction_set dotprod_set = {
     .name = "dotprod",
@@ -57,4 +58,5 @@ const struct instruction_set dotprod_set = {
     .bf16 = &bf16,
     .f16 = &f16,
     .rows = &rows128,
+    .attention = &attention128,
 };

@@ -10,8 +10,8 @@ enum {
     STEP_BYTES = 128,           /* four inner elements of a panel's rows, as bytes */
     GROUP = 32,                 /* inner elements whose activations share a scale */
     GROUP_STEPS = GROUP / 4,
-    CHUNK_GROUPS = 8,           /* groups that are spread at a time: a K type's block */
-    CHUNK = CHUNK_GROUPS * GROUP,
+    CHUNK_GROUPS = 8,           /* groups that are spread at a time */
+    LARGE_UNIT = CHUNK_GROUPS * GROUP,  /* inner elements of a K type's block */
     BF16_PAD = 32,
     TILE_TOKENS = 16,           /* prepared activations may stand in tiles of so many tokens */
 };
@@ -20,7 +20,7 @@ enum {
  * `zero` less than its unsigned form. */
 struct block_type {
     int32_t type;               /* GGML's number */
-    int32_t unit;               /* inner elements of a unit of the arranged layout: GROUP or CHUNK */
+    int32_t unit;               /* inner elements of a unit of the arranged layout: GROUP or LARGE_UNIT */
     int32_t unit_bytes;         /* of a panel's unit */
     int32_t sub;                /* GROUP or GROUP / 2 */
     int32_t mins;               /* whether there is a min */
@@ -65,6 +65,7 @@ struct multiplier {
 enum { MOST_TOKENS = 128 };     /* of one call of a kernel */
 
 struct row_operations;
+struct attention_operations;
 
 struct instruction_set {
     const char *name;
@@ -73,6 +74,7 @@ struct instruction_set {
     const struct multiplier *tiled;     /* blocks of one scale a group, from `tiled_from` tokens on; or NULL */
     int64_t tiled_from;
     const struct row_operations *rows;
+    const struct attention_operations *attention;
 };
 
 #endif

@@ -1,4 +1,5 @@
 /* A whole decoder layer in one call, so that threads meet at barriers of their own and never sleep in between. */
+#include "attention.h"
 #include "dispatch.h"
 #include "pool.h"
 #include "product.h"
@@ -9,19 +10,20 @@ enum { MATRICES = 7 };
 /* Products of one input, that are one stage. */
 struct products { struct product *first, *end; };
 
-/* Queries that one item of the attention stage takes: of one token and one key-value head. */
-enum { ITEM_QUERIES = 4 };
-
 struct layer_run {
     const struct tenon_layer *layer;
     const struct tenon_step *step;
     const struct row_operations *rows;
+    const struct attention_operations *attention;
+    struct attention_plan plan;
     struct product product[MATRICES];
     struct products qkv_products, output_product, gate_up_products, down_product;
-    uint16_t *keys, *values;
+    uint8_t *keys, *values;
     float *hidden;              /* (m, hidden), in place */
     float *normed, *qkv, *mixed, *mapped, *gate_up;
-    int64_t turning, parts;     /* query and key heads; items per token and key-value head */
+    float *partials;            /* of attention, where its keys are split */
+    uint8_t *workspace;         /* of attention, this thread's */
+    int64_t turning;            /* query and key heads */
 };
 
 /* A product takes the form of the one before it where it can. */
@@ -69,7 +71,8 @@ static void turn(const struct layer_run *r, int64_t token)
 {
     const struct tenon_layer *l = r->layer;
     const struct tenon_step *s = r->step;
-    const int64_t width = l->head_dim, row = s->length + s->pending + token;
+    const int64_t width = l->head_dim;
+    const int64_t place = (s->length + s->pending + token) * attention_row_bytes(s->cache_type, width);
     float *head = r->qkv + token * (r->turning + l->kv_heads) * width;
     for (int64_t h = 0; h < r->turning; h++, head += width) {
         const int is_query = h < l->heads;
@@ -80,10 +83,10 @@ static void turn(const struct layer_run *r, int64_t token)
             r->rows->rotate(head, s->cosine + token * s->rotated, s->sine + token * s->rotated, s->rotated, width,
                             is_query ? l->scale : 1.0f);
         if (!is_query)
-            r->rows->to_bfloat16(head, width, r->keys + (h - l->heads) * s->head_stride + row * width);
+            attention_store_row(s->cache_type, head, width, r->keys + (h - l->heads) * s->head_stride + place);
     }
     for (int64_t h = 0; h < l->kv_heads; h++, head += width)
-        r->rows->to_bfloat16(head, width, r->values + h * s->head_stride + row * width);
+        attention_store_row(s->cache_type, head, width, r->values + h * s->head_stride + place);
 }
 
 /* Items are ordered by key-value head, so that a thread stays with the same keys. */
@@ -91,27 +94,55 @@ static void attend(const struct layer_run *r, int64_t item)
 {
     const struct tenon_layer *l = r->layer;
     const struct tenon_step *s = r->step;
-    const int64_t group = l->heads / l->kv_heads, part = item % r->parts, token = item / r->parts % s->m;
-    const int64_t kv_head = item / r->parts / s->m, left = group - part * ITEM_QUERIES;
-    const int64_t head = kv_head * group + part * ITEM_QUERIES, end = s->length + s->depths[token];
+    const struct attention_plan *p = &r->plan;
+    const int64_t split = item % p->splits, token = item / p->splits % p->blocks * p->tokens;
+    const int64_t kv_head = item / p->splits / p->blocks, group = l->heads / l->kv_heads;
+    const int64_t head = kv_head * group, partial = attention_partial_floats(l->head_dim);
+    const int64_t first = p->chunks * split / p->splits;
     const struct attention a = {
         .queries = r->qkv + (token * (r->turning + l->kv_heads) + head) * l->head_dim,
         .out = r->mixed + (token * l->heads + head) * l->head_dim,
-        .queries_count = left < ITEM_QUERIES ? left : ITEM_QUERIES,
+        .query_stride = (r->turning + l->kv_heads) * l->head_dim,
+        .out_stride = l->heads * l->head_dim,
+        .tokens = s->m - token < p->tokens ? s->m - token : p->tokens,
+        .group = group,
         .head_dim = l->head_dim,
         .keys = r->keys + kv_head * s->head_stride,
         .values = r->values + kv_head * s->head_stride,
-        .first = s->window && end > s->window ? end - s->window : 0,
-        .end = end,
-        .length = s->length,
-        .ancestors = s->ancestors ? s->ancestors + token * s->ancestors_stride : NULL,
+        .cache_type = s->cache_type,
         .soft_cap = l->soft_cap,
+        .length = s->length,
+        .window = s->window,
+        .depths = s->depths + token,
+        .ancestors = s->ancestors ? s->ancestors + token * s->ancestors_stride : NULL,
+        .ancestors_stride = s->ancestors_stride,
+        .first_chunk = p->first_chunk + first,
+        .end_chunk = p->first_chunk + p->chunks * (split + 1) / p->splits,
+        .partials = r->partials ? r->partials + ((first * s->m + token) * l->heads + head) * partial : NULL,
+        .partial_token_stride = l->heads * partial,
+        .partial_chunk_stride = s->m * l->heads * partial,
+        .workspace = r->workspace,
     };
-    r->rows->attend(&a);
+    r->attention->attend(&a);
+}
+
+/* What the parts of a token's keys gave. */
+static void merge_parts(const struct layer_run *r, int64_t token)
+{
+    const struct tenon_layer *l = r->layer;
+    const struct tenon_step *s = r->step;
+    const int64_t partial = attention_partial_floats(l->head_dim), stride = s->m * l->heads * partial;
+    const int64_t end = s->length + s->depths[token], first = attention_first(end, s->window) / CHUNK;
+    const float *parts = r->partials + (first - r->plan.first_chunk) * stride + token * l->heads * partial;
+    float *out = r->mixed + token * l->heads * l->head_dim;
+    for (int64_t head = 0; head < l->heads; head++, parts += partial, out += l->head_dim)
+        r->attention->merge(parts, stride, (end + CHUNK - 1) / CHUNK - first, l->head_dim, out);
 }
 
 static void prepare_output(const struct layer_run *r, int64_t token)
 {
+    if (r->partials)
+        merge_parts(r, token);
     prepare(&r->output_product, r->mixed + token * r->layer->output.k, token);
 }
 
@@ -169,10 +200,12 @@ struct shared_run {
 static void work(void *context, int32_t thread)
 {
     struct shared_run *shared = context;
+    struct layer_run run = shared->run;
+    run.workspace += thread * run.plan.workspace_bytes;
     for (int i = 0; i < STAGES; i++) {
         int64_t item;
         while ((item = shares_take(&shared->shares[i], thread)) >= 0) {
-            stages[i](&shared->run, item);
+            stages[i](&run, item);
             shares_finish(&shared->shares[i]);
         }
         shares_wait(&shared->shares[i]);
@@ -201,7 +234,7 @@ static int64_t bind(struct products *s, uint8_t *base, float *out, int64_t out_s
 }
 
 /* Hands out scratch memory; with base NULL it only counts. The buffers of the two halves of a layer share theirs. */
-static int64_t lay_out(struct layer_run *r, int64_t m, uint8_t *base)
+static int64_t lay_out(struct layer_run *r, int64_t m, int32_t threads, uint8_t *base)
 {
     const struct tenon_layer *l = r->layer;
     const int64_t all_heads = (r->turning + l->kv_heads) * l->head_dim;
@@ -219,6 +252,10 @@ static int64_t lay_out(struct layer_run *r, int64_t m, uint8_t *base)
     at += floats(m * all_heads);
     r->mixed = (float *)(base + at);
     at += floats(m * l->heads * l->head_dim);
+    r->partials = r->plan.partial_floats ? (float *)(base + at) : NULL;
+    at += floats(r->plan.partial_floats);
+    r->workspace = base + at;
+    at += threads * r->plan.workspace_bytes;
     const int64_t other = half + floats(m * 2 * l->down.k);
     float *const out[] = {r->qkv, r->mapped, r->gate_up, r->mapped};
     for (int i = 0; base && i < 4; i++)
@@ -237,35 +274,37 @@ static struct products products_of(struct product *into, const struct tenon_matr
     return s;
 }
 
-static void set_up(struct layer_run *r, const struct tenon_layer *l, int64_t m)
+static void set_up(struct layer_run *r, const struct tenon_layer *l, const struct tenon_step *step, int32_t threads)
 {
-    const int64_t group = l->heads / l->kv_heads;
+    const int64_t m = step->m;
     r->layer = l;
     r->rows = dispatch_highest()->rows;   /* at every width, so that a row's bits do not depend on it */
+    r->attention = dispatch_highest()->attention;
     r->turning = l->heads + l->kv_heads;
-    r->parts = (group + ITEM_QUERIES - 1) / ITEM_QUERIES;
+    r->plan = attention_plan(l, step, r->attention, threads);
     r->qkv_products = products_of(r->product, (const struct tenon_matrix *[]){&l->q, &l->k, &l->v}, 3, m);
     r->output_product = products_of(r->product + 3, (const struct tenon_matrix *[]){&l->output}, 1, m);
     r->gate_up_products = products_of(r->product + 4, (const struct tenon_matrix *[]){&l->gate, &l->up}, 2, m);
     r->down_product = products_of(r->product + 6, (const struct tenon_matrix *[]){&l->down}, 1, m);
 }
 
-int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, int64_t m)
+int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, const struct tenon_step *step, int32_t threads)
 {
     struct layer_run r = {0};
-    set_up(&r, layer, m);
-    return lay_out(&r, m, NULL);
+    threads = pool_team(threads);
+    set_up(&r, layer, step, threads);
+    return lay_out(&r, step->m, threads, NULL);
 }
 
-void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step, uint16_t *keys,
-                         uint16_t *values, float *hidden, uint8_t *scratch, int32_t threads)
+void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step, void *keys, void *values,
+                         float *hidden, uint8_t *scratch, int32_t threads)
 {
     struct shared_run shared = {.run = {.step = step, .keys = keys, .values = values, .hidden = hidden}};
     struct layer_run *r = &shared.run;
-    set_up(r, layer, step->m);
-    lay_out(r, step->m, scratch);
     threads = pool_team(threads);
-    const int64_t m = step->m, items = m * layer->kv_heads * r->parts;
+    set_up(r, layer, step, threads);
+    lay_out(r, step->m, threads, scratch);
+    const int64_t m = step->m, items = layer->kv_heads * r->plan.blocks * r->plan.splits;
     const int64_t counts[STAGES] = {m, items_of(&r->qkv_products), m, items, m, items_of(&r->output_product),
                                     m, items_of(&r->gate_up_products), m, items_of(&r->down_product), m};
     for (int i = 0; i < STAGES; i++)

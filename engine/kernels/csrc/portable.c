@@ -1,6 +1,7 @@
 /* Every type in plain C, for processors that have none of the instruction sets below. */
 #include "vector_plain.h"
 
+#include "attention.h"
 #include "rows.h"
 
 #define SPREAD_SIGNED(bits) ((bits) < 0)
@@ -55,8 +56,8 @@ INLINE fvec bf16_dot(fvec sum, struct bf16_weights w, const float *x)
 #include "f16_tile.h"
 
 static const struct multiplier blocks = {block_panel, block_prepare, sizeof(int8_t)};
-static const struct multiplier bf16 = {bf16_panel, convert_to_float, sizeof(float)};
-static const struct multiplier f16 = {f16_panel, convert_to_float, sizeof(float)};
+static const struct multiplier bf16 = {bf16_panel, prepare_float, sizeof(float)};
+static const struct multiplier f16 = {f16_panel, prepare_float, sizeof(float)};
 
 const struct instruction_set portable_set = {
     .name = "portable",
@@ -65,4 +66,5 @@ const struct instruction_set portable_set = {
     .bf16 = &bf16,
     .f16 = &f16,
     .rows = &rows128,
+    .attention = &attention128,
 };

@@ -80,13 +80,6 @@ INLINE void quantize_token(const struct job *job, const float *x, int64_t token,
     }
 }
 
-static inline void convert_to_float(const struct job *job, const float *x, int64_t token)
-{
-    float *out = (float *)(void *)job->x + token * job->k;
-    memcpy(out, x, (size_t)job->inner * sizeof *x);
-    memset(out + job->inner, 0, (size_t)(job->k - job->inner) * sizeof *x);
-}
-
 /* Round to nearest, ties to even; a NaN stays one. */
 static inline uint16_t bfloat16(float value)
 {
@@ -95,12 +88,25 @@ static inline uint16_t bfloat16(float value)
     return (uint16_t)((bits & 0x7fffffffu) > 0x7f800000u ? 0x7fc0u : rounded);
 }
 
-static inline void convert_to_bfloat16(const struct job *job, const float *x, int64_t token)
+static inline void convert_to_bfloat16(const float *x, int64_t k, int64_t padded, void *converted)
 {
-    uint16_t *out = (uint16_t *)(void *)job->x + token * job->k;
-    for (int64_t i = 0; i < job->inner; i++)
+    uint16_t *out = converted;
+    for (int64_t i = 0; i < k; i++)
         out[i] = bfloat16(x[i]);
-    memset(out + job->inner, 0, (size_t)(job->k - job->inner) * sizeof *out);
+    memset(out + k, 0, (size_t)(padded - k) * sizeof *out);
+}
+
+/* A token for products of floats. */
+static inline void prepare_bfloat16(const struct job *job, const float *x, int64_t token)
+{
+    convert_to_bfloat16(x, job->inner, job->k, (uint16_t *)(void *)job->x + token * job->k);
+}
+
+static inline void prepare_float(const struct job *job, const float *x, int64_t token)
+{
+    float *out = (float *)(void *)job->x + token * job->k;
+    memcpy(out, x, (size_t)job->inner * sizeof *x);
+    memset(out + job->inner, 0, (size_t)(job->k - job->inner) * sizeof *x);
 }
 
 #endif

@@ -101,6 +101,9 @@ TENON_API int32_t tenon_dequantize(int32_t type, const void *raw, int64_t k, con
  * what would become one. */
 TENON_API int32_t tenon_quantize(int32_t type, const float *x, int64_t n, int64_t k, void *raw, int32_t threads);
 
+/* Keys and values: bfloat16, or 8 bits: per row and head a byte per channel, then a bfloat16 scale per 32 channels. */
+enum { TENON_CACHE_BF16 = 0, TENON_CACHE_8_BITS = 1 };
+
 enum { TENON_SILU = 0, TENON_GELU_TANH = 1, TENON_GELU = 2 };
 
 /* The weights of one decoder layer. Norms are gains, the square root of their width multiplied in; a floor is their
@@ -122,22 +125,24 @@ struct tenon_layer {
 struct tenon_step {
     int64_t m;                  /* new rows */
     int64_t length, pending;    /* committed rows, and uncommitted rows written before */
-    int64_t head_stride;        /* elements of keys or values from one head's to the next */
+    int64_t head_stride;        /* bytes of keys or values from one head's to the next */
     int64_t window;             /* positions that a row sees, its own included; 0: all */
     int64_t rotated;            /* channels of a head that are rotated */
     int64_t ancestors_stride;
     const int32_t *depths;      /* (m): uncommitted rows that a row sees, its own included */
     const int32_t *ancestors;   /* (m, ancestors_stride): which, counted from the committed ones; NULL: a chain */
     const float *cosine, *sine; /* (m, rotated): [cos, cos], [-sin, sin] */
+    int32_t cache_type;
 };
 
-/* Bytes of scratch memory, aligned to 64, that a layer's forward over m rows takes. */
-TENON_API int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, int64_t m);
+/* Bytes of scratch memory, aligned to 64, that this forward takes. */
+TENON_API int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, const struct tenon_step *step,
+                                            int32_t threads);
 
-/* hidden (m, hidden) in place; keys and values (kv_heads, rows, head_dim) bfloat16, heads head_stride apart. A row's
- * result depends on its own path alone: not on the other rows, nor on m, nor on which of its ancestors are
+/* hidden (m, hidden) in place; keys and values (kv_heads, rows, head_dim) of the step's type, heads head_stride apart.
+ * A row's result depends on its own path alone: not on the other rows, nor on m, nor on which of its ancestors are
  * committed. */
-TENON_API void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step, uint16_t *keys,
-                                   uint16_t *values, float *hidden, uint8_t *scratch, int32_t threads);
+TENON_API void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step, void *keys,
+                                   void *values, float *hidden, uint8_t *scratch, int32_t threads);
 
 #endif

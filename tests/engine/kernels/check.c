@@ -147,7 +147,7 @@ static void run_layer(const struct tenon_layer *layer, const struct text *text, 
         .m = m, .length = first, .head_stride = TEXT * HEAD_DIM, .window = 90, .rotated = ROTATED, .depths = depths,
         .cosine = text->cosine + first * ROTATED, .sine = text->sine + first * ROTATED,
     };
-    uint8_t *scratch = aligned_alloc(64, (size_t)up(tenon_layer_scratch_bytes(layer, m), 64));
+    uint8_t *scratch = aligned_alloc(64, (size_t)up(tenon_layer_scratch_bytes(layer, &step, threads), 64));
     tenon_layer_forward(layer, &step, text->cache, text->cache + KV_HEADS * TEXT * HEAD_DIM, rows + first * HIDDEN,
                         scratch, threads);
     free(scratch), free(depths);
