@@ -144,7 +144,7 @@ static void run_layer(const struct tenon_layer *layer, const struct text *text, 
     for (int64_t t = 0; t < m; t++)
         depths[t] = (int32_t)t + 1;
     const struct tenon_step step = {
-        .m = m, .length = first, .head_stride = TEXT * HEAD_DIM, .window = 90, .rotated = ROTATED, .depths = depths,
+        .m = m, .length = first, .head_stride = 2 * TEXT * HEAD_DIM, .window = 90, .rotated = ROTATED, .depths = depths,
         .cosine = text->cosine + first * ROTATED, .sine = text->sine + first * ROTATED,
     };
     uint8_t *scratch = aligned_alloc(64, (size_t)up(tenon_layer_scratch_bytes(layer, &step, threads), 64));
