@@ -242,8 +242,16 @@ def reference(packed: Packed, x: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def matmul(packed: Packed, x: Tensor, bias: Tensor | None = None, threads: int | None = None) -> Tensor:
-    """Activations x (m, k) float32 times the matrix's transpose: (m, n) float32."""
-    return reference(packed, x, bias)
+    """Activations x (m, k) float32 times the matrix's transpose: (m, n) float32.
+
+    A token with a NaN or an infinity gives NaN in all of its outputs, and in no other token's.
+
+    Raises:
+        ValueError: a shape or a type does not fit.
+        MemoryError: no scratch memory.
+    """
+    out = library.multiply(packed, x, bias, threads)
+    return reference(packed, x, bias) if out is None else out
 
 
 def _shifts(bits: int, like: Tensor) -> Tensor:

@@ -32,6 +32,8 @@ COMMON_FLAGS = (
 # Rows are added up in the compiler's vectors, whose fused multiply-add is worth more than equal bits everywhere.
 _ROWS = "-ffp-contract=fast"
 _COMMON: dict[str, str] = {
+    "attention": "",
+    "block_types": "",
     "blocks": "",
     "dispatch": "",
     "layer": "",
@@ -39,6 +41,7 @@ _COMMON: dict[str, str] = {
     "pool": "",
     "portable": "",
     "product": "",
+    "quantization": "",
     "rows128": _ROWS,
 }
 _AVX2 = "-mavx2 -mfma -mf16c"
@@ -52,12 +55,13 @@ _FILES: dict[str, dict[str, str]] = {
         "avxvnni": f"{_AVX2} -mavxvnni",
         "avx512vnni": _AVX512,
         "avx512bf16": f"{_AVX512} -mavx512bf16",
+        "attention_bf16": f"{_AVX512} -mavx512bf16 {_ROWS}",
         "amx": f"{_AVX512} -mamx-tile -mamx-int8 -mamx-bf16",
+        "attention_amx": f"{_AVX512} -mavx512bf16 -mamx-tile -mamx-bf16 {_ROWS}",
     },
     "aarch64": {
         "arm": "",
         "dotprod": "-march=armv8.2-a+dotprod",
-        "i8mm": "-march=armv8.2-a+dotprod+i8mm",
     },
 }
 # What a compiler may not know yet, and the file whose kernels it borrows; absent.c stands in for it.
@@ -66,9 +70,10 @@ _OPTIONAL = {
     "avxvnni": "avx2",
     "avx512vnni": "avx2",
     "avx512bf16": "avx512vnni",
+    "attention_bf16": "avx512bf16",
     "amx": "avx512bf16",
+    "attention_amx": "amx",
     "dotprod": "portable",
-    "i8mm": "dotprod",
 }
 
 

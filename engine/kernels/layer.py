@@ -22,7 +22,7 @@ class Layer(ctypes.Structure):
         *((name, ctypes.c_int64) for name in ("hidden", "heads", "kv_heads", "head_dim")),
         *((name, ctypes.c_void_p) for name in ("mlp_norm", "attention_norm", "query_norm", "key_norm")),
         *((name, ctypes.c_void_p) for name in ("attention_end_norm", "mlp_end_norm")),
-        *((name, Matrix) for name in ("qkv", "output", "gate_up", "down")),
+        *((name, Matrix) for name in ("q", "k", "v", "output", "gate", "up", "down")),
         *((name, ctypes.c_float) for name in ("norm_floor", "head_norm_floor", "scale", "soft_cap")),
         ("activation", ctypes.c_int32),
     )
@@ -35,6 +35,7 @@ class Step(ctypes.Structure):
         *((name, ctypes.c_int64) for name in ("m", "length", "pending", "head_stride", "window", "rotated")),
         ("ancestors_stride", ctypes.c_int64),
         *((name, ctypes.c_void_p) for name in ("depths", "ancestors", "cosine", "sine")),
+        ("cache_type", ctypes.c_int32),
     )
 
 
@@ -62,7 +63,8 @@ def forward(layer: Layer, step: Step, cache: Tensor, hidden: Tensor) -> None:
     functions = library.loaded()
     if functions is None:
         raise RuntimeError(library.reason())
-    needed = functions.tenon_layer_scratch_bytes(ctypes.byref(layer), step.m) + 63
+    threads = torch.get_num_threads()
+    needed = functions.tenon_layer_scratch_bytes(ctypes.byref(layer), ctypes.byref(step), threads) + 63
     if len(_kept.scratch) < needed:
         _kept.scratch = torch.empty(needed, dtype=torch.uint8)
     functions.tenon_layer_forward(
@@ -72,5 +74,5 @@ def forward(layer: Layer, step: Step, cache: Tensor, hidden: Tensor) -> None:
         cache[1].data_ptr(),
         hidden.data_ptr(),
         (_kept.scratch.data_ptr() + 63) // 64 * 64,
-        torch.get_num_threads(),
+        threads,
     )

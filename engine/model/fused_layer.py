@@ -118,7 +118,7 @@ def fused_step(
         m=count,
         length=length,
         pending=behind,
-        head_stride=cache[0, 0].numel(),
+        head_stride=cache[0, 0].nbytes,
         window=window or 0,
         rotated=0 if cosine is None else cosine.shape[-1],
         ancestors_stride=0 if ancestors is None else ancestors.shape[1],

@@ -1,24 +1,59 @@
 /* A whole decoder layer in one call, so that threads meet at barriers of their own and never sleep in between. */
+#include "attention.h"
 #include "dispatch.h"
 #include "pool.h"
 #include "product.h"
 #include "rows.h"
 
-enum { MATRICES = 4, QKV = 0, OUTPUT = 1, GATE_UP = 2, DOWN = 3 };
+enum { MATRICES = 7 };
 
-/* Queries that one item of the attention stage takes: of one token and one key-value head. */
-enum { ITEM_QUERIES = 4 };
+/* Products of one input, that are one stage. */
+struct products { struct product *first, *end; };
 
 struct layer_run {
     const struct tenon_layer *layer;
     const struct tenon_step *step;
     const struct row_operations *rows;
+    const struct attention_operations *attention;
+    struct attention_plan plan;
     struct product product[MATRICES];
-    uint16_t *keys, *values;
+    struct products qkv_products, output_product, gate_up_products, down_product;
+    uint8_t *keys, *values;
     float *hidden;              /* (m, hidden), in place */
     float *normed, *qkv, *mixed, *mapped, *gate_up;
-    int64_t turning, parts;     /* query and key heads; items per token and key-value head */
+    float *partials;            /* of attention, where its keys are split */
+    uint8_t *workspace;         /* of attention, this thread's */
+    int64_t turning;            /* query and key heads */
 };
+
+/* A product takes the form of the one before it where it can. */
+static int has_form_before(const struct products *s, const struct product *p)
+{
+    return p > s->first && product_shares_form(p - 1, p);
+}
+
+static int64_t items_of(const struct products *s)
+{
+    int64_t items = 0;
+    for (const struct product *p = s->first; p < s->end; p++)
+        items += product_items(p);
+    return items;
+}
+
+static void prepare(const struct products *s, const float *x, int64_t token)
+{
+    for (const struct product *p = s->first; p < s->end; p++)
+        if (!has_form_before(s, p))
+            product_prepare(p, x, token);
+}
+
+static void multiply(const struct products *s, int64_t item)
+{
+    const struct product *p = s->first;
+    for (int64_t items; item >= (items = product_items(p)); p++)
+        item -= items;
+    product_multiply(p, item);
+}
 
 /* --- stages: what one item of each does -------------------------------------------------------------------------- */
 
@@ -29,14 +64,15 @@ static void begin(const struct layer_run *r, int64_t token)
     float *normed = r->normed + token * l->hidden;
     if (l->attention_norm)
         r->rows->norm(hidden, l->attention_norm, l->norm_floor, l->hidden, normed);
-    product_prepare(&r->product[QKV], l->attention_norm ? normed : hidden, token);
+    prepare(&r->qkv_products, l->attention_norm ? normed : hidden, token);
 }
 
 static void turn(const struct layer_run *r, int64_t token)
 {
     const struct tenon_layer *l = r->layer;
     const struct tenon_step *s = r->step;
-    const int64_t width = l->head_dim, row = s->length + s->pending + token;
+    const int64_t width = l->head_dim;
+    const int64_t place = (s->length + s->pending + token) * attention_row_bytes(s->cache_type, width);
     float *head = r->qkv + token * (r->turning + l->kv_heads) * width;
     for (int64_t h = 0; h < r->turning; h++, head += width) {
         const int is_query = h < l->heads;
@@ -47,10 +83,10 @@ static void turn(const struct layer_run *r, int64_t token)
             r->rows->rotate(head, s->cosine + token * s->rotated, s->sine + token * s->rotated, s->rotated, width,
                             is_query ? l->scale : 1.0f);
         if (!is_query)
-            r->rows->to_bfloat16(head, width, r->keys + (h - l->heads) * s->head_stride + row * width);
+            attention_store_row(s->cache_type, head, width, r->keys + (h - l->heads) * s->head_stride + place);
     }
     for (int64_t h = 0; h < l->kv_heads; h++, head += width)
-        r->rows->to_bfloat16(head, width, r->values + h * s->head_stride + row * width);
+        attention_store_row(s->cache_type, head, width, r->values + h * s->head_stride + place);
 }
 
 /* Items are ordered by key-value head, so that a thread stays with the same keys. */
@@ -58,28 +94,56 @@ static void attend(const struct layer_run *r, int64_t item)
 {
     const struct tenon_layer *l = r->layer;
     const struct tenon_step *s = r->step;
-    const int64_t group = l->heads / l->kv_heads, part = item % r->parts, token = item / r->parts % s->m;
-    const int64_t kv_head = item / r->parts / s->m, left = group - part * ITEM_QUERIES;
-    const int64_t head = kv_head * group + part * ITEM_QUERIES, end = s->length + s->depths[token];
+    const struct attention_plan *p = &r->plan;
+    const int64_t split = item % p->splits, token = item / p->splits % p->blocks * p->tokens;
+    const int64_t kv_head = item / p->splits / p->blocks, group = l->heads / l->kv_heads;
+    const int64_t head = kv_head * group, partial = attention_partial_floats(l->head_dim);
+    const int64_t first = p->chunks * split / p->splits;
     const struct attention a = {
         .queries = r->qkv + (token * (r->turning + l->kv_heads) + head) * l->head_dim,
         .out = r->mixed + (token * l->heads + head) * l->head_dim,
-        .queries_count = left < ITEM_QUERIES ? left : ITEM_QUERIES,
+        .query_stride = (r->turning + l->kv_heads) * l->head_dim,
+        .out_stride = l->heads * l->head_dim,
+        .tokens = s->m - token < p->tokens ? s->m - token : p->tokens,
+        .group = group,
         .head_dim = l->head_dim,
         .keys = r->keys + kv_head * s->head_stride,
         .values = r->values + kv_head * s->head_stride,
-        .first = s->window && end > s->window ? end - s->window : 0,
-        .end = end,
-        .length = s->length,
-        .ancestors = s->ancestors ? s->ancestors + token * s->ancestors_stride : NULL,
+        .cache_type = s->cache_type,
         .soft_cap = l->soft_cap,
+        .length = s->length,
+        .window = s->window,
+        .depths = s->depths + token,
+        .ancestors = s->ancestors ? s->ancestors + token * s->ancestors_stride : NULL,
+        .ancestors_stride = s->ancestors_stride,
+        .first_chunk = p->first_chunk + first,
+        .end_chunk = p->first_chunk + p->chunks * (split + 1) / p->splits,
+        .partials = r->partials ? r->partials + ((first * s->m + token) * l->heads + head) * partial : NULL,
+        .partial_token_stride = l->heads * partial,
+        .partial_chunk_stride = s->m * l->heads * partial,
+        .workspace = r->workspace,
     };
-    r->rows->attend(&a);
+    r->attention->attend(&a);
+}
+
+/* What the parts of a token's keys gave. */
+static void merge_parts(const struct layer_run *r, int64_t token)
+{
+    const struct tenon_layer *l = r->layer;
+    const struct tenon_step *s = r->step;
+    const int64_t partial = attention_partial_floats(l->head_dim), stride = s->m * l->heads * partial;
+    const int64_t end = s->length + s->depths[token], first = attention_first(end, s->window) / CHUNK;
+    const float *parts = r->partials + (first - r->plan.first_chunk) * stride + token * l->heads * partial;
+    float *out = r->mixed + token * l->heads * l->head_dim;
+    for (int64_t head = 0; head < l->heads; head++, parts += partial, out += l->head_dim)
+        r->attention->merge(parts, stride, (end + CHUNK - 1) / CHUNK - first, l->head_dim, out);
 }
 
 static void prepare_output(const struct layer_run *r, int64_t token)
 {
-    product_prepare(&r->product[OUTPUT], r->mixed + token * r->product[OUTPUT].k, token);
+    if (r->partials)
+        merge_parts(r, token);
+    prepare(&r->output_product, r->mixed + token * r->layer->output.k, token);
 }
 
 /* Adds what a half of the layer gives to the hidden state. */
@@ -98,15 +162,15 @@ static void middle(const struct layer_run *r, int64_t token)
     float *normed = r->normed + token * l->hidden;
     add_residual(r, token, l->attention_end_norm);
     r->rows->norm(r->hidden + token * l->hidden, l->mlp_norm, l->norm_floor, l->hidden, normed);
-    product_prepare(&r->product[GATE_UP], normed, token);
+    prepare(&r->gate_up_products, normed, token);
 }
 
 static void gate(const struct layer_run *r, int64_t token)
 {
-    const int64_t width = r->product[DOWN].k;
+    const int64_t width = r->layer->down.k;
     float *gate = r->gate_up + token * 2 * width;
     r->rows->gate(gate, gate + width, width, r->layer->activation);
-    product_prepare(&r->product[DOWN], gate, token);
+    prepare(&r->down_product, gate, token);
 }
 
 static void end(const struct layer_run *r, int64_t token)
@@ -114,17 +178,17 @@ static void end(const struct layer_run *r, int64_t token)
     add_residual(r, token, r->layer->mlp_end_norm);
 }
 
-static void qkv_panel(const struct layer_run *r, int64_t panel) { product_panel(&r->product[QKV], panel); }
-static void output_panel(const struct layer_run *r, int64_t panel) { product_panel(&r->product[OUTPUT], panel); }
-static void gate_up_panel(const struct layer_run *r, int64_t panel) { product_panel(&r->product[GATE_UP], panel); }
-static void down_panel(const struct layer_run *r, int64_t panel) { product_panel(&r->product[DOWN], panel); }
+static void multiply_qkv(const struct layer_run *r, int64_t item) { multiply(&r->qkv_products, item); }
+static void multiply_output(const struct layer_run *r, int64_t item) { multiply(&r->output_product, item); }
+static void multiply_gate_up(const struct layer_run *r, int64_t item) { multiply(&r->gate_up_products, item); }
+static void multiply_down(const struct layer_run *r, int64_t item) { multiply(&r->down_product, item); }
 
 /* --- the run ----------------------------------------------------------------------------------------------------- */
 
 typedef void stage(const struct layer_run *r, int64_t item);
 
-static stage *const stages[] = {begin, qkv_panel, turn, attend, prepare_output, output_panel,
-                                middle, gate_up_panel, gate, down_panel, end};
+static stage *const stages[] = {begin, multiply_qkv, turn, attend, prepare_output, multiply_output,
+                                middle, multiply_gate_up, gate, multiply_down, end};
 
 enum { STAGES = sizeof stages / sizeof *stages };
 
@@ -136,10 +200,12 @@ struct shared_run {
 static void work(void *context, int32_t thread)
 {
     struct shared_run *shared = context;
+    struct layer_run run = shared->run;
+    run.workspace += thread * run.plan.workspace_bytes;
     for (int i = 0; i < STAGES; i++) {
         int64_t item;
         while ((item = shares_take(&shared->shares[i], thread)) >= 0) {
-            stages[i](&shared->run, item);
+            stages[i](&run, item);
             shares_finish(&shared->shares[i]);
         }
         shares_wait(&shared->shares[i]);
@@ -151,65 +217,96 @@ static int64_t floats(int64_t count)
     return (count * (int64_t)sizeof(float) + 63) / 64 * 64;
 }
 
+/* Binds the products of a stage, which write into columns of one output, and returns the bytes of their forms; with base
+ * NULL it only counts. */
+static int64_t bind(struct products *s, uint8_t *base, float *out, int64_t out_stride)
+{
+    int64_t at = 0, last = 0;
+    for (struct product *p = s->first; p < s->end; out += p->job.n, p++) {
+        if (!has_form_before(s, p)) {
+            last = at;
+            at += product_scratch_bytes(p);
+        }
+        if (base)
+            product_bind(p, base + last, out, out_stride);
+    }
+    return at;
+}
+
 /* Hands out scratch memory; with base NULL it only counts. The buffers of the two halves of a layer share theirs. */
-static int64_t lay_out(struct layer_run *r, int64_t m, uint8_t *base)
+static int64_t lay_out(struct layer_run *r, int64_t m, int32_t threads, uint8_t *base)
 {
     const struct tenon_layer *l = r->layer;
-    const int64_t all_heads = r->turning + l->kv_heads;
-    int64_t prepared = 0, at = 0;
-    for (int i = 0; i < MATRICES; i++) {
-        const int64_t bytes = product_scratch_bytes(&r->product[i], m);
-        prepared = bytes > prepared ? bytes : prepared;
+    const int64_t all_heads = (r->turning + l->kv_heads) * l->head_dim;
+    struct products *const stages_of[] = {&r->qkv_products, &r->output_product, &r->gate_up_products, &r->down_product};
+    const int64_t strides[] = {all_heads, l->hidden, 2 * l->down.k, l->hidden};
+    int64_t at = 0;
+    for (int i = 0; i < 4; i++) {
+        const int64_t bytes = bind(stages_of[i], NULL, NULL, 0);
+        at = bytes > at ? bytes : at;
     }
-    uint8_t *const forms = base + at;
-    at += prepared;
     r->normed = r->mapped = (float *)(base + at);
     at += floats(m * l->hidden);
     const int64_t half = at;
     r->gate_up = r->qkv = (float *)(base + at);
-    at += floats(m * all_heads * l->head_dim);
+    at += floats(m * all_heads);
     r->mixed = (float *)(base + at);
     at += floats(m * l->heads * l->head_dim);
-    const int64_t other = half + floats(m * l->gate_up.n);
-    float *const out[MATRICES] = {r->qkv, r->mapped, r->gate_up, r->mapped};
-    for (int i = 0; base && i < MATRICES; i++)
-        product_bind(&r->product[i], m, forms, out[i]);
+    r->partials = r->plan.partial_floats ? (float *)(base + at) : NULL;
+    at += floats(r->plan.partial_floats);
+    r->workspace = base + at;
+    at += threads * r->plan.workspace_bytes;
+    const int64_t other = half + floats(m * 2 * l->down.k);
+    float *const out[] = {r->qkv, r->mapped, r->gate_up, r->mapped};
+    for (int i = 0; base && i < 4; i++)
+        bind(stages_of[i], base, out[i], strides[i]);
     return at > other ? at : other;
 }
 
-static void set_up(struct layer_run *r, const struct tenon_layer *layer, int64_t m)
+/* The products of matrices that have rows of their own. */
+static struct products products_of(struct product *into, const struct tenon_matrix *const *matrices, int count,
+                                   int64_t m)
 {
-    const int64_t group = layer->heads / layer->kv_heads;
-    r->layer = layer;
-    r->rows = dispatch_highest()->rows;   /* at every width, so that a row's bits do not depend on it */
-    r->turning = layer->heads + layer->kv_heads;
-    r->parts = (group + ITEM_QUERIES - 1) / ITEM_QUERIES;
-    r->product[QKV] = product_of(&layer->qkv, m);
-    r->product[OUTPUT] = product_of(&layer->output, m);
-    r->product[GATE_UP] = product_of(&layer->gate_up, m);
-    r->product[DOWN] = product_of(&layer->down, m);
+    struct products s = {into, into};
+    for (int i = 0; i < count; i++)
+        if (matrices[i]->n)
+            *s.end++ = product_of(matrices[i], m);
+    return s;
 }
 
-int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, int64_t m)
+static void set_up(struct layer_run *r, const struct tenon_layer *l, const struct tenon_step *step, int32_t threads)
+{
+    const int64_t m = step->m;
+    r->layer = l;
+    r->rows = dispatch_highest()->rows;   /* at every width, so that a row's bits do not depend on it */
+    r->attention = dispatch_highest()->attention;
+    r->turning = l->heads + l->kv_heads;
+    r->plan = attention_plan(l, step, r->attention, threads);
+    r->qkv_products = products_of(r->product, (const struct tenon_matrix *[]){&l->q, &l->k, &l->v}, 3, m);
+    r->output_product = products_of(r->product + 3, (const struct tenon_matrix *[]){&l->output}, 1, m);
+    r->gate_up_products = products_of(r->product + 4, (const struct tenon_matrix *[]){&l->gate, &l->up}, 2, m);
+    r->down_product = products_of(r->product + 6, (const struct tenon_matrix *[]){&l->down}, 1, m);
+}
+
+int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, const struct tenon_step *step, int32_t threads)
 {
     struct layer_run r = {0};
-    set_up(&r, layer, m);
-    return lay_out(&r, m, NULL);
+    threads = pool_team(threads);
+    set_up(&r, layer, step, threads);
+    return lay_out(&r, step->m, threads, NULL);
 }
 
-void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step, uint16_t *keys,
-                         uint16_t *values, float *hidden, uint8_t *scratch, int32_t threads)
+void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step, void *keys, void *values,
+                         float *hidden, uint8_t *scratch, int32_t threads)
 {
     struct shared_run shared = {.run = {.step = step, .keys = keys, .values = values, .hidden = hidden}};
     struct layer_run *r = &shared.run;
-    set_up(r, layer, step->m);
-    lay_out(r, step->m, scratch);
     threads = pool_team(threads);
-    const int64_t m = step->m, items = m * layer->kv_heads * r->parts;
-    const int64_t counts[STAGES] = {m, product_panels(&r->product[QKV]), m, items,
-                                    m, product_panels(&r->product[OUTPUT]),
-                                    m, product_panels(&r->product[GATE_UP]),
-                                    m, product_panels(&r->product[DOWN]), m};
+    set_up(r, layer, step, threads);
+    lay_out(r, step->m, threads, scratch);
+    const int64_t m = step->m, items = layer->kv_heads * r->plan.blocks * r->plan.splits;
+    const int64_t counts[STAGES] = {m, items_of(&r->qkv_products), m, items, m, items_of(&r->output_product),
+                                    m, items_of(&r->gate_up_products), m, items_of(&r->down_product), m};
     for (int i = 0; i < STAGES; i++)
         shares_init(&shared.shares[i], counts[i], threads);
     pool_run(work, &shared, threads);

@@ -1,0 +1,73 @@
+/* Attention in bfloat16 products on AVX-512: queries and weights are rounded, sums are float32. Before including this, a
+ * file defines VECTOR_BYTES as 64. */
+#include <float.h>
+#include <immintrin.h>
+
+#include "attention.h"
+#include "exponential.h"
+#include "vectors.h"
+
+typedef uint16_t operand;
+enum { STEP = 2, CHUNK_WORDS = CHUNK / STEP * LANES };     /* of a panel of values */
+
+INLINE void put_keys(uint32_t *panel, int64_t pair, uvec words)
+{
+    store_words(panel + pair * LANES, words);
+}
+
+/* The two keys' values become pairs; quarters are brought where the unpacking within 128 bits leaves them in order. */
+INLINE void put_values(uint32_t *values, int64_t channel, int64_t key, const uint16_t *even, const uint16_t *odd)
+{
+    const __m512i order = _mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7);
+    const __m512i a = _mm512_permutexvar_epi64(order, _mm512_loadu_si512(even));
+    const __m512i b = _mm512_permutexvar_epi64(order, _mm512_loadu_si512(odd));
+    uint32_t *panel = values + channel / LANES * CHUNK_WORDS + key / 2 * LANES;
+    _mm512_storeu_si512(panel, _mm512_unpacklo_epi16(a, b));
+    _mm512_storeu_si512(panel + CHUNK_WORDS, _mm512_unpackhi_epi16(a, b));
+}
+
+static void to_operands(const float *x, int64_t n, uint16_t *out)
+{
+    convert_to_bfloat16(x, n, n, out);
+}
+
+/* 2^x, to 3e-6 of it, exact zero for minus infinity: a polynomial for the fraction above the next lower integer. */
+INLINE __m512 power_of_two(__m512 x)
+{
+    const __m512 r = _mm512_reduce_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC);
+    __m512 p = _mm512_set1_ps(1.353416819e-2f);
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(5.201146234e-2f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(2.414427540e-1f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(6.930038356e-1f));
+    p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.000002593f));
+    return _mm512_scalef_ps(p, x);
+}
+
+static struct softmax weigh(float *scores, int first, int end, int padded, float soft_cap, uint16_t *weights)
+{
+    const float log2_of_e = 1.44269504f;
+    for (int k = 0; k < first; k++)
+        scores[k] = -INFINITY;
+    for (int k = end; k < padded; k++)
+        scores[k] = -INFINITY;
+    if (soft_cap > 0.0f)
+        for (int k = first; k < end; k++)
+            scores[k] = soft_cap * hyperbolic_tangent(scores[k] / soft_cap);
+    /* The second operand is taken where the first is a NaN. */
+    __m512 highest = _mm512_set1_ps(-FLT_MAX), other = highest;
+    for (int k = 0; k < padded; k += 2 * LANES) {
+        highest = _mm512_max_ps(_mm512_loadu_ps(scores + k), highest);
+        other = _mm512_max_ps(_mm512_loadu_ps(scores + k + LANES), other);
+    }
+    const float largest = _mm512_reduce_max_ps(_mm512_max_ps(highest, other));
+    const __m512 factor = _mm512_set1_ps(log2_of_e), offset = _mm512_set1_ps(-largest * log2_of_e);
+    __m512 sum = _mm512_setzero_ps(), other_sum = sum;
+    for (int k = 0; k < padded; k += 2 * LANES) {
+        const __m512 low = power_of_two(_mm512_fmadd_ps(_mm512_loadu_ps(scores + k), factor, offset));
+        const __m512 high = power_of_two(_mm512_fmadd_ps(_mm512_loadu_ps(scores + k + LANES), factor, offset));
+        sum = _mm512_add_ps(sum, low);
+        other_sum = _mm512_add_ps(other_sum, high);
+        _mm512_storeu_si512(weights + k, (__m512i)_mm512_cvtne2ps_pbh(high, low));
+    }
+    return (struct softmax){largest, total((fvec)_mm512_add_ps(sum, other_sum))};
+}
