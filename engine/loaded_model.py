@@ -184,6 +184,7 @@ class LoadedModel:
         self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(flat=streamed))
         self.options = options
         self.folder = folder
+        self._checkpoint = checkpoint
         self.generation_config = checkpoint.generation_config
         self.report = ModelReport(
             name=model_name(options.model, folder),
@@ -210,7 +211,7 @@ class LoadedModel:
         """Whether a request with these options needs no new load.
 
         Drafting may differ, and the mode where it is not about another part of a GPU. A target that had to leave the
-        GPU stays away from it until something else is asked for.
+        GPU stays away from it until something else is asked for. Files that were changed are another model.
         """
         own = self.options
         same = replace(
@@ -228,6 +229,7 @@ class LoadedModel:
         part = _gpu_part(options)
         return (
             self._whole
+            and not self._checkpoint.changed
             and same == own
             and (part is None or part == _gpu_part(own))
             and (self.draft is not None or choose_draft(options) is None)
@@ -275,7 +277,7 @@ def _gpu_part(options: LoadOptions) -> str | None:
 def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:
     """What to say of packed weights on a processor, or in an installation, that their kernels are not made for."""
     in_use = library.available()
-    if weights.packing is None or in_use not in (None, "portable"):
+    if not weights.packed or in_use not in (None, "portable"):
         return ()
     if in_use is None:
         return (

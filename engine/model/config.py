@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ import transformers.models.llama.configuration_llama  # noqa: F401
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 from engine.errors import ConfigInvalid, UnsupportedModel
+from engine.gguf.stored_tensor import TensorTypes
 from engine.model.families import SUPPORTED, Family
 from engine.model.rope import Rope, read_rope
 from engine.sentences import mark, say
@@ -48,6 +49,10 @@ class ConfigSource(Protocol):
     @property
     def quantization(self) -> str | None:
         """What its weights are quantized with; None where they are not."""
+
+    @property
+    def types(self) -> TensorTypes:
+        """The element types of its tensors, as far as they are known."""
 
     @property
     def architecture(self) -> str:
@@ -87,7 +92,8 @@ class ModelConfig:
         ropes: The kinds of RoPE there are.
         layer_ropes: Per layer: an index into ``ropes``, None where nothing is rotated.
         tensor_prefix: What the names of the decoder's tensors begin with.
-        quantization: What the checkpoint stores most weights as, such as Q4_K; None for plain numbers.
+        quantization: What a GGUF file calls its mixture of types, such as Q4_K_M; None for plain numbers.
+        types: The element types of the checkpoint's tensors; empty where they are not known.
     """
 
     architecture: str
@@ -115,6 +121,7 @@ class ModelConfig:
     layer_ropes: tuple[int | None, ...]
     tensor_prefix: str
     quantization: str | None = None
+    types: TensorTypes = field(default_factory=TensorTypes)
 
     @property
     def query_size(self) -> int:
@@ -257,6 +264,7 @@ def _translate(checkpoint: ConfigSource, config: Any, family: Family) -> ModelCo
         layer_ropes=layer_ropes,
         tensor_prefix=_tensor_prefix(checkpoint, family),
         quantization=checkpoint.quantization,
+        types=checkpoint.types,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
 from engine.model.footprint import weight_bytes
-from engine.model.weight_format import WeightFormat, weight_format
+from engine.model.weight_format import WeightFormat
 from engine.planning.cost_model import (
     DraftCost,
     Round,
@@ -16,8 +16,9 @@ from engine.planning.cost_model import (
     streamed_round,
 )
 from engine.planning.expected_tokens import published_expectation
+from engine.planning.format_choice import draft_format
 from engine.planning.hardware_report import HardwareReport
-from engine.planning.machine_speeds import MachineSpeeds, machine_speeds
+from engine.planning.machine_speeds import MachineSpeeds, format_seconds, machine_speeds
 from engine.planning.mode_plan import ORDER, MachinePlan, ModePlan, Wishes
 from engine.planning.model_facts import DraftFacts, TargetFacts
 from engine.planning.placing import (
@@ -43,7 +44,7 @@ from engine.planning.plan_wording import (
     summary,
 )
 from engine.planning.profile import Profile, drafter_key
-from engine.planning.thresholds import DEFAULT_CONTEXT, SMALL_DRAFT_BYTES
+from engine.planning.thresholds import DEFAULT_CONTEXT
 from engine.sentences import say
 
 _PROMPT_CHUNK = 512
@@ -232,11 +233,10 @@ class FormatPlanner:
         yield DraftRoom(host_bytes=int(draft.kept_elements * each) + cache), False
 
     def _choose_draft_format(self, draft: DraftFacts) -> WeightFormat:
-        """As `fit.draft_format` chooses on the machine itself."""
-        if 4 * draft.kept_elements <= SMALL_DRAFT_BYTES:
-            return weight_format("fp32" if self._report.kernels is None else "bf16")
-        formats = [weight_format(name) for name in ("fp32", "bf16", "int8")]
-        return min(formats, key=lambda one: DraftCost(draft, one, self._speeds, False).forward_s(1))
+        """As the machine itself chooses."""
+        seconds = lambda: format_seconds(self._speeds.host)  # noqa: E731
+        kernels = self._report.kernels is not None
+        return draft_format(4 * draft.kept_elements, seconds, kernels, draft.quantized)
 
     def _mode(
         self,
@@ -275,8 +275,6 @@ class FormatPlanner:
         if disk is None:
             return None
         needed = self._target.missing_bytes
-        if self._weights.packing is not None and self._weights.name not in self._target.packed:
-            needed += weight_bytes(self._target.config, self._weights)
         if needed == 0 or needed + _DISK_RESERVE_BYTES <= disk.free_bytes:
             return None
         return no_disk(needed, disk.free_bytes)

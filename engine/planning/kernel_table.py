@@ -5,7 +5,7 @@ which instruction set multiplies a format at a width, and which format is fastes
 matrix in enough copies that no cache holds them.
 
 Instruction sets stand in for each other only where they give the same bits, so that a table that was measured on a
-busy machine costs time and changes no token. In int8 and int4 all do but the portable one; in bf16 those that
+busy machine costs time and changes no token. In blocks of 8 bits and fewer all do but the portable one; in bf16 those that
 multiply activations in float32 do, and those that round them to bfloat16 do not (AMX and AVX-512 add in another
 order), so that there the highest is always taken.
 """
@@ -19,14 +19,15 @@ import platform
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from engine.kernels import library
-from engine.kernels.packing import Packed
-from engine.model.linear import Linear
+from engine.model.linear import Linear, PackedLinear
+from engine.model.packed_loader import pack
 from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
 from engine.planning.hardware import usable_cores
 
@@ -36,11 +37,11 @@ FORMAT_WIDTHS = (1, 16)
 TORCH = "torch"
 
 _INTEGER_SETS = ("avx2", "avxvnni", "avx512vnni", "amx", "dotprod", "i8mm")
-_SAME_RESULTS = {"int8": (_INTEGER_SETS,), "int4": (_INTEGER_SETS,), "bf16": (("avx2", "avx512vnni"),)}
+_SAME_RESULTS = {"q8_0": (_INTEGER_SETS,), "q4_k_m": (_INTEGER_SETS,), "bf16": (("avx2", "avx512vnni"),)}
 # What a set runs where it brings nothing of its own.
 _BORROWED = {
-    "int8": {"avx512bf16": "avx512vnni"},
-    "int4": {"avx512bf16": "avx512vnni"},
+    "q8_0": {"avx512bf16": "avx512vnni"},
+    "q4_k_m": {"avx512bf16": "avx512vnni"},
     "bf16": {"avxvnni": "avx2"},
 }
 # Another set than the highest must be faster by more than runs differ.
@@ -57,7 +58,7 @@ Row = dict[int, dict[str, float]]
 def candidates(name: str) -> tuple[str, ...]:
     """The instruction sets to choose from for a format, the highest last; ``("torch",)`` where torch multiplies."""
     highest = library.available()
-    if highest is None or weight_format(name).packing is None:
+    if highest is None or not weight_format(name).packed:
         return (TORCH,)
     own = _BORROWED[name].get(highest, highest)
     sets = library.instruction_sets()
@@ -136,7 +137,7 @@ def describe(cache_folder: Path) -> str:
     """What the table chose, in a line for people."""
     parts = []
     for name, row in kept_rows(cache_folder).items():
-        if weight_format(name).packing is not None:
+        if weight_format(name).packed:
             others = [f"{one} at {width} tokens" for width, one in choices(name, row).items()]
             parts.append(", ".join([f"{name} {candidates(name)[-1]}", *others]))
     return "; ".join(parts) or "not measured yet; the first load of a large model measures it"
@@ -194,7 +195,7 @@ def _measure(name: str, check: Callable[[], None]) -> Row:
                     library.prefer(name, width, one)
                 row[width][one] = _seconds(products, tokens)
         finally:
-            if measured.packing is not None:
+            if measured.packed:
                 library.prefer(name, width, None)
     return row
 
@@ -215,12 +216,7 @@ def _seconds(products: list[Callable[[Tensor], Tensor]], tokens: Tensor) -> floa
 def _products(measured: WeightFormat, weight: Tensor) -> list[Callable[[Tensor], Tensor]]:
     """The product with each of several copies of a matrix."""
     copies = range(max(1, _COPIES_BYTES // measured.matrix_bytes(*weight.shape)))
-    packing = measured.packing
-    if packing is None:
+    if not measured.packed:
         return [Linear(weight.to(measured.dense, copy=True)) for _ in copies]
-    packed = packing.pack(weight)
-
-    def product(copy: Packed) -> Callable[[Tensor], Tensor]:
-        return lambda tokens: packing.matmul(copy, tokens, None)
-
-    return [product(Packed(packed.data.clone(), packed.rows, packed.columns)) for _ in copies]
+    packed = pack(weight, measured.matrix_kind(weight.shape[1]))
+    return [PackedLinear(replace(packed, data=packed.data.clone())) for _ in copies]
