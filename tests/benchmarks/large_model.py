@@ -66,7 +66,7 @@ def write_gguf(folder: Path, kind: str, layers: int = LAYERS) -> Path:
     writer.add_rope_freq_base(10000.0)
     writer.add_vocab_size(VOCABULARY)
     _add_tokenizer(writer)
-    for name, type_name, (rows, columns), raw in matrices(kind, layers):
+    for name, type_name, (rows, _), raw in matrices(kind, layers):
         form = gguf.GGMLQuantizationType(blocks.NAMES[type_name])
         writer.add_tensor(name, raw.view(rows, -1).numpy(), raw_dtype=form)
     ones = Tensor(HIDDEN).fill_(1.0).numpy()
