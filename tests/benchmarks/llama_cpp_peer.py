@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import time
 from pathlib import Path
 from typing import Any
@@ -73,8 +74,8 @@ class LlamaCpp:
         """(n, V) float32 for a text of at most 512 tokens."""
         self.decode(tokens, 0, True)
         pointer = self._api.llama_get_logits(self._context)
-        flat = (self._api.ctypes.c_float * (len(tokens) * self.vocabulary)).from_address(
-            self._api.ctypes.addressof(pointer.contents)
+        flat = (ctypes.c_float * (len(tokens) * self.vocabulary)).from_address(
+            ctypes.addressof(pointer.contents)
         )
         return torch.frombuffer(flat, dtype=torch.float32).view(len(tokens), -1).clone()
 
