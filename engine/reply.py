@@ -118,7 +118,9 @@ class ReplyRun:
         options = self._request.options
         mode = MODES[self._plan.mode]
         cost = self._model.round_costs[mode.name]
-        recipe = mode.recipe(self._rule, self._drafter(), options.draft_nodes, cost)
+        recipe = mode.recipe(
+            self._rule, self._drafter(), options.draft_nodes, cost, self._model.match_chances
+        )
         recorded = Recorded(recipe.schedule)
         recipe = replace(recipe, schedule=recorded)
         hooks = Hooks(self._check, self._prefilled, self._emitted)

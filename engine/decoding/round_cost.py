@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import statistics
 from collections import deque
+from collections.abc import Mapping
 
 # A forward that waits for weights for this share of its time takes as long as the disk does, whatever its width.
 _WAITS = 0.1
+# What each further row of a forward is taken to add before it was measured, as a share of a plain round's time.
+_ASSUMED_ROW = 0.1
 # Rounds whose median is taken: enough to see through a hiccup, few enough to follow the load.
 _KEPT = 7
 
@@ -31,12 +34,18 @@ class RoundCost:
         # What forwards compute, and what those took that waited.
         self._verify = _Curve()
         self._disk_s: deque[float] = deque(maxlen=_KEPT)
+        # What each row beyond the first adds, by the power of two that the rows come to, and what was expected of it.
+        self._row_s: dict[int, deque[float]] = {}
+        self._expected: dict[int, float] = {}
         self._draft = _Curve()
         self._draft.add(1, 0.0)
 
     def add_verify(self, size: int, seconds: float, waited_s: float = 0.0) -> None:
         """A forward over the root and a draft of this size was measured; ``waited_s`` of it went by for weights."""
         self._verify.add(_bucket(size), seconds - waited_s)
+        if size and self.plain_rounds():
+            row_s = (seconds - waited_s - self._verify.seconds(1)) / size
+            self._row_s.setdefault(_bucket(size), deque(maxlen=_KEPT)).append(row_s)
         if waited_s > _WAITS * seconds:
             self._disk_s.append(seconds)
 
@@ -71,6 +80,25 @@ class RoundCost:
         """A round that drafts this many nodes; until a draft was measured it counts as free, so that one is tried."""
         computing_s = self._verify.seconds(_bucket(size))
         return max(computing_s, self._least_s()) + self._draft.seconds(_bucket(size))
+
+    def expect(self, seconds: Mapping[int, float]) -> None:
+        """What earlier sessions measured of forwards, by their rows: relations count, as the load may be another."""
+        if 1 in seconds:
+            for rows, wide_s in sorted(seconds.items()):
+                if rows > 1:
+                    self._expected[_bucket(rows - 1)] = (wide_s / seconds[1] - 1.0) / (rows - 1)
+
+    def forward_s(self, size: int) -> float:
+        """A forward over the root and this many nodes, told with care for widths that were hardly measured.
+
+        What was expected, or else a tenth of a plain round for each row, counts as one measurement beside the others.
+        """
+        narrow_s, bucket = self._verify.seconds(1), _bucket(size)
+        known = [rows for rows in self._row_s if rows <= bucket] or list(self._row_s)
+        nearest = self._row_s[max(known)] if known else ()
+        share = self._expected.get(bucket, _ASSUMED_ROW)
+        row_s: float = statistics.median((share * narrow_s, *nearest))
+        return max(narrow_s + size * row_s, self._least_s())
 
     def _least_s(self) -> float:
         return statistics.median(self._disk_s) if self._disk_s else 0.0

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-_REPORT = """The old harbour bridge was closed on Monday morning after inspectors found two cracked bolts in the northern
-pier. The city expects the repair to take three weeks. Until then, buses of the lines 4 and 11 are led over the ring
-road, which adds about twelve minutes to each trip. Cyclists and people on foot can use the small ferry at the fish
-market, which runs every ten minutes from six in the morning to ten in the evening and costs nothing. The mayor said that
-the bridge, which was built in 1931, was due for a full renewal in two years anyway, and that the council would now
-discuss whether to bring that forward. Shop owners near the bridge fear that fewer customers will come in the weeks
-before the holidays, and ask for free parking as a help."""
+_REPORT = """The old harbour bridge was closed on Monday morning after inspectors found two cracked bolts in the
+northern pier. The city expects the repair to take three weeks. Until then, buses of the lines 4 and 11 are led over
+the ring road, which adds about twelve minutes to each trip. Cyclists and people on foot can use the small
+ferry at the fish market, which runs every ten minutes from six in the morning to ten in the evening and costs
+nothing. The mayor said that the bridge, which was built in 1931, was due for a full renewal in two years
+anyway, and that the council would now discuss whether to bring that forward. Shop owners near the bridge fear
+that fewer customers will come in the weeks before the holidays, and ask for free parking as a help."""
 
 _LETTER = """Dear Ms Keller,
 
-thank you for your order of 14 March. The two oak shelves left our workshop yesterday and will reach you on Thursday
-between nine and twelve. Please check both parcels for damage before you sign for them. The screws and the wall plugs are
-in the smaller box, together with a drawing that shows where the brackets go. If your wall is made of plaster, please use
-the grey plugs and not the white ones. You may return anything that does not fit within thirty days.
+thank you for your order of 14 March. The two oak shelves left our workshop yesterday and will reach you on
+Thursday between nine and twelve. Please check both parcels for damage before you sign for them. The screws
+and the wall plugs are in the smaller box, together with a drawing that shows where the brackets go. If your
+wall is made of plaster, please use the grey plugs and not the white ones. You may return anything that does
+not fit within thirty days.
 
 With kind regards,
 Tomas Brand"""
