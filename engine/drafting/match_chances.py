@@ -63,11 +63,18 @@ class MatchChances:
         self._all = [Matched() for _ in CLASSES]
         self._logs = [_careful_log(mean, Matched()) for mean in self._means]
 
+    @property
+    def known(self) -> bool:
+        """Whether any reply has shown anything."""
+        return any(matched.seen for matched in self.earlier.values())
+
     def keep(self) -> None:
         """The reply counts among the earlier ones from now on."""
         for shortest, seen in zip(CLASSES, self._all, strict=True):
-            before = self.earlier[shortest]
-            self.earlier[shortest] = Matched(_KEPT * before.seen + seen.seen, _KEPT * before.held + seen.held)
+            if seen.seen:
+                before = self.earlier[shortest]
+                seen = Matched(_KEPT * before.seen + seen.seen, _KEPT * before.held + seen.held)
+                self.earlier[shortest] = seen
         self.begin()
 
     def learn(self, length: int, held: bool) -> None:
