@@ -154,7 +154,7 @@ class ReplyRun:
                 model.placement_plan,
                 self._plan.mode,
                 self._request.prompt_kind,
-                model.match_chances,
+                model.match_chances if self._plan.mode == "lookup" else None,
             )
 
     def _recalled_cost(self, mode: str) -> RoundCost:

@@ -60,9 +60,7 @@ class IdleMeasuring(IdleWatch):
     def look(self) -> None:
         """Go on if the engine has been quiet for long enough: ask what the machine is, then measure it."""
         machine = self._machine
-        well = machine.report is not None and bool(machine.report.measured_at)
-        well = well and not (machine.report is not None and machine.report.measured_busy)
-        if machine.declined or (well and machine.doubtful is None):
+        if machine.declined or (self._speeds_known and machine.doubtful is None):
             self.timer.stop()
         elif self._replies.busy or self._model.state.phase is not EnginePhase.READY:
             self.note_use()
@@ -75,10 +73,10 @@ class IdleMeasuring(IdleWatch):
             self.timer.stop()
         else:
             self._gave_way = False
-            if well and machine.doubtful is not None:
-                machine.measure_modes(machine.doubtful)
-            else:
+            if not self._speeds_known:
                 machine.measure_speeds()
+            elif machine.doubtful is not None:
+                machine.measure_modes(machine.doubtful)
             self._runs = machine.measuring.running
 
     @Slot()
@@ -90,16 +88,19 @@ class IdleMeasuring(IdleWatch):
 
     @Slot()
     def _machine_changed(self) -> None:
-        machine, ran = self._machine, self._runs
+        machine = self._machine
         if machine.measuring.running:
             return
-        self._runs = False
-        doubtful = machine.doubtful is not None or (
-            machine.report is not None and machine.report.measured_busy
-        )
-        if doubtful:
-            if (ran and not self._gave_way) or not self.timer.isActive():
+        ended, self._runs = self._runs and not self._gave_way, False
+        busy = machine.report is not None and machine.report.measured_busy
+        if busy or machine.doubtful is not None:
+            if ended:
                 self._pause_s = max(2 * self._pause_s, _BUSY_PAUSE_S)
             self.timer.start()
-        elif ran and not self._gave_way:
+        elif ended:
             self.timer.stop()
+
+    @property
+    def _speeds_known(self) -> bool:
+        report = self._machine.report
+        return report is not None and bool(report.measured_at) and not report.measured_busy

