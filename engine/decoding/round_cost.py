@@ -10,6 +10,10 @@ from collections.abc import Mapping
 _WAITS = 0.1
 # What each further row of a forward is taken to add before it was measured, as a share of a plain round's time.
 _ASSUMED_ROW = 0.1
+# Measurements of a width that see through one hiccup.
+_ENOUGH = 3
+# Nodes of the first draft of all.
+_FIRST_NODES = 1
 # Rounds whose median is taken: enough to see through a hiccup, few enough to follow the load.
 _KEPT = 7
 
@@ -27,10 +31,12 @@ class RoundCost:
 
     Attributes:
         flat: The same.
+        doubts: How often costs were forgotten.
     """
 
     def __init__(self, flat: bool = False) -> None:
         self.flat = flat
+        self.doubts = 0
         # What forwards compute, and what those took that waited.
         self._verify = _Curve()
         self._disk_s: deque[float] = deque(maxlen=_KEPT)
@@ -44,7 +50,9 @@ class RoundCost:
         """A forward over the root and a draft of this size was measured; ``waited_s`` of it went by for weights."""
         self._verify.add(_bucket(size), seconds - waited_s)
         if size and self.plain_rounds():
-            row_s = (seconds - waited_s - self._verify.seconds(1)) / size
+            narrow_s = self._verify.quiet_s(1)
+            # No forward takes longer than its rows one by one, unless something else came in between.
+            row_s = min((seconds - waited_s - narrow_s) / size, narrow_s)
             self._row_s.setdefault(_bucket(size), deque(maxlen=_KEPT)).append(row_s)
         if waited_s > _WAITS * seconds:
             self._disk_s.append(seconds)
@@ -88,17 +96,41 @@ class RoundCost:
                 if rows > 1:
                     self._expected[_bucket(rows - 1)] = (wide_s / seconds[1] - 1.0) / (rows - 1)
 
-    def forward_s(self, size: int) -> float:
-        """A forward over the root and this many nodes, told with care for widths that were hardly measured.
+    @property
+    def nodes_to_try(self) -> int:
+        """Nodes of a draft of which something is known, or half as many: what rows cost is found out step by step."""
+        twice = (rows for rows, measured in self._row_s.items() if len(measured) > 1)
+        known = max((*twice, *self._expected), default=0)
+        return max(2 * known - 1, _FIRST_NODES)
 
-        What was expected, or else a tenth of a plain round for each row, counts as one measurement beside the others.
+    def forward_s(self, size: int) -> float:
+        """A forward over the root and this many nodes, where nothing else disturbs it.
+
+        Each row adds what was measured at the next narrower width, until its own is known: the lower median of that and
+        of its own measurements. At first it is what was expected, or else a tenth of a plain round.
         """
-        narrow_s, bucket = self._verify.seconds(1), _bucket(size)
-        known = [rows for rows in self._row_s if rows <= bucket] or list(self._row_s)
-        nearest = self._row_s[max(known)] if known else ()
-        share = self._expected.get(bucket, _ASSUMED_ROW)
-        row_s: float = statistics.median((share * narrow_s, *nearest))
+        narrow_s = self._verify.quiet_s(1)
+        row_s = _ASSUMED_ROW * narrow_s
+        if size:
+            bucket = _bucket(size)
+            for rows in sorted({*self._row_s, *self._expected}):
+                if rows > bucket:
+                    break
+                if rows in self._expected:
+                    row_s = self._expected[rows] * narrow_s
+                row_s = statistics.median_low((row_s, *self._row_s.get(rows, ())))
         return max(narrow_s + size * row_s, self._least_s())
+
+    def knows(self, size: int) -> bool:
+        """Whether forwards over this many nodes were measured so often that `forward_s` is no guess."""
+        return len(self._row_s.get(_bucket(size), ())) >= _ENOUGH if size else True
+
+    def doubt(self) -> None:
+        """Forget the oldest measurement of what rows add: nothing was drafted for long because of them."""
+        self.doubts += 1
+        for measured in self._row_s.values():
+            if measured:
+                measured.popleft()
 
     def _least_s(self) -> float:
         return statistics.median(self._disk_s) if self._disk_s else 0.0
@@ -123,6 +155,11 @@ class _Curve:
 
     def measured(self, rows: int) -> int:
         return len(self._seconds.get(rows, ()))
+
+    def quiet_s(self, rows: int) -> float:
+        """The lower quartile where the width was measured: other programs can only slow a forward down."""
+        known = sorted(self._seconds.get(rows, ()))
+        return known[(len(known) - 1) // 4] if known else self.seconds(rows)
 
     def seconds(self, rows: int) -> float:
         """Measured, else on the line between the measured neighbours, else what the nearest takes."""
