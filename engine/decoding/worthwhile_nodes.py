@@ -30,8 +30,8 @@ class WorthwhileNodes(Schedule):
 
     A row's time is worth the tokens that the reply makes meanwhile, at the speed that it has lately, and never less
     than plain decoding's. The drafter learns the chances from all of its proposals, verified or not, so nothing is
-    spent to learn whether drafts hold; what rows cost is measured as they are used, one row before many. What drafts have lost all the same
-    is kept in a ledger, and while that is overdrawn none is verified.
+    spent to learn whether drafts hold; what rows cost is measured as they are used, one row before many. What drafts
+    have lost all the same is kept in a ledger, and while that is overdrawn none is verified.
 
     Args:
         largest: Most nodes of a draft.
