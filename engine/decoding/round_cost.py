@@ -99,8 +99,10 @@ class RoundCost:
     @property
     def nodes_to_try(self) -> int:
         """Nodes of a draft of which something is known, or half as many: what rows cost is found out step by step."""
-        twice = (rows for rows, measured in self._row_s.items() if len(measured) > 1)
-        known = max((*twice, *self._expected), default=0)
+        # One measurement will do where it is no worse than what was feared; a bad one may have been a hiccup.
+        feared_s = 2 * _ASSUMED_ROW * self._verify.quiet_s(1)
+        sure = (rows for rows, all_ in self._row_s.items() if len(all_) > 1 or (all_ and all_[0] <= feared_s))
+        known = max((*sure, *self._expected), default=0)
         return max(2 * known - 1, _FIRST_NODES)
 
     def forward_s(self, size: int) -> float:

@@ -9,9 +9,9 @@ from math import log, sqrt
 
 #: The shortest match of each class; the last holds all that are longer.
 CLASSES = (2, 3, 4, 5, 7, 10, 16, 32)
-# The chances before anything was seen, as a small model's sampled chats have them (tests/benchmarks/lookup.py), and how
-# many observations they count for.
-_BUILT_IN = (0.35, 0.45, 0.55, 0.6, 0.7, 0.78, 0.87, 0.95)
+# The chances before anything was seen, as a small model's chats, quotations and edits have them
+# (tests/benchmarks/lookup.py), and how many observations they count for.
+_BUILT_IN = (0.4, 0.5, 0.65, 0.75, 0.82, 0.88, 0.93, 0.98)
 _BUILT_IN_WEIGHT = 20.0
 # How many all earlier replies together count for in a reply, and how soon it forgets its own.
 _EARLIER = 6.0
