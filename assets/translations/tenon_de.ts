@@ -2158,6 +2158,11 @@
    <translation>Heute um {time} gemessen</translation>
   </message>
   <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Measured while other programs kept it busy</source>
+   <translation>Gemessen, während andere Programme den Computer beschäftigten</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/page.py" />
    <source>Measures processor, memory and disks anew, in some seconds</source>
    <translation>Misst Prozessor, Speicher und Festplatten neu, in einigen Sekunden</translation>
@@ -2731,6 +2736,11 @@
    <location filename="app/ui/transcript/strip.py" />
    <source>Opens the inspector</source>
    <translation>Öffnet den Inspektor</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Other programs kept the machine busy meanwhile: it is measured again when it rests.</source>
+   <translation>Andere Programme haben den Computer dabei beschäftigt: Es wird noch einmal gemessen, wenn er ruht.</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/row_menu.py" />

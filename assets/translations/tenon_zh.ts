@@ -2145,6 +2145,11 @@
    <translation>今天 {time} 测量</translation>
   </message>
   <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Measured while other programs kept it busy</source>
+   <translation>测量时其他程序占用了本机</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/page.py" />
    <source>Measures processor, memory and disks anew, in some seconds</source>
    <translation>重新测量处理器、内存和磁盘，需数秒</translation>
@@ -2718,6 +2723,11 @@
    <location filename="app/ui/transcript/strip.py" />
    <source>Opens the inspector</source>
    <translation>打开检查器</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Other programs kept the machine busy meanwhile: it is measured again when it rests.</source>
+   <translation>测量期间其他程序占用了本机：空闲时会重新测量。</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/row_menu.py" />

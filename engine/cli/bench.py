@@ -128,9 +128,10 @@ def _table(rows: tuple[BenchmarkRow, ...]) -> list[str]:
             continue
         first = "" if row.first_token_ms is None else f"{row.first_token_ms / 1e3:.2g} s"
         accepted = "" if row.acceptance_rate is None else f"{row.acceptance_rate:.0%}"
+        busy = "  while other programs kept the machine busy" if row.busy else ""
         lines.append(
             f"{row.mode:<15}{_figure(row.tokens_per_second):>8}{_figure(row.predicted_per_second):>11}"
-            f"{first:>13}{_figure(row.tokens_per_round):>14}{accepted:>10}"
+            f"{first:>13}{_figure(row.tokens_per_round):>14}{accepted:>10}{busy}"
         )
     return lines
 
