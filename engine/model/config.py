@@ -212,9 +212,9 @@ def _translate(checkpoint: ConfigSource, config: Mapping[str, Any], family: Fami
     heads, kv_heads, head_dim = (
         int(config[name]) for name in ("num_attention_heads", "num_key_value_heads", "head_dim")
     )
+    if heads % kv_heads or head_dim % 2 or min(heads, head_dim) < 1:
+        raise ValueError(f"{heads} heads, {kv_heads} key-value heads, head_dim {head_dim}")
     layers = int(config["num_hidden_layers"])
-    if heads % kv_heads or head_dim % 2 or min(heads, head_dim, layers) < 1:
-        raise ValueError(f"{heads} heads, {kv_heads} key-value heads, head_dim {head_dim}, {layers} layers")
     windows = _windows(config, family, layers)
     ropes, layer_ropes = _ropes(config, family, windows, layers)
     scale = float(config["query_pre_attn_scalar"]) if family.scalar_scale else float(head_dim)

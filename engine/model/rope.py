@@ -131,8 +131,8 @@ def _yarn(steps: Tensor, parameters: Mapping[str, Any], context: int) -> Rope:
     frequencies = 1.0 / (factor * powers) * (1 - kept) + 1.0 / powers * kept
     scaling = parameters.get("attention_factor")
     if scaling is None:
-        weights = parameters.get("mscale"), parameters.get("mscale_all_dim")
-        scaling = scale(weights[0]) / scale(weights[1]) if all(weights) else scale(1)
+        weight, whole = parameters.get("mscale"), parameters.get("mscale_all_dim")
+        scaling = scale(weight) / scale(whole) if weight and whole else scale(1)
     return Rope(_floats(frequencies), float(scaling))
 
 

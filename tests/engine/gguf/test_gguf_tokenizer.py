@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import transformers
 from gguf import GGUFWriter, TokenType
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -63,9 +62,7 @@ def test_ids_are_those_of_the_tokenizer_that_was_written(
 ) -> None:
     original, read = byte_level
     ids = original(text)["input_ids"]
-    assert original.decode(ids) == read._tokenizer.decode(ids)
-    while ids and ids[-1] in read.end_ids:
-        ids.pop()
+    assert original.decode(ids) == read.decode(ids, special=True)
     assert read.encode(text) == ids
 
 
@@ -215,10 +212,9 @@ def test_a_large_vocabulary_asks_nobody(tmp_path: Path) -> None:
     """transformers looks for Mistral's config on the network where a tokenizer of this size has a name."""
     tokens = [f"t{index}" for index in range(100_001)]
     metadata = {"model": "gpt2", "pre": "tekken", "tokens": tokens, "merges": []}
-    tokenizer = read_tokenizer({f"tokenizer.ggml.{key}": value for key, value in metadata.items()})
-    assert len(tokenizer) == 100_001
-    assert isinstance(tokenizer, transformers.PreTrainedTokenizerFast)
-    assert tokenizer.convert_tokens_to_ids("t77") == 77
+    tokenizer, _, _ = read_tokenizer({f"tokenizer.ggml.{key}": value for key, value in metadata.items()})
+    assert tokenizer.get_vocab_size() == 100_001
+    assert tokenizer.token_to_id("t77") == 77
 
 
 def test_advised_sampling_is_taken_over() -> None:

@@ -34,7 +34,7 @@ def saved(folder: Path, template: str | None) -> Path:
 
 def test_a_conversation_is_rendered_by_the_checkpoint_s_template(llama_folder: Path) -> None:
     tokenizer = Tokenizer(llama_folder)
-    text = tokenizer._tokenizer.decode(tokenizer.render(CONVERSATION))
+    text = tokenizer.decode(tokenizer.render(CONVERSATION), special=True)
     assert text == (
         "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHello<|im_end|>\n"
         "<|im_start|>assistant\nHi<|im_end|>\n<|im_start|>user\nAnd now?<|im_end|>\n<|im_start|>assistant\n"
