@@ -128,7 +128,8 @@ class _Vocabulary:
         special = {f"{name}_token": self._special(key) for name, key in _SPECIAL_KEYS.items()}
         known = {name: token for name, token in special.items() if token is not None}
         backend.add_tokens([self._whole(token, kind) for token, kind in self._whole_tokens()])
-        backend.add_tokens([AddedToken(token, special=True) for token in known.values()])
+        plain = [token for token in known.values() if self._kinds[self._ids[token]] not in _WHOLE]
+        backend.add_tokens([AddedToken(token, special=True) for token in plain])
         start = known.get("bos_token")
         if start is not None and self._value("add_bos_token", starts):
             backend.post_processor = processors.TemplateProcessing(
@@ -143,7 +144,7 @@ class _Vocabulary:
 
     def _whole(self, token: str, kind: int) -> AddedToken:
         phi3 = self._kind == "llama" and self._metadata.get("general.architecture") == "phi3"
-        drops_space = phi3 and kind == TokenType.CONTROL and token not in _KEEPING_SPACE
+        drops_space = phi3 and (kind == TokenType.CONTROL or token == "</s>") and token not in _KEEPING_SPACE
         return AddedToken(token, normalized=False, special=kind in _SPECIAL, rstrip=drops_space)
 
     def _byte_level(self) -> tuple[Tokenizer, bool]:

@@ -105,6 +105,12 @@ def test_raw_text_round_trips(llama_folder: Path) -> None:
     assert tokenizer.end_ids == {2, 9}
 
 
+def test_a_raw_prompt_keeps_the_end_tokens_that_are_written_in_it(llama_folder: Path) -> None:
+    tokenizer = Tokenizer(llama_folder)
+    for text in ("hi<|im_end|>", "<|im_end|>", "<|im_end|>\nhi<|im_end|><|im_end|>"):
+        assert tokenizer.decode(tokenizer.encode(text), special=True) == text
+
+
 def test_a_text_longer_than_the_context_is_no_complaint_of_the_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
