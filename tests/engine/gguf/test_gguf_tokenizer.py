@@ -173,7 +173,13 @@ def test_phi_3_drops_space_behind_its_special_tokens(tmp_path: Path) -> None:
     tokenizer = sentence_piece(tmp_path / "model.gguf", architecture="phi3")
     end, word = 3, 5 + 256 + PIECES.index("▁hi")
     assert tokenizer.encode("<|end|>\nhi") == [1, end, word]
-    kinds = [TokenType.UNKNOWN, TokenType.CONTROL, TokenType.USER_DEFINED, TokenType.CONTROL, TokenType.USER_DEFINED]
+    kinds = [
+        TokenType.UNKNOWN,
+        TokenType.CONTROL,
+        TokenType.USER_DEFINED,
+        TokenType.CONTROL,
+        TokenType.USER_DEFINED,
+    ]
     plain = [*[TokenType.BYTE] * 256, *[TokenType.NORMAL] * len(PIECES)]
     own = sentence_piece(tmp_path / "own.gguf", architecture="phi3", token_type=[*kinds, *plain])
     assert own.encode("</s> hi") == [1, 2, word]
