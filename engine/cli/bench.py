@@ -49,8 +49,8 @@ def add_to(commands: Any) -> None:
 
 
 def _bench(options: argparse.Namespace) -> int:
+    from engine import Engine
     from engine.benchmark import Benchmark, BenchmarkFinished
-    from engine.engine import Engine
     from engine.hub.installed import cache_folder, models_folder
     from engine.modes import MODES
     from engine.planning.hardware_report import measure_report
