@@ -1,7 +1,7 @@
 """Forwards of a 1.1 B Llama by weight format and width, beside llama.cpp and transformers in alternating runs.
 
     pip install gguf llama-cpp-python==0.3.36          # optional: without it Tenon is measured alone
-    python -m tests.benchmarks.forward --work /tmp/tenon-bench [--formats bf16 int8 int4] [--runs 7] [--json]
+    python -m tests.benchmarks.forward --work /tmp/tenon-bench [--formats bf16 q8_0 q4_k_m] [--runs 7] [--json]
 
 A row is the median time of one forward of M tokens with logits for each, behind 64 committed tokens; the ratio is
 the median of the ratios of neighbouring runs, the other's time over Tenon's: above 1 Tenon is faster. Prefill is one
@@ -52,7 +52,7 @@ CONTEXT = 1024
 WIDTHS = (1, 4, 8, 16, 32, 64)
 PREFILL = 512
 _PAUSE_S = 0.02
-PEERS = {"bf16": "BF16", "int8": "Q8_0", "int4": "Q4_0"}
+PEERS = {"bf16": "BF16", "q8_0": "Q8_0", "q4_k_m": "Q4_0"}
 
 Row = dict[str, float]
 Timed = Callable[[], float]
