@@ -128,6 +128,7 @@ def test_auto_is_what_the_file_is_in_as_long_as_that_fits(
     def chosen(stored: ModelConfig, budget: int | None = None) -> str:
         return fit_model(stored, LoadOptions(ram_budget_bytes=budget, context=16)).weights.name
 
+    config = replace(config, layers=40, intermediate_size=512)
     exact, half = stored_in(config, F32), stored_in(config, BF16)
     assert (chosen(exact), chosen(half)) == ("fp32", "bf16")
     monkeypatch.setattr(format_choice, "EXACT_FILE_BYTES", 0)
