@@ -19,13 +19,12 @@ from engine.errors import StorageError
 Stored = dict[str, Any]
 
 
-
 def _weights_by_block_type(stored: Stored) -> Stored:
     """Before version 2 weights in few bits had formats of Tenon's own."""
     renamed = {"int8": "q8_0", "int4": "q4_k_m"}
 
     def here(values: Any) -> Any:
-        if not isinstance(values, dict) or values.get("weights") not in renamed.keys():
+        if not isinstance(values, dict) or values.get("weights") not in renamed:
             return values
         return {**values, "weights": renamed[values["weights"]]}
 

@@ -63,9 +63,9 @@ class WeightFormat:
     @property
     def kinds(self) -> frozenset[int]:
         """The block types of its matrices that are measured alike: those of the usual type's breadth."""
-        found = {self.kind, self.finer} if self.stored is None else {self.kind, *self.stored.values()}
+        found = {self.kind, self.finer, *(() if self.stored is None else self.stored.values())}
         wide = self.kind in PLAIN
-        return frozenset(kind for kind in found if kind in blocks.NAMES.values() and (kind in PLAIN) == wide)
+        return frozenset(kind for kind in blocks.NAMES.values() if kind in found and (kind in PLAIN) == wide)
 
     def kind_of(self, slot: Slot) -> int:
         """The type of a matrix in memory: of blocks, or F32 or BF16 where all are dense."""

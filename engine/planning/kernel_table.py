@@ -5,8 +5,8 @@ which instruction set multiplies a format at a width, and which format is fastes
 matrix in enough copies that no cache holds them.
 
 Instruction sets stand in for each other only where they give the same bits, so that a table that was measured on a
-busy machine costs time and changes no token. In blocks of 8 bits and fewer all do but the portable one; in bf16 those that
-multiply activations in float32 do, and those that round them to bfloat16 do not (AMX and AVX-512 add in another
+busy machine costs time and changes no token. In blocks of 8 bits and fewer all do but the portable one; in bf16 those
+that multiply activations in float32 do, and those that round them to bfloat16 do not (AMX and AVX-512 add in another
 order), so that there the highest is always taken.
 """
 

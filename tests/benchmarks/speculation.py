@@ -14,7 +14,7 @@ row runs in a process of its own beside one that decodes plainly; both answer th
 median of the ratios of neighbouring replies' decoding speed, the prompt left out; ``reply`` is the same for whole
 replies, in time over plain's: the figure of "never slower". ``same`` is the share of replies that are plain's token for
 token: all of them in fp32, and in the packed formats on the kernel library, where a row depends on its path alone.
-transformers has no q8_0 and no q4_k_m here and runs in bf16 then: to compare like with like, give --weights fp32 or bf16.
+transformers has no q8_0 and no q4_k_m and runs in bf16 then: to compare like with like, give --weights fp32 or bf16.
 """
 
 from __future__ import annotations

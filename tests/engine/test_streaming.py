@@ -147,7 +147,10 @@ def test_a_damaged_streamed_layer_ends_the_reply_and_the_next_one_finds_a_new_fi
         assert other.answer(PROMPT, folder, **asked).text == whole.text
 
 
-@pytest.mark.parametrize("name", ["model.layers.11.self_attn.q_proj.weight", "lm_head.weight", "model.layers.11.mlp.up_proj.weight"])
+@pytest.mark.parametrize(
+    "name",
+    ["model.layers.11.self_attn.q_proj.weight", "lm_head.weight", "model.layers.11.mlp.up_proj.weight"],
+)
 def test_what_stays_in_memory_is_made_again_at_once_where_it_is_damaged(
     name: str, folder: Path, client: EngineClient
 ) -> None:

@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from engine.model.config import read_config
+from engine.model.converted import open_converted, streams_as_it_is
 from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
-from engine.model.converted import open_converted, streams_as_it_is
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import WeightFormat
 from engine.placement.layer_ring import LayerRing

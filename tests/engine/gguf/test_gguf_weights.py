@@ -103,7 +103,9 @@ def test_every_matrix_is_in_the_type_of_its_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [Kind.IQ2_XS, Kind.IQ3_S, Kind.TQ1_0], ids=lambda kind: kind.name)
-def test_a_type_without_a_kernel_is_computed_with_as_q8_0_and_that_is_said(kind: Kind, tmp_path: Path) -> None:
+def test_a_type_without_a_kernel_is_computed_with_as_q8_0_and_that_is_said(
+    kind: Kind, tmp_path: Path
+) -> None:
     path = tmp_path / "model.gguf"
     model = reference_model("qwen2", hidden_size=256, intermediate_size=256, num_hidden_layers=2)
     block, block_bytes = gguf.GGML_QUANT_SIZES[kind]
@@ -119,7 +121,10 @@ def test_a_type_without_a_kernel_is_computed_with_as_q8_0_and_that_is_said(kind:
     loaded = load(path, "auto")
     assert kinds_of(loaded.layers[0].down) == ["Q8_0"]
     (note,) = loaded.notes
-    assert note == f"Tenon has no kernels for {kind.name}, so the model's matrices in it are computed with as Q8_0."
+    assert (
+        note
+        == f"Tenon has no kernels for {kind.name}, so the model's matrices in it are computed with as Q8_0."
+    )
     down = loaded.layers[0].down
     assert isinstance(down, PackedLinear)
     stood_for = Checkpoint(path).tensor("model.layers.0.mlp.down_proj.weight")

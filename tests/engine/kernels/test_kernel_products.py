@@ -81,7 +81,14 @@ def test_every_width_agrees_with_float64_and_with_every_other(name: str, instruc
     seed=st.integers(0, 2**32),
 )
 def test_any_shape_and_size_agrees_with_float64(
-    name: str, instruction_set: str, rows: int, units: int, tokens: int, x_exponent: int, biased: bool, seed: int
+    name: str,
+    instruction_set: str,
+    rows: int,
+    units: int,
+    tokens: int,
+    x_exponent: int,
+    biased: bool,
+    seed: int,
 ) -> None:
     generator = torch.Generator().manual_seed(seed)
     columns = units * max(32, blocks.block_of(TYPES[name])[0])
@@ -135,7 +142,9 @@ def test_threads_do_not_change_a_bit(name: str, instruction_set: str) -> None:
 
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf, -torch.inf])
 @pytest.mark.parametrize("tokens", [1, 3, 20])
-def test_what_is_not_finite_stays_in_its_token(name: str, instruction_set: str, bad: float, tokens: int) -> None:
+def test_what_is_not_finite_stays_in_its_token(
+    name: str, instruction_set: str, bad: float, tokens: int
+) -> None:
     packed, x = matrix(name, 50, 256), torch.randn(tokens, 256)
     clean = blocks.matmul(packed, x)
     sick = tokens // 2

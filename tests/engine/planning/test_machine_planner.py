@@ -249,7 +249,9 @@ def test_what_a_mode_lacks_is_said_in_a_sentence() -> None:
     assert "needs a draft" in refusals["dovetail"]
     assert refusals["offload"] == refusals["layer-offload"] == "There is no GPU that Tenon can use here."
     assert refusals["llmcad"] == "It is for models larger than memory, and this one fits."
-    headed = plan_machine(machine("laptop-8gb"), target("llama-13b"), dovetail_head(), Wishes(weights="q4_k_m"))
+    headed = plan_machine(
+        machine("laptop-8gb"), target("llama-13b"), dovetail_head(), Wishes(weights="q4_k_m")
+    )
     refused = headed.mode("llmcad").refusal
     assert refused is not None
     assert "small model" in refused

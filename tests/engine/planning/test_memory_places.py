@@ -6,7 +6,7 @@ import pytest
 
 from engine.messages import MemoryPlace
 from engine.model.config import ModelConfig, read_config
-from engine.model.footprint import layer_bytes, stored_layer_bytes
+from engine.model.footprint import layer_bytes
 from engine.model.weight_format import weight_format
 from engine.planning.footprint import device_footprint, device_format, host_footprint
 from engine.planning.memory_places import Gpu, MachineMemory, memory_places

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from engine.errors import ConfigInvalid, ModelNotFound
-from engine.model.config import read_config
 from engine.gguf.stored_tensor import TensorTypes
+from engine.model.config import read_config
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.checkpoint_outline import CheckpointOutline
 from tests.support.machines import CONFIGS, write_outline
