@@ -153,7 +153,7 @@ def _stream(
         return False
 
     check_tensors(checkpoint, config)
-    folder, as_it_is = cache_folder() / "packed", streams_as_it_is(checkpoint, config, weight_format)
+    folder, as_it_is = cache_folder() / "packed", streams_as_it_is(config, weight_format)
 
     def placed() -> tuple[Streamed, Path]:
         converted = None

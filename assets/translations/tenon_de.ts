@@ -3566,6 +3566,11 @@
    <translation>Tenon kennt keine Köpfe, deren Keys und Values verschieden groß sind: ein anderes Modell wählen.</translation>
   </message>
   <message>
+   <location filename="engine/model/packed_loader.py" />
+   <source>Tenon has no kernels for {kinds}, so the model's matrices in it are computed with as Q8_0.</source>
+   <translation>Für {kinds} hat Tenon keine Kernel, daher wird mit diesen Matrizen des Modells als Q8_0 gerechnet.</translation>
+  </message>
+  <message>
    <location filename="engine/model/config.py" />
    <source>Tenon has no layers of the type {unknown}; choose another model.</source>
    <translation>Tenon kennt keine Schichten vom Typ {unknown}: ein anderes Modell wählen.</translation>
@@ -3989,6 +3994,11 @@
    <location filename="app/chat/troubles.py" />
    <source>The file was not imported</source>
    <translation>Die Datei wurde nicht importiert</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/streamed.py" />
+   <source>The file {name} was changed while it was in use: ask again.</source>
+   <translation>Die Datei {name} wurde geändert, während sie in Gebrauch war: erneut fragen.</translation>
   </message>
   <message>
    <location filename="engine/weights/checkpoint.py" />
@@ -4569,7 +4579,7 @@
    <translation>Die Gewichte passen nicht zu den Metadaten der GGUF-Datei (Tensoren: {problems}): das Modell neu herunterladen.</translation>
   </message>
   <message>
-   <location filename="engine/model/packed_loader.py" />
+   <location filename="engine/model/converted.py" />
    <source>The {name} weights could not be written next to the model nor to {cache_folder}: make {needed} GB free on one of these disks.</source>
    <translation>Die Gewichte in {name} ließen sich weder neben dem Modell noch in {cache_folder} speichern: auf einer dieser Festplatten {needed} GB frei machen.</translation>
   </message>
@@ -4684,7 +4694,7 @@
    <translation>Es ist kein Token da.</translation>
   </message>
   <message>
-   <location filename="engine/planning/fit.py" />
+   <location filename="engine/planning/format_choice.py" />
    <source>There is no weight format {wanted}: choose auto, {names}.</source>
    <translation>Ein Gewichtsformat {wanted} gibt es nicht: auto, {names} wählen.</translation>
   </message>
@@ -5480,6 +5490,11 @@
    <translation>das Alignment ist {alignment}</translation>
   </message>
   <message>
+   <location filename="engine/model/packed_loader.py" />
+   <source>its columns fill no blocks</source>
+   <translation>die Spalten füllen keine Blöcke</translation>
+  </message>
+  <message>
    <location filename="engine/weights/safetensors_file.py" />
    <source>its header has no valid length</source>
    <translation>der Header hat keine gültige Länge</translation>
@@ -5825,9 +5840,9 @@
    <translation>{count} fehlend ({names})</translation>
   </message>
   <message>
-   <location filename="engine/model/packed_layout.py" />
-   <source>{count} of the model's matrices do not fit {name} and stay in {dense} ({first}: {why}).</source>
-   <translation>{count} der Matrizen des Modells passen nicht in {name} und bleiben in {dense} ({first}: {why}).</translation>
+   <location filename="engine/model/packed_loader.py" />
+   <source>{count} of the model's matrices do not fit {name} and stay in bf16 ({first}: {why}).</source>
+   <translation>{count} der Matrizen des Modells passen nicht in {name} und bleiben in bf16 ({first}: {why}).</translation>
   </message>
   <message>
    <location filename="engine/model/tensors.py" />
@@ -5883,7 +5898,7 @@
    <translation>{file} lässt sich nicht laden: {error}.</translation>
   </message>
   <message>
-   <location filename="engine/gguf/tensors.py" />
+   <location filename="engine/weights/watched_file.py" />
    <source>{file} ended while {name} was read; download it again.</source>
    <translation>{file} endete, während {name} gelesen wurde: neu herunterladen.</translation>
   </message>

@@ -3552,6 +3552,11 @@
    <translation>Tenon 不支持键与值大小不同的注意力头；请选择其他模型。</translation>
   </message>
   <message>
+   <location filename="engine/model/packed_loader.py" />
+   <source>Tenon has no kernels for {kinds}, so the model's matrices in it are computed with as Q8_0.</source>
+   <translation>Tenon 没有 {kinds} 的内核，因此模型中的这些矩阵按 Q8_0 计算。</translation>
+  </message>
+  <message>
    <location filename="engine/model/config.py" />
    <source>Tenon has no layers of the type {unknown}; choose another model.</source>
    <translation>Tenon 不支持 {unknown} 类型的层；请选择其他模型。</translation>
@@ -3975,6 +3980,11 @@
    <location filename="app/chat/troubles.py" />
    <source>The file was not imported</source>
    <translation>文件未导入</translation>
+  </message>
+  <message>
+   <location filename="engine/placement/streamed.py" />
+   <source>The file {name} was changed while it was in use: ask again.</source>
+   <translation>文件 {name} 在使用期间被更改：请再问一次。</translation>
   </message>
   <message>
    <location filename="engine/weights/checkpoint.py" />
@@ -4554,7 +4564,7 @@
    <translation>权重与 GGUF 文件的元数据不符，张量有误：{problems}；请重新下载模型。</translation>
   </message>
   <message>
-   <location filename="engine/model/packed_loader.py" />
+   <location filename="engine/model/converted.py" />
    <source>The {name} weights could not be written next to the model nor to {cache_folder}: make {needed} GB free on one of these disks.</source>
    <translation>{name} 权重既无法写入模型旁，也无法写入 {cache_folder}：请在其中一个磁盘上腾出 {needed} GB。</translation>
   </message>
@@ -4669,7 +4679,7 @@
    <translation>没有令牌。</translation>
   </message>
   <message>
-   <location filename="engine/planning/fit.py" />
+   <location filename="engine/planning/format_choice.py" />
    <source>There is no weight format {wanted}: choose auto, {names}.</source>
    <translation>没有权重格式 {wanted}：请选择 auto、{names}。</translation>
   </message>
@@ -5463,6 +5473,11 @@
    <translation>其对齐值为 {alignment}</translation>
   </message>
   <message>
+   <location filename="engine/model/packed_loader.py" />
+   <source>its columns fill no blocks</source>
+   <translation>其列数填不满整块</translation>
+  </message>
+  <message>
    <location filename="engine/weights/safetensors_file.py" />
    <source>its header has no valid length</source>
    <translation>其文件头没有有效的长度</translation>
@@ -5808,9 +5823,9 @@
    <translation>{count} 个缺失（{names}）</translation>
   </message>
   <message>
-   <location filename="engine/model/packed_layout.py" />
-   <source>{count} of the model's matrices do not fit {name} and stay in {dense} ({first}: {why}).</source>
-   <translation>模型中有 {count} 个矩阵不适合 {name}，仍保留为 {dense}（{first}：{why}）。</translation>
+   <location filename="engine/model/packed_loader.py" />
+   <source>{count} of the model's matrices do not fit {name} and stay in bf16 ({first}: {why}).</source>
+   <translation>模型中有 {count} 个矩阵不适合 {name}，仍保留为 bf16（{first}：{why}）。</translation>
   </message>
   <message>
    <location filename="engine/model/tensors.py" />
@@ -5865,7 +5880,7 @@
    <translation>无法加载 {file}：{error}。</translation>
   </message>
   <message>
-   <location filename="engine/gguf/tensors.py" />
+   <location filename="engine/weights/watched_file.py" />
    <source>{file} ended while {name} was read; download it again.</source>
    <translation>读取 {name} 时 {file} 意外结束；请重新下载。</translation>
   </message>

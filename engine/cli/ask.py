@@ -68,7 +68,9 @@ def add_to(commands: Any) -> None:
     _add_llmcad(ask)
     ask.add_argument("--verify", default="sample-and-match", metavar="RULE", help=_VERIFY)
     ask.add_argument(
-        "--weights", default="auto", help="auto, fp32, bf16, int8 or int4 (default: %(default)s)"
+        "--weights",
+        default="auto",
+        help="auto (as the file has them), fp32, bf16, q8_0 or q4_k_m (default: %(default)s)",
     )
     ask.add_argument(
         "--max-tokens", metavar="N", type=int, help="the reply's limit (default: the context's end)"

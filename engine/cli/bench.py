@@ -34,7 +34,9 @@ def add_to(commands: Any) -> None:
         "--modes", metavar="MODE", nargs="+", help="these modes instead of all that can run here"
     )
     bench.add_argument(
-        "--weights", default="auto", help="auto, fp32, bf16, int8 or int4 (default: %(default)s)"
+        "--weights",
+        default="auto",
+        help="auto (as the file has them), fp32, bf16, q8_0 or q4_k_m (default: %(default)s)",
     )
     bench.add_argument(
         "--max-tokens", metavar="N", type=int, default=64, help="of each reply (default: %(default)s)"

@@ -168,9 +168,7 @@ class FeatureNetwork:
         ids = self.weights.target_ids
         if ids is None:
             return log_probabilities
-        whole = log_probabilities.new_full(
-            (len(log_probabilities), self.config.vocabulary_size), -torch.inf
-        )
+        whole = log_probabilities.new_full((len(log_probabilities), self.config.vocabulary_size), -torch.inf)
         whole[:, ids] = log_probabilities
         return whole
 

@@ -84,7 +84,7 @@ def _floats(headers: list[GgufHeader], name: str) -> list[float]:
 
 
 def _quantization(headers: list[GgufHeader]) -> str | None:
-    """What a quantized model's file calls itself, or the type of most of its weights; None where that is a plain one."""
+    """What a quantized file calls itself, or the type of most of its weights; None where that is a plain one."""
     weights: Counter[GGMLQuantizationType] = Counter()
     for header in headers:
         for tensor in header.tensors.values():
@@ -95,6 +95,6 @@ def _quantization(headers: list[GgufHeader]) -> str | None:
     try:
         said = LlamaFileType(headers[0].metadata.get("general.file_type", LlamaFileType.GUESSED))
     except ValueError:
-        return kind.name
+        return str(kind.name)
     # Files that were put together by hand say that they hold plain numbers, or nothing.
-    return kind.name if said in _SAY_NOTHING else said.name.removeprefix("MOSTLY_")
+    return str(kind.name if said in _SAY_NOTHING else said.name.removeprefix("MOSTLY_"))

@@ -21,7 +21,13 @@ PLAIN = {F32: torch.float32, F16: torch.float16, BF16: torch.bfloat16, F64: torc
 
 def type_name(kind: int) -> str:
     """What llama.cpp calls a type."""
-    return GGMLQuantizationType(kind).name
+    return str(GGMLQuantizationType(kind).name)
+
+
+def block_of(kind: int) -> tuple[int, int]:
+    """Elements and bytes of a block; a single number for plain ones."""
+    elements, size_bytes = GGML_QUANT_SIZES[GGMLQuantizationType(kind)]
+    return int(elements), int(size_bytes)
 
 
 class TensorTypes(dict[str, int]):
@@ -68,7 +74,7 @@ class StoredTensor:
     @property
     def row_bytes(self) -> int:
         """Bytes of a row."""
-        elements, size_bytes = GGML_QUANT_SIZES[GGMLQuantizationType(self.kind)]
+        elements, size_bytes = block_of(self.kind)
         return self.columns // elements * size_bytes
 
     @property

@@ -73,7 +73,6 @@ class GgufFile:
     def identity(self) -> str:
         """The head, as text."""
         table = [
-            (tensor.name, tensor.kind, tensor.shape, tensor.start)
-            for tensor in self._header.tensors.values()
+            (tensor.name, tensor.kind, tensor.shape, tensor.start) for tensor in self._header.tensors.values()
         ]
         return json.dumps([self._header.metadata, table], sort_keys=True)

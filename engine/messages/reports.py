@@ -73,7 +73,7 @@ class ModelReport:
         folder: Where its checkpoint lies.
         architecture: ``architectures[0]`` of its config.json.
         parameters: Number of weights.
-        weights: The format in use.
+        weights: The format in use: one of `LoadOptions`, or what a quantized file calls itself (``Q4_K_M``).
         context: Tokens of context in use.
         weight_bytes: Size of all weights, in memory or read from the disk as they are needed.
         load_ms: Time the load took.

@@ -23,7 +23,7 @@ from engine.model.config import ModelConfig
 from engine.model.footprint import weight_bytes
 from engine.model.packed_loader import Check, Progress, quantized
 from engine.model.tensors import Slot, check_tensors, head_slot, layer_slots
-from engine.model.weight_format import WeightFormat
+from engine.model.weight_format import WeightFormat, stored_format
 from engine.sentences import figure, say
 from engine.weights.checkpoint import Checkpoint, piece_values
 from engine.weights.freed_memory import give_back_memory
@@ -80,12 +80,14 @@ class Converted:
         return self._tensors.get(name) or self._checkpoint.stored(name)
 
 
-def streams_as_it_is(checkpoint: Checkpoint, config: ModelConfig, weight_format: WeightFormat) -> bool:
+def streams_as_it_is(config: ModelConfig, weight_format: WeightFormat) -> bool:
     """Whether a layer can be made of a checkpoint's own bytes as fast as they are read."""
+    if not config.types:
+        return weight_format == stored_format(config)
     if weight_format.dense == torch.float32 and not weight_format.packed:
         return True
     return all(
-        checkpoint.stored(slot.name).kind == weight_format.kind_of(slot)
+        config.types.get(slot.name) == weight_format.kind_of(slot)
         for index in range(config.layers)
         for slot in layer_slots(config, index)
         if len(slot.shape) == 2

@@ -81,7 +81,7 @@ class FileRows:
         stored = self._stored
         each = stored.row_bytes
         raw = torch.empty(len(tokens) * each, dtype=torch.uint8)
-        view = memoryview(raw.numpy())
+        view = raw.numpy().data
         ids = tokens.tolist()
         if ids and not 0 <= min(ids) <= max(ids) < stored.rows:
             raise IndexError(f"a token beyond the {stored.rows} of the embedding")

@@ -67,7 +67,6 @@ class FusedLayer:
         matrices = _matrices(weights)
         fits = (
             library.available() is not None
-            and hasattr(kernel.Layer, "gate")
             and cache == torch.bfloat16
             and config.head_dim % kernel.HEAD_DIM_MULTIPLE == 0
             and config.activation in kernel.ACTIVATIONS
@@ -147,6 +146,5 @@ def _matrices(weights: LayerWeights) -> dict[str, Matrix] | None:
         for name, part in zip(names, parts, strict=False):
             if not isinstance(part, PackedLinear):
                 return None
-            if hasattr(kernel.Layer, "gate"):  # until the kernel has it
-                found[name] = Matrix.of(part.matrix, part.bias)
+            found[name] = Matrix.of(part.matrix, part.bias)
     return found

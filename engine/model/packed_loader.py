@@ -1,4 +1,4 @@
-"""Weights for the kernels: read in blocks, arranged by all cores as they come, and converted where that was asked for."""
+"""Weights for the kernels: read in pieces, arranged by all cores as they come, and converted where it was asked for."""
 
 from __future__ import annotations
 
@@ -262,7 +262,10 @@ def format_notes(
 ) -> tuple[str, ...]:
     """Sentences about matrices that are not in the type that was asked for, or that the file has."""
     notes = []
-    matrices = [head_slot(config), *(slot for index in range(config.layers) for slot in layer_slots(config, index))]
+    matrices = [
+        head_slot(config),
+        *(slot for index in range(config.layers) for slot in layer_slots(config, index)),
+    ]
     matrices = [slot for slot in matrices if len(slot.shape) == 2]
     if weight_format.stored is not None:
         kinds = {weight_format.stored[slot.name] for slot in matrices} - KERNEL_TYPES - PLAIN.keys()
@@ -274,7 +277,11 @@ def format_notes(
                 )
             )
     elif weight_format.kind not in (BF16, F16):
-        narrow = {slot.name: say("its columns fill no blocks") for slot in matrices if weight_format.kind_of(slot) == BF16}
+        narrow = {
+            slot.name: say("its columns fill no blocks")
+            for slot in matrices
+            if weight_format.kind_of(slot) == BF16
+        }
         kept = narrow | dict(refused)
         if kept:
             first = next(iter(kept))

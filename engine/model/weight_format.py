@@ -60,6 +60,13 @@ class WeightFormat:
         bits = 8 * size_bytes / elements
         return "bf16" if bits == 16 else "q8_0" if bits >= _WIDE_BITS else "q4_k_m"
 
+    @property
+    def kinds(self) -> frozenset[int]:
+        """The block types of its matrices that are measured alike: those of the usual type's breadth."""
+        found = {self.kind, self.finer, *(() if self.stored is None else self.stored.values())}
+        wide = self.kind in PLAIN
+        return frozenset(kind for kind in blocks.NAMES.values() if kind in found and (kind in PLAIN) == wide)
+
     def kind_of(self, slot: Slot) -> int:
         """The type of a matrix in memory: of blocks, or F32 or BF16 where all are dense."""
         if self.kind is None:

@@ -92,9 +92,7 @@ class LayerOffload:
             for number in range(buffers if passing else 0)
         ]
         self._views = {
-            (index, slot.number): device_layer(
-                layer, _in_buffer(slot.buffer, layer_tensors(layer, dtype))
-            )
+            (index, slot.number): device_layer(layer, _in_buffer(slot.buffer, layer_tensors(layer, dtype)))
             for index, layer in imaged.items()
             for slot in self._slots
         }

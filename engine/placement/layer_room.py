@@ -100,7 +100,7 @@ class LayerRoom:
             for slot in matrices_of(slots):
                 size = self._slot_bytes(slot)
                 data = self._memory.tensor(start, size)
-                matrices[slot.name] = Packed(data, *slot.shape, self._kind_of(slot))
+                matrices[slot.name] = Packed(data, slot.shape[0], slot.shape[1], self._kind_of(slot))
                 start = _aligned(start + size)
             return matrices, fields, packed_layer(self._config, slots, {**self._vectors, **matrices})
         dtype = self._format.dense
@@ -136,7 +136,11 @@ class LayerRoom:
         begin = 0
         for one in sorted(stored, key=lambda one: (str(one.path), one.start)):
             last = extents[-1] if extents else None
-            if last is None or last.path != one.path or one.start > last.offset + last.size_bytes + _GAP_BYTES:
+            if (
+                last is None
+                or last.path != one.path
+                or one.start > last.offset + last.size_bytes + _GAP_BYTES
+            ):
                 begin += 0 if last is None else last.whole_bytes
                 offset = one.start // ALIGNMENT_BYTES * ALIGNMENT_BYTES
                 extents.append(Extent(one.path, offset, one.start + one.size_bytes - offset))

@@ -27,8 +27,8 @@ from engine.planning.probes.host_speed import FormatSpeed
 # BENCHMARKS.md, the last one is counted.
 _LAYER_OPERATORS, _FUSED_OPERATORS, _FORWARD_OPERATORS, _LOOP_OPERATORS = 100, 50, 400, 150
 _LAUNCHES = 35
-# What computing with 8 bits or fewer moves on a GPU, which dequantizes a piece at a time: bytes for each weight, counted
-# from the operators. 16 bits are computed with as they are.
+# What computing with 8 bits or fewer moves on a GPU, which dequantizes a piece at a time: bytes for each weight,
+# counted from the operators. 16 bits are computed with as they are.
 _DEQUANTIZING_TRAFFIC = 20
 _HALF_BYTES = 2
 # Rounds without a draft that an adaptive schedule spends on comparing.

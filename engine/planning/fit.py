@@ -88,7 +88,7 @@ def fit_model(
         return host_footprint(config, plan, weights, context, taken_bytes, baseline_bytes=0).total
 
     weights = choose_format(
-        config, options.weights, lambda weights: needed(smallest, weights) <= budget, _seconds
+        config, options.weights, lambda weights: needed(smallest, weights) <= budget, _seconds_in
     )
     whole = weight_bytes(config, weights)
     context = wanted
@@ -172,6 +172,10 @@ def fit_draft(config: ModelConfig, options: LoadOptions) -> Fit:
 def draft_weights(exact_bytes: int, quantized: WeightFormat | None = None) -> WeightFormat:
     """The format of a draft on this machine, by its bytes in float32 and what its file is in; see `draft_format`."""
     return draft_format(exact_bytes, _seconds, library.available() is not None, quantized)
+
+
+def _seconds_in(weights: WeightFormat) -> float:
+    return _seconds()[weights.measured_as]
 
 
 def _seconds() -> Mapping[str, float]:

@@ -25,7 +25,7 @@ def choose_format(
     config: ModelConfig,
     wanted: str,
     fits: Callable[[WeightFormat], bool],
-    seconds: Callable[[], Seconds],
+    seconds: Callable[[WeightFormat], float],
 ) -> WeightFormat:
     """The format asked for; for ``auto`` what the file is in, and never more bits than it has.
 
@@ -36,7 +36,7 @@ def choose_format(
         config: Of the model.
         wanted: A name from `FORMAT_NAMES`, or ``auto``.
         fits: Whether all of a model in a format has room in memory.
-        seconds: Measured here, or assumed.
+        seconds: What a token takes in a format, measured here or predicted; formats are compared by it alone.
 
     Raises:
         InvalidOption: there is no such format.
@@ -59,11 +59,8 @@ def choose_format(
     eight = weight_format("q8_0")
     if not fits(stored):
         return eight if fits(eight) else weight_format("q4_k_m")
-    if weight_bytes(config, stored) > SMALL_MODEL_BYTES:
-        measured = seconds()
-        if measured["q8_0"] < _WORTH * measured[stored.measured_as]:
-            return eight
-    return stored
+    large = weight_bytes(config, stored) > SMALL_MODEL_BYTES
+    return eight if large and seconds(eight) < _WORTH * seconds(stored) else stored
 
 
 def draft_format(

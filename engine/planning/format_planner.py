@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
+from engine.model.converted import streams_as_it_is
 from engine.model.footprint import weight_bytes
 from engine.model.weight_format import WeightFormat
 from engine.planning.cost_model import (
@@ -247,6 +248,10 @@ class FormatPlanner:
         draft: DraftCost | None = None,
         draft_on_gpu: bool = False,
     ) -> ModePlan:
+        if placing.plan.kind == "stream" and not streams_as_it_is(self._target.config, self._weights):
+            no_disk = self._disk_refusal(weight_bytes(self._target.config, self._weights))
+            if no_disk is not None:
+                return ModePlan(name, refusal=no_disk)
         prompt = min(self._wishes.prompt_tokens, placing.context)
         first = cost.prefill_s(prompt, _PROMPT_CHUNK)
         if draft is not None:
@@ -269,12 +274,12 @@ class FormatPlanner:
             draft_device=None if draft is None else (str(gpu) if draft_on_gpu else "cpu"),
         )
 
-    def _disk_refusal(self) -> str | None:
-        """Why the model's files have no room on the disk; None where they have."""
+    def _disk_refusal(self, converted_bytes: int = 0) -> str | None:
+        """Why the model's files, and one of what they are converted to, have no room; None where they have."""
         disk = self._report.disk("models")
         if disk is None:
             return None
-        needed = self._target.missing_bytes
+        needed = self._target.missing_bytes + converted_bytes
         if needed == 0 or needed + _DISK_RESERVE_BYTES <= disk.free_bytes:
             return None
         return no_disk(needed, disk.free_bytes)

@@ -6,8 +6,8 @@ matrix in enough copies that no cache holds them. What was measured while other 
 measured again by the next that wants it, and the best of both is kept.
 
 Instruction sets stand in for each other only where they give the same bits, so that a table that was measured on a
-busy machine costs time and changes no token. In blocks of 8 bits and fewer all do but the portable one; in bf16 those that
-multiply activations in float32 do, and those that round them to bfloat16 do not (AMX and AVX-512 add in another
+busy machine costs time and changes no token. In blocks of 8 bits and fewer all do but the portable one; in bf16 those
+that multiply activations in float32 do, and those that round them to bfloat16 do not (AMX and AVX-512 add in another
 order), so that there the highest is always taken.
 """
 
@@ -159,10 +159,12 @@ def prefer_fastest(chosen: WeightFormat, cache_folder: Path, check: Callable[[],
         cache_folder: Where the table is kept.
         check: Called often while measuring; raises to cancel.
     """
-    if len(candidates(chosen.name)) > 1:
-        found = choices(chosen.name, measured_rows(cache_folder, (chosen.name,), check)[chosen.name])
-        for width in WIDTHS:
-            library.prefer(chosen.name, width, found.get(width))
+    name = chosen.measured_as
+    if chosen.packed and len(candidates(name)) > 1:
+        found = choices(name, measured_rows(cache_folder, (name,), check)[name])
+        for kind in chosen.kinds:
+            for width in WIDTHS:
+                library.prefer(kind, width, found.get(width))
 
 
 def hardware_key() -> str:
@@ -217,11 +219,11 @@ def _measure(name: str, check: Callable[[], None]) -> Row:
             for one in candidates(name):
                 check()
                 if one != TORCH:
-                    library.prefer(name, width, one)
+                    library.prefer(measured.matrix_kind(_COLUMNS), width, one)
                 row[width][one] = _seconds(products, tokens)
         finally:
             if measured.packed:
-                library.prefer(name, width, None)
+                library.prefer(measured.matrix_kind(_COLUMNS), width, None)
     return row
 
 

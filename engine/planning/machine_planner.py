@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from math import inf
 
 from engine.model.weight_format import WeightFormat
 from engine.planning.context_range import check_context
@@ -10,7 +11,6 @@ from engine.planning.device_fit import check_layers
 from engine.planning.format_choice import choose_format
 from engine.planning.format_planner import FormatPlanner
 from engine.planning.hardware_report import HardwareReport
-from engine.planning.machine_speeds import format_seconds, machine_speeds
 from engine.planning.mode_plan import ORDER, MachinePlan, Wishes
 from engine.planning.model_facts import DraftFacts, TargetFacts
 from engine.planning.placing import DraftRoom, Places, read_room
@@ -45,15 +45,19 @@ def plan_machine(
     check_layers(wishes.gpu_layers)
     room = read_room(report, wishes.ram_budget_bytes, wishes.vram_budget_bytes)
 
-    host = machine_speeds(report, room.gpu).host
-
     def fits(weights: WeightFormat) -> bool:
         places, alone = Places(config, weights, room, wishes.context, wishes.gpu_layers), DraftRoom()
         if places.resident(alone) is not None:
             return True
-        on_gpu = room.gpu is not None and (places.offloaded(alone) or places.copied(alone))
-        return bool(on_gpu)
+        return room.gpu is not None and bool(places.offloaded(alone) or places.copied(alone))
 
-    weights = choose_format(config, wishes.weights, fits, lambda: format_seconds(host))
-    planner = FormatPlanner(report, target, draft, wishes, profiles(weights.name), room, weights)
-    return planner.plan(runnable)
+    def plan(weights: WeightFormat) -> MachinePlan:
+        planner = FormatPlanner(report, target, draft, wishes, profiles(weights.name), room, weights)
+        return planner.plan(runnable)
+
+    def seconds(weights: WeightFormat) -> float:
+        planned = plan(weights)
+        best = None if planned.chosen is None else planned.mode(planned.chosen).tokens_per_second
+        return 1.0 / best if best else inf
+
+    return plan(choose_format(config, wishes.weights, fits, seconds))

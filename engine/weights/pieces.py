@@ -70,7 +70,7 @@ def read_pieces(
     def begin(stored: StoredTensor, first: int, count: int) -> None:
         buffer = buffers.popleft()
         raw = buffer[: stored.row_bytes * count]
-        part = (stored.start + first * stored.row_bytes, memoryview(raw.numpy()))
+        part = (stored.start + first * stored.row_bytes, raw.numpy().data)
         reading = pool.submit(files[stored.path].read, [part], stored.name, keep_cached)
         ahead.append((Piece(stored, first, count, raw), buffer, reading))
 

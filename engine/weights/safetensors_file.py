@@ -140,9 +140,7 @@ class SafetensorsFile:
                 )
             )
         start = self._data_start + entry.start
-        return StoredTensor(
-            name, self.path, start, entry.stop - entry.start, KINDS[entry.dtype], entry.shape
-        )
+        return StoredTensor(name, self.path, start, entry.stop - entry.start, KINDS[entry.dtype], entry.shape)
 
     def tensor(self, name: str) -> Tensor:
         """Read one whole tensor, numbers or indices, in the type it is stored in.
@@ -154,6 +152,6 @@ class SafetensorsFile:
         entry = self.entries[name]
         dtype = INDEX_DTYPES.get(entry.dtype) or PLAIN[self.stored(name).kind]
         whole = torch.empty(entry.shape, dtype=dtype)
-        target = memoryview(whole.view(-1).view(torch.uint8).numpy())
+        target = memoryview(whole.view(-1).view(torch.uint8).numpy().data)
         WatchedFile(self.path).read([(self._data_start + entry.start, target)], name)
         return whole

@@ -64,7 +64,8 @@ def test_packed_layers_answer(weights: str, client: EngineClient, tmp_path: Path
 def test_a_packed_matrix_there_is_the_one_here(name: str) -> None:
     assert GPU is not None
     packed = pack(
-        torch.randn(700, 512, generator=torch.Generator().manual_seed(0)), weight_format(name).matrix_kind(512)
+        torch.randn(700, 512, generator=torch.Generator().manual_seed(0)),
+        weight_format(name).matrix_kind(512),
     )
     there = replace(packed, data=packed.data.to(GPU))
     assert torch.equal(blocks.unpack(there, 0, 700).cpu(), blocks.unpack(packed))

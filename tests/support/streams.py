@@ -40,7 +40,7 @@ def streamed_decoder(folder: Path, weight_format: WeightFormat, pinned: int, buf
     checkpoint = Checkpoint(folder)
     config = read_config(checkpoint)
     converted = None
-    if not streams_as_it_is(checkpoint, config, weight_format):
+    if not streams_as_it_is(config, weight_format):
         converted = open_converted(checkpoint, config, weight_format, folder.parent / "cache")
     return Decoder(config, Streamed(checkpoint, config, weight_format, converted, pinned, buffers))
 

@@ -275,7 +275,9 @@ def test_a_file_that_is_changed_while_it_is_in_use_is_told(tmp_path: Path, whole
             # What was opened stays what it was until the model is loaded anew.
             rows(torch.tensor([1]))
             continue
-        with pytest.raises(WeightsUnreadable, match=r"model\.gguf was changed while it was in use: ask again"):
+        with pytest.raises(
+            WeightsUnreadable, match=r"model\.gguf was changed while it was in use: ask again"
+        ):
             rows(torch.tensor([1]))
         with pytest.raises(WeightsUnreadable, match="was changed while it was in use"):
             checkpoint.tensor("model.layers.0.mlp.down_proj.weight")

@@ -1,4 +1,4 @@
-"""Everything that can be wrong with the file of a converted model, its folder and its disk, and two that write it at once."""
+"""Everything that can be wrong with a converted model's file, its folder and its disk, two writing it at once."""
 
 from __future__ import annotations
 
@@ -39,9 +39,7 @@ def text(folder: Path, weights: str = "q8_0") -> torch.Tensor:
     """What a model says that is read from its converted file."""
     checkpoint = Checkpoint(folder)
     source = load(folder, weights)
-    loaded = load_packed(
-        checkpoint, read_config(checkpoint), weight_format(weights), source=source
-    )
+    loaded = load_packed(checkpoint, read_config(checkpoint), weight_format(weights), source=source)
     return logits(loaded, folder)
 
 

@@ -91,8 +91,8 @@ def test_what_matches_are_worth_is_known_in_the_next_session(tmp_path: Path) -> 
 
 
 def test_a_profile_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
-    path = profile_path(tmp_path, "machine", "0123456789abcdef0123", "int8")
-    assert path.name == "machine-0123456789abcdef-int8.json"
+    path = profile_path(tmp_path, "machine", "0123456789abcdef0123", "q8_0")
+    assert path.name == "machine-0123456789abcdef-q8_0.json"
     assert read_profile(path) == Profile()
     profile = Profile().with_reply([round_of(3, 2)] * 5, RESIDENT, "dovetail abc", "chat")
     keep_profile(path, profile)

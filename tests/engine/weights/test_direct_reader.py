@@ -41,7 +41,8 @@ def test_ranges_come_whole_also_where_direct_reads_are_refused(
     ranges = [(0, 4096), (8192, 100_000), (299_008, SIZE - 299_008), (4096, 0), (0, SIZE)]
     memories = [PageMemory(size) for _, size in ranges]
     reads = [
-        reader.submit([Extent(path, start, size)], memory) for (start, size), memory in zip(ranges, memories, strict=True)
+        reader.submit([Extent(path, start, size)], memory)
+        for (start, size), memory in zip(ranges, memories, strict=True)
     ]
     for (start, size), memory, read in zip(ranges, memories, reads, strict=True):
         assert read.wait(30)
