@@ -34,6 +34,7 @@ _ROWS = "-ffp-contract=fast"
 _COMMON: dict[str, str] = {
     "attention": "",
     "block_types": "",
+    "block_floats": "",
     "blocks": "",
     "dispatch": "",
     "layer": "",

@@ -44,6 +44,20 @@ static const struct block_form BLOCK_FORMS[BLOCK_TYPES] = {
     [TYPE_IQ4_XS] = {256, 136, 0, 4, 0, 0, 138},
 };
 
+/* A type's form; NULL where there is none, or k is no multiple of its block. */
+static inline const struct block_form *block_form_of(int32_t type, int64_t k)
+{
+    const struct block_form *form = type >= 0 && type < BLOCK_TYPES ? &BLOCK_FORMS[type] : NULL;
+    return form && form->elements && k >= 0 && k % form->elements == 0 ? form : NULL;
+}
+
+/* Bytes of an arranged panel. */
+static inline int64_t block_panel_bytes(int32_t type, int64_t k)
+{
+    const int64_t padded = type == TYPE_BF16 ? (k + 31) / 32 * 32 : k;
+    return padded / BLOCK_FORMS[type].elements * BLOCK_FORMS[type].unit_bytes * PANEL_ROWS;
+}
+
 /* IQ4_NL's and IQ4_XS's values, and MXFP4's doubled. */
 static const int8_t IQ4_VALUES[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 static const int8_t MXFP4_VALUES[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
