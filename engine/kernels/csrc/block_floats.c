@@ -161,16 +161,20 @@ static void dequantize_rows(void *context, int32_t thread)
     while ((item = shares_take(&call->shares, thread)) >= 0) {
         const uint8_t *raw = call->raw + (call->rows ? call->rows[item] : item) * units * call->form->bytes;
         float *out = call->out + item * call->k;
+        int64_t done = 0;
 #define DEQUANTIZE(name) case TYPE_##name: dequantize_blocks(TYPE_##name, raw, units, out); break;
         switch (call->type) {
         EACH_QUANTIZED_TYPE(DEQUANTIZE)
         case TYPE_F16:
-            for (int64_t j = 0; j < units; j++)
-                out[j] = half_at(raw, j);
+            for (; units - done >= 32; done += 32)  /* a constant number of rounds becomes vectors */
+                for (int j = 0; j < 32; j++)
+                    out[done + j] = half_at(raw, done + j);
+            for (; done < units; done++)
+                out[done] = half_at(raw, done);
             break;
         case TYPE_BF16:
-            for (int64_t j = 0; j < units; j++)
-                out[j] = bfloat16_at(raw, j);
+            for (; done < units; done++)
+                out[done] = bfloat16_at(raw, done);
         }
         shares_finish(&call->shares);
     }

@@ -28,7 +28,6 @@ INLINE void arrange_floats(const uint8_t **block, int64_t k, const int together,
     for (; at + 32 <= k; at += 32, out += 64 * PANEL_ROWS)
         for (int row = 0; row < PANEL_ROWS; row++) {
             const uint8_t *from = block[row] == no_block ? no_block : block[row] + 2 * at;
-            UNROLL
             for (int i = 0; i < 32 / together; i++)
                 memcpy(out + size * (i * PANEL_ROWS + row), from + size * i, (size_t)size);
         }
