@@ -33,8 +33,8 @@ COMMON_FLAGS = (
 _ROWS = "-ffp-contract=fast"
 _COMMON: dict[str, str] = {
     "attention": "",
-    "block_types": "",
     "block_floats": "",
+    "block_types": "",
     "blocks": "",
     "dispatch": "",
     "layer": "",

@@ -144,66 +144,66 @@ INLINE void arrange_unit(const int32_t type, const int rows, const uint8_t *cons
     const int plane = 4 * rows, stride = planes_of(type) * plane;
     uint8_t *scales = out + BLOCK_FORMS[type].elements / 32 * stride;
     switch (type) {
-    case TYPE_Q4_0: case TYPE_IQ4_NL:
+    case TENON_Q4_0: case TENON_IQ4_NL:
         take_words(block, 2, 4, rows, out);
         take_halves(block, 0, rows, scales);
         break;
-    case TYPE_Q4_1:
+    case TENON_Q4_1:
         take_words(block, 4, 4, rows, out);
         take_halves(block, 0, rows, scales);
         take_halves(block, 2, rows, scales + 2 * rows);
         break;
-    case TYPE_Q5_0:
+    case TENON_Q5_0:
         take_words(block, 6, 4, rows, out);
         spread_bits(block, 2, rows, out + 4 * plane);
         take_halves(block, 0, rows, scales);
         break;
-    case TYPE_Q5_1:
+    case TENON_Q5_1:
         take_words(block, 8, 4, rows, out);
         spread_bits(block, 4, rows, out + 4 * plane);
         take_halves(block, 0, rows, scales);
         take_halves(block, 2, rows, scales + 2 * rows);
         break;
-    case TYPE_Q8_0:
+    case TENON_Q8_0:
         take_words(block, 2, 8, rows, out);
         take_halves(block, 0, rows, scales);
         break;
-    case TYPE_MXFP4:
+    case TENON_MXFP4:
         take_words(block, 1, 4, rows, out);
         take_bytes(block, 0, 1, rows, scales);
         break;
-    case TYPE_IQ4_XS:
+    case TENON_IQ4_XS:
         for (int group = 0; group < 8; group++)
             take_words(block, 8 + 16 * group, 4, rows, out + group * stride);
         spread_iq4_scales(block, rows, scales);
         take_halves(block, 0, rows, scales + 8 * rows);
         break;
-    case TYPE_Q2_K:
+    case TENON_Q2_K:
         for (int half = 0; half < 2; half++)
             split_two_bits(block, 16 + 32 * half, rows, out + 4 * half * stride, stride);
         take_bytes(block, 0, 16, rows, scales);
         take_halves(block, 80, rows, scales + 16 * rows);
         take_halves(block, 82, rows, scales + 18 * rows);
         break;
-    case TYPE_Q3_K:
+    case TENON_Q3_K:
         for (int half = 0; half < 2; half++)
             split_two_bits(block, 32 + 32 * half, rows, out + 4 * half * stride, stride);
         split_bits(block, 0, rows, out + 2 * plane, stride);
         spread_q3_scales(block, 96, rows, scales);
         take_halves(block, 108, rows, scales + 16 * rows);
         break;
-    case TYPE_Q4_K: case TYPE_Q5_K:
+    case TENON_Q4_K: case TENON_Q5_K:
         for (int pair = 0; pair < 4; pair++) {
             uint8_t *group = out + 2 * pair * stride;
-            split_nibbles(block, (type == TYPE_Q4_K ? 16 : 48) + 32 * pair, rows, group, group + stride);
+            split_nibbles(block, (type == TENON_Q4_K ? 16 : 48) + 32 * pair, rows, group, group + stride);
         }
-        if (type == TYPE_Q5_K)
+        if (type == TENON_Q5_K)
             split_bits(block, 16, rows, out + 4 * plane, stride);
         spread_scales(block, 4, rows, scales);
         take_halves(block, 0, rows, scales + 16 * rows);
         take_halves(block, 2, rows, scales + 18 * rows);
         break;
-    case TYPE_Q6_K:
+    case TENON_Q6_K:
         for (int half = 0; half < 2; half++) {
             for (int pair = 0; pair < 2; pair++) {
                 uint8_t *group = out + (4 * half + pair) * stride;

@@ -2,7 +2,6 @@
  * way of a panel of one row. */
 #include "arrange.h"
 #include "pool.h"
-#include "tenon.h"
 
 enum { SUBBLOCKS = 16 };
 
@@ -30,12 +29,12 @@ INLINE void group_values(const int32_t type, const int rows, const uint8_t *plan
             code[k] |= (bits[k % 4] >> k / 4 & 1) << low_bits;
     for (int k = 0; k < 32; k++)
         switch (type) {
-        case TYPE_IQ4_NL: case TYPE_IQ4_XS: value[k] = IQ4_VALUES[code[k]]; break;
-        case TYPE_MXFP4: value[k] = MXFP4_VALUES[code[k]]; break;
-        case TYPE_Q3_K: value[k] = (int8_t)(code[k] - 4); break;
-        case TYPE_Q4_0: value[k] = (int8_t)(code[k] - 8); break;
-        case TYPE_Q5_0: value[k] = (int8_t)(code[k] - 16); break;
-        case TYPE_Q6_K: value[k] = (int8_t)(code[k] - 32); break;
+        case TENON_IQ4_NL: case TENON_IQ4_XS: value[k] = IQ4_VALUES[code[k]]; break;
+        case TENON_MXFP4: value[k] = MXFP4_VALUES[code[k]]; break;
+        case TENON_Q3_K: value[k] = (int8_t)(code[k] - 4); break;
+        case TENON_Q4_0: value[k] = (int8_t)(code[k] - 8); break;
+        case TENON_Q5_0: value[k] = (int8_t)(code[k] - 16); break;
+        case TENON_Q6_K: value[k] = (int8_t)(code[k] - 32); break;
         default: value[k] = (int8_t)code[k];
         }
 }
@@ -60,28 +59,28 @@ INLINE void unit_scales(const int32_t type, const int rows, const uint8_t *scale
                         float *offset)
 {
     const int count = BLOCK_FORMS[type].elements / 16;
-    const int tail = type == TYPE_IQ4_XS ? 8 : count == SUBBLOCKS ? 16 : 0;     /* bytes of scales before the halves */
-    const float d = type == TYPE_MXFP4 ? mxfp4_scale(scales[row]) : half_at(scales + tail * rows, row);
+    const int tail = type == TENON_IQ4_XS ? 8 : count == SUBBLOCKS ? 16 : 0;     /* bytes of scales before the halves */
+    const float d = type == TENON_MXFP4 ? mxfp4_scale(scales[row]) : half_at(scales + tail * rows, row);
     for (int i = 0; i < count; i++) {
         const uint8_t fine = scales[i * rows + row], pair = scales[i / 2 * rows + row];
         scale[i] = d;
         offset[i] = -0.0f;
         switch (type) {
-        case TYPE_Q4_1: case TYPE_Q5_1:
+        case TENON_Q4_1: case TENON_Q5_1:
             offset[i] = half_at(scales + 2 * rows, row);
             break;
-        case TYPE_Q2_K:
+        case TENON_Q2_K:
             scale[i] = d * (float)(fine & 15);
             offset[i] = -(half_at(scales + 18 * rows, row) * (float)(fine >> 4));
             break;
-        case TYPE_Q4_K: case TYPE_Q5_K:
+        case TENON_Q4_K: case TENON_Q5_K:
             scale[i] = d * (float)pair;
             offset[i] = -(half_at(scales + 18 * rows, row) * (float)scales[(8 + i / 2) * rows + row]);
             break;
-        case TYPE_Q3_K: case TYPE_Q6_K:
+        case TENON_Q3_K: case TENON_Q6_K:
             scale[i] = d * (float)(int8_t)fine;
             break;
-        case TYPE_IQ4_XS:
+        case TENON_IQ4_XS:
             scale[i] = d * (float)(int8_t)pair;
             break;
         }
@@ -118,14 +117,14 @@ int32_t tenon_unpack(int32_t type, const void *arranged, int64_t n, int64_t k, i
     for (int64_t i = 0; i < count; i++, out += k) {
         const uint8_t *panel = (const uint8_t *)arranged + (first_row + i) / PANEL_ROWS * block_panel_bytes(type, k);
         const int row = (int)(i % PANEL_ROWS);
-#define UNPACK(name) case TYPE_##name: unpack_blocks(TYPE_##name, panel, row, k / form->elements, out); break;
+#define UNPACK(name) case TENON_##name: unpack_blocks(TENON_##name, panel, row, k / form->elements, out); break;
         switch (type) {
         EACH_QUANTIZED_TYPE(UNPACK)
-        case TYPE_F16:
+        case TENON_F16:
             for (int64_t j = 0; j < k; j++)
                 out[j] = half_at(panel + 2 * j * PANEL_ROWS, row);
             break;
-        case TYPE_BF16:
+        case TENON_BF16:
             for (int64_t j = 0; j < k; j++)
                 out[j] = bfloat16_at(panel, j / 2 * 2 * PANEL_ROWS + 2 * row + j % 2);
         }
@@ -162,17 +161,17 @@ static void dequantize_rows(void *context, int32_t thread)
         const uint8_t *raw = call->raw + (call->rows ? call->rows[item] : item) * units * call->form->bytes;
         float *out = call->out + item * call->k;
         int64_t done = 0;
-#define DEQUANTIZE(name) case TYPE_##name: dequantize_blocks(TYPE_##name, raw, units, out); break;
+#define DEQUANTIZE(name) case TENON_##name: dequantize_blocks(TENON_##name, raw, units, out); break;
         switch (call->type) {
         EACH_QUANTIZED_TYPE(DEQUANTIZE)
-        case TYPE_F16:
+        case TENON_F16:
             for (; units - done >= 32; done += 32)  /* a constant number of rounds becomes vectors */
                 for (int j = 0; j < 32; j++)
                     out[done + j] = half_at(raw, done + j);
             for (; done < units; done++)
                 out[done] = half_at(raw, done);
             break;
-        case TYPE_BF16:
+        case TENON_BF16:
             for (; done < units; done++)
                 out[done] = bfloat16_at(raw, done);
         }

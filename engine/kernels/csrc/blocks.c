@@ -1,7 +1,6 @@
 /* Rows of GGUF blocks into panels: bits are only moved, so it is without loss. */
 #include "arrange.h"
 #include "pool.h"
-#include "tenon.h"
 
 int64_t tenon_arranged_bytes(int32_t type, int64_t n, int64_t k)
 {
@@ -62,11 +61,11 @@ static void arrange_panels(void *context, int32_t thread)
             block[i] = row >= call->n ? no_block : call->rows + row_bytes * (call->row_map ? call->row_map[row] : row);
         }
         uint8_t *out = call->out + panel * call->panel_bytes;
-#define ARRANGE(name) case TYPE_##name: arrange_blocks(TYPE_##name, block, units, out); break;
+#define ARRANGE(name) case TENON_##name: arrange_blocks(TENON_##name, block, units, out); break;
         switch (call->type) {
         EACH_QUANTIZED_TYPE(ARRANGE)
-        case TYPE_F16: arrange_floats(block, units, 1, out); break;
-        case TYPE_BF16: arrange_floats(block, units, 2, out); break;
+        case TENON_F16: arrange_floats(block, units, 1, out); break;
+        case TENON_BF16: arrange_floats(block, units, 2, out); break;
         }
         shares_finish(&call->panels);
     }

@@ -5,7 +5,6 @@
 
 #include "blocks.h"
 #include "pool.h"
-#include "tenon.h"
 
 enum { SUPER = 256, LANES = 8, FINEST = 63 };
 
@@ -322,38 +321,38 @@ static int quantize_row(int32_t type, const float *x, int64_t k, uint8_t *raw)
     if (!finite)
         return 0;
     switch (type) {
-    case TYPE_F16:
+    case TENON_F16:
         for (int64_t i = 0; i < k; i++) {
             put_half(x[i], raw + 2 * i);
             finite &= finite_half(raw + 2 * i);
         }
         break;
-    case TYPE_BF16:
+    case TENON_BF16:
         for (int64_t i = 0; i < k; i++) {
             const uint16_t half = bfloat16(x[i]);
             memcpy(raw + 2 * i, &half, 2);
             finite &= (half & 0x7f80) != 0x7f80;
         }
         break;
-    case TYPE_Q8_0:
+    case TENON_Q8_0:
         for (; k > 0; k -= 32, x += 32, raw += 34) {
             quantize_q8_0(x, raw);
             finite &= finite_half(raw);
         }
         break;
-    case TYPE_Q4_K:
+    case TENON_Q4_K:
         for (; k > 0; k -= SUPER, x += SUPER, raw += 144) {
             quantize_minima(x, 15.0f, 4, raw);
             finite &= finite_half(raw) && finite_half(raw + 2);
         }
         break;
-    case TYPE_Q5_K:
+    case TENON_Q5_K:
         for (; k > 0; k -= SUPER, x += SUPER, raw += 176) {
             quantize_minima(x, 31.0f, 5, raw);
             finite &= finite_half(raw) && finite_half(raw + 2);
         }
         break;
-    case TYPE_Q6_K:
+    case TENON_Q6_K:
         for (; k > 0; k -= SUPER, x += SUPER, raw += 210) {
             quantize_q6_k(x, raw);
             finite &= finite_half(raw + 208);
@@ -378,8 +377,8 @@ static void quantize_rows(void *context, int32_t thread)
 int32_t tenon_quantize(int32_t type, const float *x, int64_t n, int64_t k, void *raw, int32_t threads)
 {
     const struct block_form *form = block_form_of(type, k);
-    if (!form || (type != TYPE_F16 && type != TYPE_BF16 && type != TYPE_Q8_0 && type != TYPE_Q4_K && type != TYPE_Q5_K
-                  && type != TYPE_Q6_K))
+    if (!form || (type != TENON_F16 && type != TENON_BF16 && type != TENON_Q8_0 && type != TENON_Q4_K && type != TENON_Q5_K
+                  && type != TENON_Q6_K))
         return TENON_UNKNOWN;
     struct quantization call = {.x = x, .raw = raw, .k = k, .row_bytes = k / form->elements * form->bytes, .type = type};
     atomic_init(&call.failed, 0);

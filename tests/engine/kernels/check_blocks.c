@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "blocks.h"
-#include "tenon.h"
 
 enum { ROWS = 37, SOURCES = 40, COLUMNS = 512 };
 
@@ -66,7 +65,7 @@ static int quantized(int32_t type, int64_t row_bytes, float magnitude)
             error += (double)(back[i] - x[i]) * (double)(back[i] - x[i]);
             norm += (double)x[i] * (double)x[i];
         }
-        failures += !(sqrt(error / norm) < (type == TYPE_Q4_K ? 0.06 : 0.03));
+        failures += !(sqrt(error / norm) < (type == TENON_Q4_K ? 0.06 : 0.03));
     }
     free(x);
     free(back);
@@ -76,9 +75,9 @@ static int quantized(int32_t type, int64_t row_bytes, float magnitude)
 
 int main(void)
 {
-    static const int32_t writable[] = {TYPE_F16, TYPE_BF16, TYPE_Q8_0, TYPE_Q4_K, TYPE_Q5_K, TYPE_Q6_K};
+    static const int32_t writable[] = {TENON_F16, TENON_BF16, TENON_Q8_0, TENON_Q4_K, TENON_Q5_K, TENON_Q6_K};
     int failures = 0;
-    for (int32_t type = 0; type < BLOCK_TYPES; type++)
+    for (int32_t type = 0; type < TENON_TYPES; type++)
         if (BLOCK_FORMS[type].elements)
             failures += arranged(type, COLUMNS / BLOCK_FORMS[type].elements * BLOCK_FORMS[type].bytes);
         else
@@ -87,7 +86,7 @@ int main(void)
         const struct block_form *form = &BLOCK_FORMS[writable[i]];
         const int64_t row_bytes = COLUMNS / form->elements * form->bytes;
         failures += quantized(writable[i], row_bytes, 1.0f) + quantized(writable[i], row_bytes, INFINITY);
-        if (writable[i] != TYPE_BF16)
+        if (writable[i] != TENON_BF16)
             failures += quantized(writable[i], row_bytes, 3e38f);
     }
     printf("blocks %d\n", failures);
