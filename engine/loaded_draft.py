@@ -18,7 +18,7 @@ from engine.drafting.paced_tree import PacedTree, Pacing
 from engine.drafting.sampled_tree import DraftSampling
 from engine.drafting.small_model import SmallModel
 from engine.errors import InvalidOption
-from engine.hub.installed import cache_folder, find_model
+from engine.hub.installed import find_model
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
@@ -30,7 +30,7 @@ from engine.model.weight_format import DENSE_BF16, WeightFormat, weight_format
 from engine.modes import MODES, Mode
 from engine.placement.link import Link
 from engine.placement.resident import Resident
-from engine.planning.fit import draft_context, draft_format, fit_draft
+from engine.planning.fit import draft_context, draft_weights, fit_draft
 from engine.planning.hardware import half_type
 from engine.planning.planner import choose_plan
 from engine.sentences import figure, mark, say
@@ -124,7 +124,7 @@ def _plan_head(
     """The same for a head, which brings no tokenizer and shares embedding and head with the target."""
     layout = read_layout(checkpoint)
     check_target(layout, target)
-    weights = draft_format(head_bytes(layout, weight_format("fp32")))
+    weights = draft_weights(head_bytes(layout, weight_format("fp32")))
     context = draft_context(target, options)
 
     def plan(weights: WeightFormat, device: torch.device, copied_bytes: int, *notes: str) -> DraftPlan:
@@ -266,6 +266,6 @@ def _load_model(plan: DraftPlan, checkpoint: Checkpoint, check: Callable[[], Non
     """The weights of a draft that is a whole model."""
     if plan.device.type != "cpu":
         return load_weights(checkpoint, plan.config, half_type(plan.device), plan.device, check=check)
-    if plan.weights.packing is None:
-        return load_weights(checkpoint, plan.config, plan.weights.dense, plan.device, check=check)
-    return load_packed(checkpoint, plan.config, plan.weights, cache_folder() / "packed", check=check)
+    if plan.weights.packed:
+        return load_packed(checkpoint, plan.config, plan.weights, check=check)
+    return load_weights(checkpoint, plan.config, plan.weights.dense, plan.device, check=check)

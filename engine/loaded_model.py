@@ -14,6 +14,7 @@ import torch
 
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.target import Target
+from engine.drafting.match_chances import MatchChances
 from engine.errors import ConfigInvalid, InvalidOption, OutOfMemory, UnsupportedModel
 from engine.hub.installed import cache_folder, find_model, model_name
 from engine.kernels import library
@@ -97,6 +98,7 @@ class LoadedModel:
         gate: The bundled guide's confidence gate, None for every other model.
         tell: Takes a sentence for the person about something that happens in mid-reply; set for each reply.
         round_costs: By mode, what the rounds of earlier replies cost: a reply need not measure it again first.
+        match_chances: What matches in the texts of earlier replies were worth to lookup.
         notes: Sentences for the person about what could not be done as asked.
     """
 
@@ -182,8 +184,10 @@ class LoadedModel:
             self.notes += self.draft.notes
         streamed = self.placement.streamed_bytes > 0
         self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(flat=streamed))
+        self.match_chances = MatchChances()
         self.options = options
         self.folder = folder
+        self._checkpoint = checkpoint
         self.generation_config = checkpoint.generation_config
         self.report = ModelReport(
             name=model_name(options.model, folder),
@@ -210,7 +214,7 @@ class LoadedModel:
         """Whether a request with these options needs no new load.
 
         Drafting may differ, and the mode where it is not about another part of a GPU. A target that had to leave the
-        GPU stays away from it until something else is asked for.
+        GPU stays away from it until something else is asked for. Files that were changed are another model.
         """
         own = self.options
         same = replace(
@@ -228,6 +232,7 @@ class LoadedModel:
         part = _gpu_part(options)
         return (
             self._whole
+            and not self._checkpoint.changed
             and same == own
             and (part is None or part == _gpu_part(own))
             and (self.draft is not None or choose_draft(options) is None)
@@ -275,7 +280,7 @@ def _gpu_part(options: LoadOptions) -> str | None:
 def _slow_kernels(weights: WeightFormat) -> tuple[str, ...]:
     """What to say of packed weights on a processor, or in an installation, that their kernels are not made for."""
     in_use = library.available()
-    if weights.packing is None or in_use not in (None, "portable"):
+    if not weights.packed or in_use not in (None, "portable"):
         return ()
     if in_use is None:
         return (

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import torch
 
+from engine.errors import WeightsUnreadable
 from engine.hub.installed import cache_folder
 from engine.model.config import ModelConfig
+from engine.model.converted import open_converted, streams_as_it_is
 from engine.model.layer import LayerWeights, Side
 from engine.model.loader import load_layers, load_weights
-from engine.model.packed_layout import PackedLayout
-from engine.model.packed_loader import load_packed, open_packed
+from engine.model.packed_loader import count_parameters, load_packed, load_packed_layer
+from engine.model.tensors import check_tensors
 from engine.model.weight_format import WeightFormat
 from engine.placement.copies import copies_to
 from engine.placement.device_layer import device_layer, layer_tensors
@@ -27,7 +30,6 @@ from engine.planning.hardware import half_type
 from engine.planning.placement_plan import PlacementPlan
 from engine.sentences import figure, mark, say
 from engine.weights.checkpoint import Checkpoint
-from engine.weights.packed_file import PackedFile
 
 _SLOW_DISKS: dict[DiskKind | None, str] = {
     "network": mark("Its file lies on a network drive: a solid-state drive in this machine would be faster."),
@@ -85,51 +87,48 @@ def place_target(
     """
     if plan.kind == "stream":
         return _stream(checkpoint, config, weight_format, plan, progress, check)
-    packing = weight_format.packing
     elsewhere = config.layers if plan.kind == "layer-offload" else plan.device_layers
-    if packing is None:
-        weights = load_weights(
+    if weight_format.packed:
+        host = load_packed(checkpoint, config, weight_format, progress, check, first_layer=elsewhere)
+    else:
+        host = load_weights(
             checkpoint, config, weight_format.dense, _CPU, progress, check, first_layer=elsewhere
         )
-    else:
-        weights = load_packed(checkpoint, config, weight_format, cache_folder() / "packed", progress, check)
     if not elsewhere:
-        return PlacedTarget(Resident(weights), weights.parameters, "cpu", weights.notes)
+        return PlacedTarget(Resident(host), host.parameters, "cpu", host.notes)
 
     def host_layer(index: int) -> LayerWeights:
         check()
-        if packing is not None:
-            return weights.layers[index]
+        if weight_format.packed:
+            return load_packed_layer(checkpoint, config, weight_format, index, check)
         return load_layers(
             checkpoint, config, range(index, index + 1), weight_format.dense, _CPU, check=check
         )[0]
 
-    # A packed file is mapped: layers that nobody reads take no memory.
-    host = weights if packing is None else replace(weights, layers=weights.layers[elsewhere:])
-    dtype = weight_format.dense if packing is None else half_type(link.device)
+    dtype = half_type(link.device) if weight_format.packed else weight_format.dense
     leading: DeviceLayers
     if plan.kind == "layer-offload":
         copies = copies_to(link.device)
         leading = LayerOffload(
-            host_layer, config.layers, plan.device_layers, plan.buffers, packing, dtype, link, copies
+            host_layer, config.layers, plan.device_layers, plan.buffers, dtype, link, copies
         )
-    elif packing is None:
+    elif weight_format.packed:
         leading = HeldLayers(
-            load_layers(checkpoint, config, range(elsewhere), dtype, link.device, check=check)
+            tuple(
+                device_layer(layer, map(link.to_device, layer_tensors(layer, dtype)))
+                for layer in map(host_layer, range(elsewhere))
+            )
         )
     else:
         leading = HeldLayers(
-            tuple(
-                device_layer(layer, packing, map(link.to_device, layer_tensors(layer, dtype)))
-                for layer in weights.layers[:elsewhere]
-            )
+            load_layers(checkpoint, config, range(elsewhere), dtype, link.device, check=check)
         )
     placement = Split(host, leading, Side(str(link.device), link.device, dtype, dtype), link)
 
     def at_home() -> Placement:
         return Resident(replace(host, layers=(*map(host_layer, range(elsewhere)), *host.layers)))
 
-    return PlacedTarget(placement, weights.parameters, _devices(plan, config, link), weights.notes, at_home)
+    return PlacedTarget(placement, host.parameters, _devices(plan, config, link), host.notes, at_home)
 
 
 def _devices(plan: PlacementPlan, config: ModelConfig, link: Link) -> str:
@@ -147,36 +146,39 @@ def _stream(
     progress: Callable[[int, int], None],
     check: Callable[[], None],
 ) -> PlacedTarget:
-    """Keep some layers in memory and read the others from the packed file for each forward."""
+    """Keep some layers in memory and read the others from the model's files for each forward."""
 
     def checked() -> bool:
         check()
         return False
 
-    def opened(packed: PackedFile, fresh: bool) -> PlacedTarget:
-        layout = PackedLayout(config, weight_format, packed.sections)
-        placement = Streamed(packed, layout, plan.pinned_layers, plan.buffers, checked)
-        speed = placement.measure_disk(checked)
-        note = say(
-            "The model is larger than the memory it may take, so {layers} of its {all} layers ({size} GB) are read "
-            "from the disk for each token or draft, which takes about {seconds} s.",
-            layers=config.layers - plan.pinned_layers,
-            all=config.layers,
-            size=figure(placement.streamed_bytes / 1e9, ".2g"),
-            seconds=figure(placement.streamed_bytes / speed, ".2g"),
-        )
-        kind = disk_kind(packed.path)
-        if kind in _SLOW_DISKS and speed < _SLOW_BYTES_S:
-            note += f" {say(_SLOW_DISKS[kind])}"
-        return PlacedTarget(placement, layout.parameters, "cpu, disk", (note, *layout.notes))
+    check_tensors(checkpoint, config)
+    folder, as_it_is = cache_folder() / "packed", streams_as_it_is(config, weight_format)
 
-    return open_packed(
-        checkpoint,
-        config,
-        weight_format,
-        cache_folder() / "packed",
-        opened,
-        progress,
-        check,
-        keep_cached=False,
+    def placed() -> tuple[Streamed, Path]:
+        converted = None
+        if not as_it_is:
+            converted = open_converted(checkpoint, config, weight_format, folder, progress, check)
+        pinned, buffers = plan.pinned_layers, plan.buffers
+        placement = Streamed(checkpoint, config, weight_format, converted, pinned, buffers, checked)
+        return placement, checkpoint.folder if converted is None else converted.packed.path
+
+    try:
+        placement, path = placed()
+    except WeightsUnreadable:
+        if as_it_is:
+            raise
+        placement, path = placed()  # the file was damaged, and is made anew
+    speed = placement.measure_disk(checked)
+    note = say(
+        "The model is larger than the memory it may take, so {layers} of its {all} layers ({size} GB) are read "
+        "from the disk for each token or draft, which takes about {seconds} s.",
+        layers=config.layers - plan.pinned_layers,
+        all=config.layers,
+        size=figure(placement.streamed_bytes / 1e9, ".2g"),
+        seconds=figure(placement.streamed_bytes / speed, ".2g"),
     )
+    kind = disk_kind(path)
+    if kind in _SLOW_DISKS and speed < _SLOW_BYTES_S:
+        note += f" {say(_SLOW_DISKS[kind])}"
+    return PlacedTarget(placement, count_parameters(config), "cpu, disk", (note, *placement.notes))

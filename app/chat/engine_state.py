@@ -36,7 +36,7 @@ class EngineState:
         phase: Where it is.
         model_ref: The chosen model: ``guide`` or a folder.
         model_name: What to show for it.
-        weights: ``fp32`` or ``bf16`` once a model is loaded, else empty.
+        weights: The format in use once a model is loaded, such as ``bf16`` or ``Q4_K_M``, else empty.
         fraction: Progress of a load, 0 to 1; None when not loading or not known.
         sentence: What to tell the person: why it stopped, or why the model could not be loaded. Else empty.
         draft_name: The draft that was chosen for the model, empty for none.

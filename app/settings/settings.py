@@ -48,7 +48,7 @@ class Settings(Remembered):
     )
     weights = choice(
         "auto",
-        ("auto", "fp32", "bf16", "int8", "int4"),
+        ("auto", "fp32", "bf16", "q8_0", "q4_k_m"),
         mark("Number format of the weights in memory; fewer bits are smaller and faster, and less exact."),
         mark("Precision of the weights"),
         (mark("Automatic"), "32-bit", "16-bit", "8-bit", "4-bit"),

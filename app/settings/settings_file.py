@@ -18,8 +18,25 @@ from engine.errors import StorageError
 
 Stored = dict[str, Any]
 
+
+def _weights_by_block_type(stored: Stored) -> Stored:
+    """Before version 2 weights in few bits had formats of Tenon's own."""
+    renamed = {"int8": "q8_0", "int4": "q4_k_m"}
+
+    def here(values: Any) -> Any:
+        if not isinstance(values, dict) or values.get("weights") not in renamed:
+            return values
+        return {**values, "weights": renamed[values["weights"]]}
+
+    by_model = stored.get("by_model")
+    if isinstance(by_model, dict):
+        stored = {**stored, "by_model": {model: here(values) for model, values in by_model.items()}}
+    found: Stored = here(stored)
+    return found
+
+
 # Step i turns a file of version i + 1 into one of version i + 2. Steps are only ever appended.
-MIGRATIONS: tuple[Callable[[Stored], Stored], ...] = ()
+MIGRATIONS: tuple[Callable[[Stored], Stored], ...] = (_weights_by_block_type,)
 VERSION = len(MIGRATIONS) + 1
 
 

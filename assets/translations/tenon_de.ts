@@ -2158,6 +2158,11 @@
    <translation>Heute um {time} gemessen</translation>
   </message>
   <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Measured while other programs kept it busy</source>
+   <translation>Gemessen, während andere Programme den Computer beschäftigten</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/page.py" />
    <source>Measures processor, memory and disks anew, in some seconds</source>
    <translation>Misst Prozessor, Speicher und Festplatten neu, in einigen Sekunden</translation>
@@ -2731,6 +2736,11 @@
    <location filename="app/ui/transcript/strip.py" />
    <source>Opens the inspector</source>
    <translation>Öffnet den Inspektor</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Other programs kept the machine busy meanwhile: it is measured again when it rests.</source>
+   <translation>Andere Programme haben den Computer dabei beschäftigt: Es wird noch einmal gemessen, wenn er ruht.</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/row_menu.py" />
@@ -3556,6 +3566,11 @@
    <translation>Tenon kennt keine Köpfe, deren Keys und Values verschieden groß sind: ein anderes Modell wählen.</translation>
   </message>
   <message>
+   <location filename="engine/model/packed_loader.py" />
+   <source>Tenon has no kernels for {kinds}, so the model's matrices in it are computed with as Q8_0.</source>
+   <translation>Für {kinds} hat Tenon keine Kernel, daher wird mit diesen Matrizen des Modells als Q8_0 gerechnet.</translation>
+  </message>
+  <message>
    <location filename="engine/model/config.py" />
    <source>Tenon has no layers of the type {unknown}; choose another model.</source>
    <translation>Tenon kennt keine Schichten vom Typ {unknown}: ein anderes Modell wählen.</translation>
@@ -3669,11 +3684,6 @@
    <location filename="engine/gguf/header.py" />
    <source>The GGUF file {name} is damaged or cut short ({problem}); download it again.</source>
    <translation>Die GGUF-Datei {name} ist beschädigt oder abgeschnitten ({problem}): neu herunterladen.</translation>
-  </message>
-  <message>
-   <location filename="engine/model/config.py" />
-   <source>The GGUF file's metadata holds a value that transformers refuses; download it again.</source>
-   <translation>In den Metadaten der GGUF-Datei steht ein Wert, den transformers ablehnt: neu herunterladen.</translation>
   </message>
   <message>
    <location filename="engine/loaded_model.py" />
@@ -3986,6 +3996,11 @@
    <translation>Die Datei wurde nicht importiert</translation>
   </message>
   <message>
+   <location filename="engine/placement/streamed.py" />
+   <source>The file {name} was changed while it was in use: ask again.</source>
+   <translation>Die Datei {name} wurde geändert, während sie in Gebrauch war: erneut fragen.</translation>
+  </message>
+  <message>
    <location filename="engine/weights/checkpoint.py" />
    <source>The folder {folder} holds PyTorch files, and Tenon needs {single} (or shards and their index); download the model in safetensors format or as a GGUF file.</source>
    <translation>Der Ordner {folder} enthält PyTorch-Dateien, und Tenon braucht {single} (oder Shards mit ihrem Index): das Modell im Format safetensors oder als GGUF-Datei herunterladen.</translation>
@@ -4221,7 +4236,12 @@
    <translation>Das Modell passt nicht zu seiner Beschreibung</translation>
   </message>
   <message>
-   <location filename="engine/text/tokenizer.py" />
+   <location filename="engine/text/tokenizer_folder.py" />
+   <source>The model folder {folder} has a vocab.json, but Tenon does not know how its tokenizer splits a text: copy the model's tokenizer.json there.</source>
+   <translation>Der Modellordner {folder} hat eine vocab.json, aber Tenon weiß nicht, wie sein Tokenizer einen Text zerlegt: die tokenizer.json des Modells dorthin kopieren.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer_folder.py" />
    <source>The model folder {folder} has no tokenizer: copy tokenizer.json there, or download the model again.</source>
    <translation>Der Modellordner {folder} hat keinen Tokenizer: tokenizer.json dorthin kopieren oder das Modell neu herunterladen.</translation>
   </message>
@@ -4269,6 +4289,11 @@
    <location filename="app/chat/troubles.py" />
    <source>The model's tokenizer cannot be read</source>
    <translation>Der Tokenizer des Modells ist nicht lesbar</translation>
+  </message>
+  <message>
+   <location filename="engine/text/sentence_piece.py" />
+   <source>The model's tokenizer.model is of a kind that Tenon does not know: copy its tokenizer.json there.</source>
+   <translation>Die tokenizer.model des Modells ist von einer Art, die Tenon nicht kennt: seine tokenizer.json dorthin kopieren.</translation>
   </message>
   <message>
    <location filename="engine/placement/streamed.py" />
@@ -4524,7 +4549,7 @@
    <translation>Der Tokenizer in der GGUF-Datei ist beschädigt: die Datei neu herunterladen.</translation>
   </message>
   <message>
-   <location filename="engine/text/tokenizer.py" />
+   <location filename="engine/text/tokenizer_folder.py" />
    <source>The tokenizer in {folder} cannot be read: download the model's tokenizer files again.</source>
    <translation>Der Tokenizer in {folder} ist nicht lesbar: die Tokenizer-Dateien des Modells neu herunterladen.</translation>
   </message>
@@ -4554,7 +4579,7 @@
    <translation>Die Gewichte passen nicht zu den Metadaten der GGUF-Datei (Tensoren: {problems}): das Modell neu herunterladen.</translation>
   </message>
   <message>
-   <location filename="engine/model/packed_loader.py" />
+   <location filename="engine/model/converted.py" />
    <source>The {name} weights could not be written next to the model nor to {cache_folder}: make {needed} GB free on one of these disks.</source>
    <translation>Die Gewichte in {name} ließen sich weder neben dem Modell noch in {cache_folder} speichern: auf einer dieser Festplatten {needed} GB frei machen.</translation>
   </message>
@@ -4669,7 +4694,7 @@
    <translation>Es ist kein Token da.</translation>
   </message>
   <message>
-   <location filename="engine/planning/fit.py" />
+   <location filename="engine/planning/format_choice.py" />
    <source>There is no weight format {wanted}: choose auto, {names}.</source>
    <translation>Ein Gewichtsformat {wanted} gibt es nicht: auto, {names} wählen.</translation>
   </message>
@@ -5355,11 +5380,6 @@
    <translation>Caches</translation>
   </message>
   <message>
-   <location filename="engine/model/config.py" />
-   <source>config.json holds a value that transformers refuses; download it again.</source>
-   <translation>In der config.json steht ein Wert, den transformers ablehnt: neu herunterladen.</translation>
-  </message>
-  <message>
    <location filename="engine/weights/checkpoint.py" />
    <source>config.json names no architecture; download the model's own config.json again.</source>
    <translation>Die config.json nennt keine Architektur: die originale config.json des Modells neu herunterladen.</translation>
@@ -5468,6 +5488,11 @@
    <location filename="engine/gguf/header.py" />
    <source>its alignment is {alignment}</source>
    <translation>das Alignment ist {alignment}</translation>
+  </message>
+  <message>
+   <location filename="engine/model/packed_loader.py" />
+   <source>its columns fill no blocks</source>
+   <translation>die Spalten füllen keine Blöcke</translation>
   </message>
   <message>
    <location filename="engine/weights/safetensors_file.py" />
@@ -5815,9 +5840,9 @@
    <translation>{count} fehlend ({names})</translation>
   </message>
   <message>
-   <location filename="engine/model/packed_layout.py" />
-   <source>{count} of the model's matrices do not fit {name} and stay in {dense} ({first}: {why}).</source>
-   <translation>{count} der Matrizen des Modells passen nicht in {name} und bleiben in {dense} ({first}: {why}).</translation>
+   <location filename="engine/model/packed_loader.py" />
+   <source>{count} of the model's matrices do not fit {name} and stay in bf16 ({first}: {why}).</source>
+   <translation>{count} der Matrizen des Modells passen nicht in {name} und bleiben in bf16 ({first}: {why}).</translation>
   </message>
   <message>
    <location filename="engine/model/tensors.py" />
@@ -5873,7 +5898,7 @@
    <translation>{file} lässt sich nicht laden: {error}.</translation>
   </message>
   <message>
-   <location filename="engine/gguf/tensors.py" />
+   <location filename="engine/weights/watched_file.py" />
    <source>{file} ended while {name} was read; download it again.</source>
    <translation>{file} endete, während {name} gelesen wurde: neu herunterladen.</translation>
   </message>

@@ -2145,6 +2145,11 @@
    <translation>今天 {time} 测量</translation>
   </message>
   <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Measured while other programs kept it busy</source>
+   <translation>测量时其他程序占用了本机</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/page.py" />
    <source>Measures processor, memory and disks anew, in some seconds</source>
    <translation>重新测量处理器、内存和磁盘，需数秒</translation>
@@ -2718,6 +2723,11 @@
    <location filename="app/ui/transcript/strip.py" />
    <source>Opens the inspector</source>
    <translation>打开检查器</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Other programs kept the machine busy meanwhile: it is measured again when it rests.</source>
+   <translation>测量期间其他程序占用了本机：空闲时会重新测量。</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/row_menu.py" />
@@ -3542,6 +3552,11 @@
    <translation>Tenon 不支持键与值大小不同的注意力头；请选择其他模型。</translation>
   </message>
   <message>
+   <location filename="engine/model/packed_loader.py" />
+   <source>Tenon has no kernels for {kinds}, so the model's matrices in it are computed with as Q8_0.</source>
+   <translation>Tenon 没有 {kinds} 的内核，因此模型中的这些矩阵按 Q8_0 计算。</translation>
+  </message>
+  <message>
    <location filename="engine/model/config.py" />
    <source>Tenon has no layers of the type {unknown}; choose another model.</source>
    <translation>Tenon 不支持 {unknown} 类型的层；请选择其他模型。</translation>
@@ -3655,11 +3670,6 @@
    <location filename="engine/gguf/header.py" />
    <source>The GGUF file {name} is damaged or cut short ({problem}); download it again.</source>
    <translation>GGUF 文件 {name} 已损坏或不完整（{problem}）；请重新下载。</translation>
-  </message>
-  <message>
-   <location filename="engine/model/config.py" />
-   <source>The GGUF file's metadata holds a value that transformers refuses; download it again.</source>
-   <translation>GGUF 文件的元数据中有一个值不被 transformers 接受；请重新下载。</translation>
   </message>
   <message>
    <location filename="engine/loaded_model.py" />
@@ -3972,6 +3982,11 @@
    <translation>文件未导入</translation>
   </message>
   <message>
+   <location filename="engine/placement/streamed.py" />
+   <source>The file {name} was changed while it was in use: ask again.</source>
+   <translation>文件 {name} 在使用期间被更改：请再问一次。</translation>
+  </message>
+  <message>
    <location filename="engine/weights/checkpoint.py" />
    <source>The folder {folder} holds PyTorch files, and Tenon needs {single} (or shards and their index); download the model in safetensors format or as a GGUF file.</source>
    <translation>文件夹 {folder} 中是 PyTorch 文件，而 Tenon 需要 {single}（或分片及其索引）；请下载 safetensors 格式的模型或 GGUF 文件。</translation>
@@ -4207,7 +4222,12 @@
    <translation>模型与其描述不符</translation>
   </message>
   <message>
-   <location filename="engine/text/tokenizer.py" />
+   <location filename="engine/text/tokenizer_folder.py" />
+   <source>The model folder {folder} has a vocab.json, but Tenon does not know how its tokenizer splits a text: copy the model's tokenizer.json there.</source>
+   <translation>模型文件夹 {folder} 中有 vocab.json，但 Tenon 不知道其分词器如何切分文本：请将该模型的 tokenizer.json 复制到那里。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer_folder.py" />
    <source>The model folder {folder} has no tokenizer: copy tokenizer.json there, or download the model again.</source>
    <translation>模型文件夹 {folder} 中没有分词器：请将 tokenizer.json 复制到那里，或重新下载模型。</translation>
   </message>
@@ -4255,6 +4275,11 @@
    <location filename="app/chat/troubles.py" />
    <source>The model's tokenizer cannot be read</source>
    <translation>无法读取模型的分词器</translation>
+  </message>
+  <message>
+   <location filename="engine/text/sentence_piece.py" />
+   <source>The model's tokenizer.model is of a kind that Tenon does not know: copy its tokenizer.json there.</source>
+   <translation>该模型的 tokenizer.model 属于 Tenon 不认识的类型：请将其 tokenizer.json 复制到那里。</translation>
   </message>
   <message>
    <location filename="engine/placement/streamed.py" />
@@ -4509,7 +4534,7 @@
    <translation>GGUF 文件中的分词器已损坏：请重新下载该文件。</translation>
   </message>
   <message>
-   <location filename="engine/text/tokenizer.py" />
+   <location filename="engine/text/tokenizer_folder.py" />
    <source>The tokenizer in {folder} cannot be read: download the model's tokenizer files again.</source>
    <translation>无法读取 {folder} 中的分词器：请重新下载模型的分词器文件。</translation>
   </message>
@@ -4539,7 +4564,7 @@
    <translation>权重与 GGUF 文件的元数据不符，张量有误：{problems}；请重新下载模型。</translation>
   </message>
   <message>
-   <location filename="engine/model/packed_loader.py" />
+   <location filename="engine/model/converted.py" />
    <source>The {name} weights could not be written next to the model nor to {cache_folder}: make {needed} GB free on one of these disks.</source>
    <translation>{name} 权重既无法写入模型旁，也无法写入 {cache_folder}：请在其中一个磁盘上腾出 {needed} GB。</translation>
   </message>
@@ -4654,7 +4679,7 @@
    <translation>没有令牌。</translation>
   </message>
   <message>
-   <location filename="engine/planning/fit.py" />
+   <location filename="engine/planning/format_choice.py" />
    <source>There is no weight format {wanted}: choose auto, {names}.</source>
    <translation>没有权重格式 {wanted}：请选择 auto、{names}。</translation>
   </message>
@@ -5338,11 +5363,6 @@
    <translation>缓存</translation>
   </message>
   <message>
-   <location filename="engine/model/config.py" />
-   <source>config.json holds a value that transformers refuses; download it again.</source>
-   <translation>config.json 中有一个值不被 transformers 接受；请重新下载。</translation>
-  </message>
-  <message>
    <location filename="engine/weights/checkpoint.py" />
    <source>config.json names no architecture; download the model's own config.json again.</source>
    <translation>config.json 未注明架构；请重新下载模型自带的 config.json。</translation>
@@ -5451,6 +5471,11 @@
    <location filename="engine/gguf/header.py" />
    <source>its alignment is {alignment}</source>
    <translation>其对齐值为 {alignment}</translation>
+  </message>
+  <message>
+   <location filename="engine/model/packed_loader.py" />
+   <source>its columns fill no blocks</source>
+   <translation>其列数填不满整块</translation>
   </message>
   <message>
    <location filename="engine/weights/safetensors_file.py" />
@@ -5798,9 +5823,9 @@
    <translation>{count} 个缺失（{names}）</translation>
   </message>
   <message>
-   <location filename="engine/model/packed_layout.py" />
-   <source>{count} of the model's matrices do not fit {name} and stay in {dense} ({first}: {why}).</source>
-   <translation>模型中有 {count} 个矩阵不适合 {name}，仍保留为 {dense}（{first}：{why}）。</translation>
+   <location filename="engine/model/packed_loader.py" />
+   <source>{count} of the model's matrices do not fit {name} and stay in bf16 ({first}: {why}).</source>
+   <translation>模型中有 {count} 个矩阵不适合 {name}，仍保留为 bf16（{first}：{why}）。</translation>
   </message>
   <message>
    <location filename="engine/model/tensors.py" />
@@ -5855,7 +5880,7 @@
    <translation>无法加载 {file}：{error}。</translation>
   </message>
   <message>
-   <location filename="engine/gguf/tensors.py" />
+   <location filename="engine/weights/watched_file.py" />
    <source>{file} ended while {name} was read; download it again.</source>
    <translation>读取 {name} 时 {file} 意外结束；请重新下载。</translation>
   </message>

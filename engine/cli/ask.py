@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from engine.cli.interrupt import on_interrupt
 from engine.cli.parser import size
+from engine.cli.read_ahead import read_ahead
 from engine.errors import InvalidOption
 from engine.messages import (
     Cancel,
@@ -67,7 +68,9 @@ def add_to(commands: Any) -> None:
     _add_llmcad(ask)
     ask.add_argument("--verify", default="sample-and-match", metavar="RULE", help=_VERIFY)
     ask.add_argument(
-        "--weights", default="auto", help="auto, fp32, bf16, int8 or int4 (default: %(default)s)"
+        "--weights",
+        default="auto",
+        help="auto (as the file has them), fp32, bf16, q8_0 or q4_k_m (default: %(default)s)",
     )
     ask.add_argument(
         "--max-tokens", metavar="N", type=int, help="the reply's limit (default: the context's end)"
@@ -126,7 +129,8 @@ def _add_llmcad(ask: argparse.ArgumentParser) -> None:
 
 def _ask(options: argparse.Namespace) -> int:
     request = _request(options)
-    from engine.engine import Engine
+    read_ahead(options.model)
+    from engine import Engine
 
     events: queue.Queue[Event] = queue.Queue()
     engine = Engine(events.put)

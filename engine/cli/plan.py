@@ -32,7 +32,9 @@ def add_to(commands: Any) -> None:
     plan.add_argument("--draft", metavar="REF", help="what could guess for it")
     plan.add_argument("--context", metavar="N", type=int, help="tokens of context")
     plan.add_argument(
-        "--weights", default="auto", help="auto, fp32, bf16, int8 or int4 (default: %(default)s)"
+        "--weights",
+        default="auto",
+        help="auto (as the file has them), fp32, bf16, q8_0 or q4_k_m (default: %(default)s)",
     )
     plan.add_argument("--budget-ram", metavar="SIZE", type=size, help="most memory to use, such as 6G")
     plan.add_argument(

@@ -11,12 +11,12 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from engine.drafting.fusion import Fusion
 from engine.model.attention import step_mask
 from engine.model.block import block
 from engine.model.config import ModelConfig
+from engine.model.embedding import Embedding
 from engine.model.fused_layer import FusedLayer, fused_step
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights
@@ -30,7 +30,7 @@ class FeatureWeights:
     """A feature draft in memory. h = its hidden size, V and Vd = the target's and its own vocabulary size.
 
     Attributes:
-        embedding: (V, h), its own or the target's table.
+        embedding: V rows of h, its own or the target's.
         fusion: The way in.
         layers: Its M blocks; the first has no norm before attention.
         final_norm: Between the last block and the head, or None. It is no part of the feature.
@@ -41,7 +41,7 @@ class FeatureWeights:
         shared_bytes: Bytes of embedding and head that belong to the target.
     """
 
-    embedding: Tensor
+    embedding: Embedding
     fusion: Fusion
     layers: tuple[LayerWeights, ...]
     final_norm: Norm | None
@@ -54,7 +54,7 @@ class FeatureWeights:
     @property
     def size_bytes(self) -> int:
         """Bytes in memory beyond what the target holds anyway."""
-        parts = [self.fusion.size_bytes, self.embedding.nbytes, self.head.size_bytes]
+        parts = [self.fusion.size_bytes, self.embedding.size_bytes, self.head.size_bytes]
         parts += [layer.size_bytes for layer in self.layers]
         if self.final_norm is not None:
             parts.append(self.final_norm.size_bytes)
@@ -136,7 +136,7 @@ class FeatureNetwork:
         if target_features is not None:
             features = weights.fusion.reduce(target_features.to(self.dtype))
         assert features is not None, "a feature draft needs features"
-        embedding = functional.embedding(tokens, weights.embedding).to(self.dtype)
+        embedding = weights.embedding(tokens).to(self.dtype)
         hidden, rows = weights.fusion(embedding, features)
         for index, layer in enumerate(weights.layers):
             check()
@@ -168,9 +168,7 @@ class FeatureNetwork:
         ids = self.weights.target_ids
         if ids is None:
             return log_probabilities
-        whole = log_probabilities.new_full(
-            (len(log_probabilities), self.weights.embedding.shape[0]), -torch.inf
-        )
+        whole = log_probabilities.new_full((len(log_probabilities), self.config.vocabulary_size), -torch.inf)
         whole[:, ids] = log_probabilities
         return whole
 

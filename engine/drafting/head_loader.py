@@ -12,12 +12,13 @@ from engine.drafting.feature_network import FeatureNetwork, FeatureWeights
 from engine.drafting.fusion import ConcatFusion, Fusion, GatedFusion, WideFusion
 from engine.drafting.head_layout import HeadLayout, read_layout
 from engine.errors import DraftMismatch, TensorMismatch
-from engine.kernels.packing import NotPackable
 from engine.model.config import ModelConfig
+from engine.model.embedding import Embedding, Table
 from engine.model.layer import LayerWeights, WeightSource
 from engine.model.linear import Linear, LinearMap, PackedLinear
 from engine.model.loader import dress_layer, read_slots
 from engine.model.norm import Norm
+from engine.model.packed_loader import pack
 from engine.model.tensors import Slot, outer_slots
 from engine.model.weight_format import WeightFormat
 from engine.sentences import say
@@ -30,13 +31,13 @@ class SharedWeights:
     """What a draft takes from its target, on the draft's device.
 
     Attributes:
-        embedding: (V, h), on that device.
+        embedding: V rows of h, on that device.
         head: h -> V.
         head_dtype: Type of what it maps.
         copied: They are copies of the draft's own, so their memory counts as its.
     """
 
-    embedding: Tensor
+    embedding: Embedding
     head: LinearMap
     head_dtype: torch.dtype
     copied: bool = False
@@ -66,7 +67,7 @@ def read_shared(
     slots = [slot for slot in outer_slots(config) if slot.field != "final_norm"]
     tensors = read_slots(checkpoint, slots, dtype, device, lambda count: None, check)
     head = Linear(tensors["embedding"] if config.tied else tensors["head"])
-    return SharedWeights(tensors["embedding"], head, dtype, copied=True)
+    return SharedWeights(Table(tensors["embedding"]), head, dtype, copied=True)
 
 
 def check_target(layout: HeadLayout, target: ModelConfig) -> tuple[int, ...]:
@@ -152,11 +153,11 @@ def load_feature_network(
     own_head, own_embedding = outer.get("head"), outer.get("embedding")
     kept_bytes = 0
     if not shared.copied:
-        kept_bytes += shared.embedding.nbytes if own_embedding is None else 0
+        kept_bytes += shared.embedding.size_bytes if own_embedding is None else 0
         kept_bytes += shared.head.size_bytes if own_head is None else 0
     final = outer.get("final_norm")
     weights = FeatureWeights(
-        embedding=shared.embedding if own_embedding is None else own_embedding.to(weight_format.dense),
+        embedding=shared.embedding if own_embedding is None else Table(own_embedding.to(weight_format.dense)),
         fusion=fusion,
         layers=layers,
         final_norm=None if final is None else Norm(final, layout.blocks.norm_epsilon),
@@ -181,16 +182,12 @@ class _Maps:
     @property
     def read_dtype(self) -> torch.dtype:
         """Packing starts from more than it keeps."""
-        return torch.float32 if self.weight_format.packing is not None else self.weight_format.dense
+        return torch.float32 if self.weight_format.packed else self.weight_format.dense
 
     def linear(self, weight: Tensor, bias: Tensor | None) -> LinearMap:
-        packing = self.weight_format.packing
-        if packing is not None:
-            try:
-                return PackedLinear(packing.pack(weight), self.weight_format.name, packing.matmul, bias)
-            except NotPackable:
-                pass
-        return Linear(weight, bias)
+        if not self.weight_format.packed:
+            return Linear(weight, bias)
+        return PackedLinear(pack(weight, self.weight_format.matrix_kind(weight.shape[1])), bias)
 
 
 def _block(layout: HeadLayout, tensors: dict[str, Tensor], maps: _Maps) -> LayerWeights:

@@ -8,19 +8,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-from gguf.constants import GGMLQuantizationType
+import numpy as np
+from gguf.constants import GGMLQuantizationType, LlamaFileType
+from gguf.quants import dequantize
 
 from engine.errors import WeightsCorrupt
 from engine.gguf.config import architecture_of, read_gguf_config
 from engine.gguf.files import all_parts, gguf_name
 from engine.gguf.generation import read_sampling
 from engine.gguf.header import GgufHeader, read_header
-from engine.gguf.names import Source, sources
+from engine.gguf.names import sources
 from engine.gguf.tensors import QUANTIZED, GgufFile
 from engine.sentences import say
 
 _MOST_FREQUENCIES = 4096
+_SAY_NOTHING = (
+    *(LlamaFileType.ALL_F32, LlamaFileType.MOSTLY_F16, LlamaFileType.MOSTLY_BF16),
+    LlamaFileType.GUESSED,
+)
 
 
 @dataclass(frozen=True)
@@ -31,7 +36,7 @@ class GgufModel:
         config: As config.json would have it.
         generation: As generation_config.json would.
         files: Its tensors.
-        quantization: What most weights are stored as, such as Q4_K; None for plain numbers.
+        quantization: What the file calls its mixture of types, such as Q4_K_M; None for plain numbers.
     """
 
     config: dict[str, Any]
@@ -71,21 +76,25 @@ def read_gguf(path: Path) -> GgufModel:
 def _floats(headers: list[GgufHeader], name: str) -> list[float]:
     """The numbers of a small tensor."""
     header = next(header for header in headers if name in header.tensors)
-    (count,) = header.tensors[name].shape
-    if count > _MOST_FREQUENCIES:
-        raise ValueError(f"{name} has {count} numbers")
-    file = GgufFile(header, {name: Source(name)})
-    values = torch.empty(count, dtype=file.dtype(name))
-    with file.open() as handle:
-        file.read_into(handle, name, values, 0)
-    return [float(value) for value in values]
+    tensor = header.tensors[name]
+    if math.prod(tensor.shape) > _MOST_FREQUENCIES:
+        raise ValueError(f"{name} has the shape {tensor.shape}")
+    raw = np.fromfile(header.path, np.uint8, tensor.size_bytes, offset=tensor.start)
+    return [float(value) for value in dequantize(raw, tensor.kind).ravel()]
 
 
 def _quantization(headers: list[GgufHeader]) -> str | None:
-    """The type that most of the model's weights are stored as, None where that is a plain one."""
+    """What a quantized file calls itself, or the type of most of its weights; None where that is a plain one."""
     weights: Counter[GGMLQuantizationType] = Counter()
     for header in headers:
         for tensor in header.tensors.values():
             weights[tensor.kind] += math.prod(tensor.shape)
     kind = max(weights, key=weights.__getitem__)
-    return kind.name if kind in QUANTIZED else None
+    if kind not in QUANTIZED:
+        return None
+    try:
+        said = LlamaFileType(headers[0].metadata.get("general.file_type", LlamaFileType.GUESSED))
+    except ValueError:
+        return str(kind.name)
+    # Files that were put together by hand say that they hold plain numbers, or nothing.
+    return str(kind.name if said in _SAY_NOTHING else said.name.removeprefix("MOSTLY_"))

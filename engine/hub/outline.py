@@ -17,6 +17,7 @@ from engine.hub.connection import Hub
 from engine.hub.installed import cache_folder, find_model, models_folder
 from engine.hub.offer import make_offer
 from engine.hub.record import write_json
+from engine.hub.selection import DEFAULT_QUANTIZATION
 from engine.model.families import SUPPORTED
 from engine.sentences import say
 
@@ -41,12 +42,12 @@ def find_or_outline(reference: str, hub: Hub | None = None) -> Path:
         known = catalogue_model(reference) or catalogue_model_of(reference)
         if known is None and (hub is None or not _REPO.fullmatch(reference)):
             raise
-    config, size_bytes = _known(known, reference, hub) if known is not None else _asked(reference, hub)
+    found = _known(known, reference, hub) if known is not None else _asked(reference, hub)
     name = reference.replace("/", "--")
     try:
-        return _written(cache_folder() / "outlines" / name, config, size_bytes)
+        return _written(cache_folder() / "outlines" / name, *found)
     except OSError:  # a full disk, a home that cannot be written
-        return _written(_spare_folder() / name, config, size_bytes)
+        return _written(_spare_folder() / name, *found)
 
 
 def outlined_bytes(place: Path) -> int | None:
@@ -58,10 +59,11 @@ def outlined_bytes(place: Path) -> int | None:
         return None
 
 
-def _written(folder: Path, config: dict[str, Any], size_bytes: int) -> Path:
+def _written(folder: Path, config: dict[str, Any], size_bytes: int, quantization: str | None) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     write_json(folder / "config.json", config)
-    index = {"metadata": {"total_size": size_bytes}, "weight_map": {}}
+    metadata = {"total_size": size_bytes, "quantization": quantization}
+    index = {"metadata": metadata, "weight_map": {}}
     write_json(folder / _INDEX, index)
     return folder
 
@@ -74,23 +76,26 @@ def _spare_folder() -> Path:
     return folder
 
 
-def _known(model: CatalogueModel, reference: str, hub: Hub | None) -> tuple[dict[str, Any], int]:
+def _known(model: CatalogueModel, reference: str, hub: Hub | None) -> tuple[dict[str, Any], int, str | None]:
     """By the catalogue; the hub's size is better where it answers."""
     if hub is not None:
         try:
-            return config_of(model), make_offer(hub, models_folder(), reference).plan.size_bytes
+            plan = make_offer(hub, models_folder(), reference).plan
+            return config_of(model), plan.size_bytes, plan.quantization
         except HubError:
             pass
-    return config_of(model), model.typical_bytes(16 if reference == model.safetensors_repo else Q4_K_M_BITS)
+    if reference == model.safetensors_repo:
+        return config_of(model), model.typical_bytes(16), None
+    return config_of(model), model.typical_bytes(Q4_K_M_BITS), DEFAULT_QUANTIZATION
 
 
-def _asked(repo: str, hub: Hub | None) -> tuple[dict[str, Any], int]:
+def _asked(repo: str, hub: Hub | None) -> tuple[dict[str, Any], int, str | None]:
     """By the repository's own config.json, or that of the model that it is a quantization of."""
     assert hub is not None
     plan = make_offer(hub, models_folder(), repo).plan
     for source, commit in ((repo, plan.commit), *((base, "main") for base in plan.base)):
         try:
-            return hub.read_config(source, commit), plan.size_bytes
+            return hub.read_config(source, commit), plan.size_bytes, plan.quantization
         except NotOnHub:
             continue
     raise NotOnHub(

@@ -33,12 +33,16 @@ COMMON_FLAGS = (
 _ROWS = "-ffp-contract=fast"
 _COMMON: dict[str, str] = {
     "attention": "",
+    "block_floats": "",
+    "block_types": "",
+    "blocks": "",
     "dispatch": "",
     "layer": "",
     "matmul": "",
     "pool": "",
     "portable": "",
     "product": "",
+    "quantization": "",
     "rows128": _ROWS,
 }
 _AVX2 = "-mavx2 -mfma -mf16c"
@@ -59,7 +63,6 @@ _FILES: dict[str, dict[str, str]] = {
     "aarch64": {
         "arm": "",
         "dotprod": "-march=armv8.2-a+dotprod",
-        "i8mm": "-march=armv8.2-a+dotprod+i8mm",
     },
 }
 # What a compiler may not know yet, and the file whose kernels it borrows; absent.c stands in for it.
@@ -72,7 +75,6 @@ _OPTIONAL = {
     "amx": "avx512bf16",
     "attention_amx": "amx",
     "dotprod": "portable",
-    "i8mm": "dotprod",
 }
 
 

@@ -23,7 +23,7 @@ class Layer(ctypes.Structure):
         *((name, ctypes.c_int64) for name in ("hidden", "heads", "kv_heads", "head_dim")),
         *((name, ctypes.c_void_p) for name in ("mlp_norm", "attention_norm", "query_norm", "key_norm")),
         *((name, ctypes.c_void_p) for name in ("attention_end_norm", "mlp_end_norm")),
-        *((name, Matrix) for name in ("qkv", "output", "gate_up", "down")),
+        *((name, Matrix) for name in ("q", "k", "v", "output", "gate", "up", "down")),
         *((name, ctypes.c_float) for name in ("norm_floor", "head_norm_floor", "scale", "soft_cap")),
         ("activation", ctypes.c_int32),
     )

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from engine.kernels.build import library_name
+from engine.kernels.packing import Packed
 from engine.sentences import say
 
 CAP_VARIABLE = "TENON_CPU_CAP"
@@ -20,26 +21,23 @@ CAP_VARIABLE = "TENON_CPU_CAP"
 _VERSION = 3  # TENON_VERSION in csrc/tenon.h
 
 
-_FORMATS = {"int8": 0, "int4": 1, "bf16": 2}  # TENON_INT8 and so on
-
-
 class Matrix(ctypes.Structure):
-    """``struct tenon_matrix``: a packed matrix and its bias, as addresses that someone else keeps alive."""
+    """``struct tenon_matrix``: an arranged matrix and its bias, as addresses that someone else keeps alive."""
 
     _fields_ = (
         ("packed", ctypes.c_void_p),
         ("bias", ctypes.c_void_p),
         ("n", ctypes.c_int64),
         ("k", ctypes.c_int64),
-        ("format", ctypes.c_int32),
+        ("type", ctypes.c_int32),
+        ("terms", ctypes.c_int32),
     )
 
     @classmethod
-    def of(cls, name: str, packed: Tensor, rows: int, columns: int, bias: Tensor | None) -> Matrix:
-        """Point at a packed matrix (rows, columns) in format ``name`` and a bias (rows,) float32."""
-        return cls(
-            packed.data_ptr(), None if bias is None else bias.data_ptr(), rows, columns, _FORMATS[name]
-        )
+    def of(cls, packed: Packed, bias: Tensor | None, terms: int = 1) -> Matrix:
+        """Point at a matrix and a bias (rows,) float32; for ``terms`` see `multiply`."""
+        address = None if bias is None else bias.data_ptr()
+        return cls(packed.data.data_ptr(), address, packed.rows, packed.columns, packed.type, terms)
 
 
 @dataclass(frozen=True)
@@ -61,6 +59,14 @@ def _declare(functions: ctypes.CDLL) -> None:
     pointer, size = ctypes.c_void_p, ctypes.c_int64
     functions.tenon_matmul.argtypes = [ctypes.POINTER(Matrix), pointer, size, pointer, ctypes.c_int32]
     functions.tenon_matmul.restype = ctypes.c_int32
+    functions.tenon_arrange.argtypes = [
+        *(ctypes.c_int32, pointer, size, size, pointer, pointer, ctypes.c_int32),
+    ]
+    functions.tenon_unpack.argtypes = [ctypes.c_int32, pointer, size, size, size, size, pointer]
+    functions.tenon_dequantize.argtypes = [
+        *(ctypes.c_int32, pointer, size, pointer, size, pointer, ctypes.c_int32),
+    ]
+    functions.tenon_quantize.argtypes = [ctypes.c_int32, pointer, size, size, pointer, ctypes.c_int32]
     functions.tenon_layer_scratch_bytes.argtypes = [pointer, pointer, ctypes.c_int32]
     functions.tenon_layer_scratch_bytes.restype = size
     functions.tenon_layer_forward.argtypes = [
@@ -156,11 +162,11 @@ def instruction_sets() -> dict[str, bool]:
     return found
 
 
-def prefer(name: str, width: int, instruction_set: str | None) -> None:
-    """Use an instruction set for products of one format from a width up to the next power of two, where the cap allows.
+def prefer(type: int, width: int, instruction_set: str | None) -> None:
+    """Use an instruction set for products of one type from a width up to the next power of two, where the cap allows.
 
     Args:
-        name: int8, int4 or bf16.
+        type: By GGML's number.
         width: 1, 2, 4 and so on to 64, which stands for all above too.
         instruction_set: One that gives the same bits; None for the highest again.
 
@@ -170,9 +176,7 @@ def prefer(name: str, width: int, instruction_set: str | None) -> None:
     functions = _load().functions
     set_name = None if instruction_set is None else instruction_set.encode()
     if functions is not None and (
-        width < 1
-        or width & (width - 1)
-        or functions.tenon_prefer(_FORMATS[name], width.bit_length() - 1, set_name)
+        width < 1 or width & (width - 1) or functions.tenon_prefer(type, width.bit_length() - 1, set_name)
     ):
         raise ValueError(f"no instruction set {instruction_set} for {width} tokens")
 
@@ -190,26 +194,25 @@ def loaded() -> ctypes.CDLL | None:
 
 
 def multiply(
-    name: str, packed: Tensor, rows: int, columns: int, x: Tensor, bias: Tensor | None, threads: int | None
+    packed: Packed, x: Tensor, bias: Tensor | None, threads: int | None, terms: int = 1
 ) -> Tensor | None:
-    """Call one of the library's products.
+    """Multiply with an arranged matrix.
 
     Args:
-        name: int8, int4 or bf16.
-        packed: the packed weights' bytes.
-        rows: output size.
-        columns: input size.
-        x: (m, columns) float32.
-        bias: (rows,) float32 or None.
+        packed: The matrix (n, k).
+        x: (m, k) float32.
+        bias: (n,) float32 or None.
         threads: how many threads share the work; torch's number by default.
+        terms: of 8 bits that an activation is the sum of where the matrix is in blocks: 1, or 2 for nearly all of it.
 
     Returns:
-        (m, rows) float32, or None when there is no library.
+        (m, n) float32, or None when there is no library.
 
     Raises:
         ValueError: a shape or a type does not fit.
         MemoryError: no scratch memory.
     """
+    rows, columns = packed.rows, packed.columns
     if x.dtype != torch.float32 or x.dim() != 2 or x.shape[1] != columns:
         raise ValueError(f"activations must be float32 (m, {columns}), not {x.dtype} {tuple(x.shape)}")
     if bias is not None and (bias.dtype != torch.float32 or bias.shape != (rows,)):
@@ -219,8 +222,8 @@ def multiply(
         return None
     x = x.contiguous()
     bias = None if bias is None else bias.contiguous()
-    matrix = Matrix.of(name, packed, rows, columns, bias)
     out = torch.empty(x.shape[0], rows)
-    if found.tenon_matmul(matrix, x.data_ptr(), len(x), out.data_ptr(), threads or torch.get_num_threads()):
+    threads = threads or torch.get_num_threads()
+    if found.tenon_matmul(Matrix.of(packed, bias, terms), x.data_ptr(), len(x), out.data_ptr(), threads):
         raise MemoryError("no memory for the activations of a matrix product")
     return out

@@ -27,11 +27,13 @@ class Packed:
         data: the bytes, in one dimension; may be mapped from a file, and should be 64-byte aligned.
         rows: output size (n).
         columns: input size (k).
+        type: of its blocks, by GGML's number (`engine.kernels.blocks`).
     """
 
     data: Tensor
     rows: int
     columns: int
+    type: int = -1
 
     @property
     def size_bytes(self) -> int:

@@ -31,7 +31,7 @@ class LoadOptions:
         draft_nodes: Nodes of it that the target verifies in a round beside the root, 1 to 64; None takes what is usual
             for the mode.
         mode: A name from the table of modes, or ``auto``.
-        weights: ``auto``, ``fp32``, ``bf16``, ``int8`` or ``int4``.
+        weights: ``auto`` for what the file is in, or ``fp32``, ``bf16``, ``q8_0``, ``q4_k_m``, which convert.
         threads: CPU threads; None takes the usable physical cores.
         context: Tokens of context; None takes the model's own length, capped by memory.
         fallback_threshold: LLMCad's alpha at the start of a reply, above 0 and at most 1: the target verifies when the

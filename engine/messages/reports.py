@@ -73,7 +73,7 @@ class ModelReport:
         folder: Where its checkpoint lies.
         architecture: ``architectures[0]`` of its config.json.
         parameters: Number of weights.
-        weights: The format in use.
+        weights: The format in use: one of `LoadOptions`, or what a quantized file calls itself (``Q4_K_M``).
         context: Tokens of context in use.
         weight_bytes: Size of all weights, in memory or read from the disk as they are needed.
         load_ms: Time the load took.
@@ -189,6 +189,7 @@ class Reply:
 
     Attributes:
         drafted_text: (start, end) of each stretch of the text that came from accepted drafts; not printed.
+        busy: Whether other programs took much of the processors meanwhile, so that its speed says little.
     """
 
     text: str
@@ -204,6 +205,7 @@ class Reply:
     timings: Timings
     memory: Memory
     drafted_text: tuple[tuple[int, int], ...] = ()
+    busy: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """The object of ``--json``: plain types."""

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
-from torch.nn import functional
 
 from engine.model.attention import StepMask, step_mask
 from engine.model.block import Rotation, block
@@ -131,7 +130,7 @@ class Decoder:
             return meanwhile()
 
         home = here = self._home
-        hidden = functional.embedding(tokens, source.embedding).to(source.dtype)
+        hidden = source.embedding(tokens).to(source.dtype)
         if self._embedding_scale is not None:
             hidden = hidden * self._embedding_scale
         inputs: dict[int, Tensor] = {}

@@ -6,33 +6,43 @@ from dataclasses import replace
 from functools import lru_cache
 
 from engine.model.config import ModelConfig
-from engine.model.tensors import Slot, decoder_tensors, layer_slots
+from engine.model.tensors import Slot, head_slot, layer_slots, outer_slots
 from engine.model.weight_format import WeightFormat
-from engine.weights.packed_file import ALIGNMENT_BYTES
+from engine.weights.direct_reader import ALIGNMENT_BYTES
 
 
 # Planning asks for the same models again and again, and each answer walks through every tensor.
 @lru_cache(maxsize=1024)
 def weight_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
-    """Bytes of all weights in memory; norms are float32 always, and so are biases beside packed matrices."""
-    total = sum(_tensor_bytes(slots, weight_format) for _, slots in decoder_tensors(config))
-    # A packed head cannot be looked up in by row, so it shares nothing with the embedding.
-    return total + (
-        head_bytes(config, weight_format) if config.tied and weight_format.packing is not None else 0
-    )
+    """Bytes of all weights in memory; norms are float32 always, and so are biases beside packed matrices.
+
+    Beside packed matrices the embedding stays in its file, of which single rows are read.
+    """
+    slots = [slot for slot in outer_slots(config) if slot.field != "head"]
+    if weight_format.packed:
+        slots = [slot for slot in slots if slot.field != "embedding"]
+    if weight_format.packed or not config.tied:
+        slots.append(head_slot(config))
+    for layer in range(config.layers):
+        slots += layer_slots(config, layer)
+    return sum(_slot_bytes(slot, weight_format) for slot in slots)
 
 
 def head_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
     """Bytes of the map from hidden states to logits, which a dense format may share with the embedding."""
-    return weight_format.matrix_bytes(config.vocabulary_size, config.hidden_size)
+    return weight_format.slot_bytes(head_slot(config))
 
 
+@lru_cache(maxsize=1024)
 def stored_layer_bytes(config: ModelConfig, weight_format: WeightFormat) -> int:
-    """Bytes of one layer in a packed file, each of its tensors on a page of its own."""
-    fields = dict.fromkeys(slot.field for slot in layer_slots(config, 0))
-    slots = [[slot for slot in layer_slots(config, 0) if slot.field == field] for field in fields]
-    sizes = [_tensor_bytes(tensor, weight_format) for tensor in slots]
-    return sum(-(-size // ALIGNMENT_BYTES) * ALIGNMENT_BYTES for size in sizes)
+    """Bytes of the largest layer as it is read from the disk, in whole pages, and as it lies in memory."""
+    return max(
+        sum(
+            -(-_slot_bytes(slot, weight_format) // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
+            for slot in layer_slots(config, layer)
+        )
+        for layer in range(config.layers)
+    )
 
 
 def activation_bytes(config: ModelConfig, rows: int, logit_rows: int) -> int:
@@ -49,10 +59,9 @@ def activation_bytes(config: ModelConfig, rows: int, logit_rows: int) -> int:
 
 
 def layer_bytes(config: ModelConfig, weight_format: WeightFormat, tokens: int) -> int:
-    """Bytes of one layer's weights and of its keys and values of this many tokens."""
-    whole = weight_bytes(config, weight_format)
-    without = weight_bytes(replace(config, layers=config.layers - 1), weight_format)
-    return whole - without + cache_bytes(replace(config, layers=1), tokens, weight_format)
+    """Bytes of a layer's weights, the mean of all, and of its keys and values of this many tokens."""
+    layers = weight_bytes(config, weight_format) - weight_bytes(replace(config, layers=0), weight_format)
+    return -(-layers // config.layers) + cache_bytes(replace(config, layers=1), tokens, weight_format)
 
 
 def cache_bytes(config: ModelConfig, tokens: int, weight_format: WeightFormat) -> int:
@@ -60,13 +69,9 @@ def cache_bytes(config: ModelConfig, tokens: int, weight_format: WeightFormat) -
     return 2 * config.layers * config.kv_size * tokens * weight_format.cache.itemsize
 
 
-def _tensor_bytes(slots: list[Slot], weight_format: WeightFormat) -> int:
-    """Of one of the decoder's tensors, from the checkpoint's tensors that fill it."""
-    rows = max(slot.first_row + slot.shape[0] for slot in slots)
-    field = slots[0].field
-    if len(slots[0].shape) == 1:
-        exact = field.endswith("_norm") or weight_format.packing is not None
-        return rows * (4 if exact else weight_format.dense.itemsize)
-    if field == "embedding":
-        return rows * slots[0].shape[1] * weight_format.dense.itemsize
-    return weight_format.matrix_bytes(rows, slots[0].shape[1])
+def _slot_bytes(slot: Slot, weight_format: WeightFormat) -> int:
+    """Of one of the checkpoint's tensors in memory."""
+    if len(slot.shape) == 2:
+        return weight_format.slot_bytes(slot)
+    exact = slot.field.endswith("_norm") or weight_format.packed
+    return slot.shape[0] * (4 if exact else weight_format.dense.itemsize)

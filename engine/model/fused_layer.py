@@ -7,6 +7,7 @@ so that speculation changes nothing in the packed formats either.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
@@ -17,7 +18,7 @@ from engine.kernels import library
 from engine.kernels.library import Matrix
 from engine.model.config import ModelConfig
 from engine.model.layer import LayerWeights
-from engine.model.linear import PackedLinear
+from engine.model.linear import JoinedLinear, PackedLinear
 from engine.model.norm import Norm
 
 
@@ -34,10 +35,11 @@ class FusedLayer:
 
     Args:
         config: Of the model.
-        weights: Of the layer, its matrices packed; see `made_of`.
+        weights: Of the layer; see `made_of`.
+        matrices: Its matrices, all packed, by the kernel's names.
     """
 
-    def __init__(self, config: ModelConfig, weights: LayerWeights) -> None:
+    def __init__(self, config: ModelConfig, weights: LayerWeights, matrices: Mapping[str, Matrix]) -> None:
         self._weights = weights  # the structure holds addresses only
         hidden, head_dim = config.hidden_size, config.head_dim
         self._layer = kernel.Layer(
@@ -51,10 +53,7 @@ class FusedLayer:
             key_norm=_gain(weights.key_norm),
             attention_end_norm=_gain(weights.attention_end_norm),
             mlp_end_norm=_gain(weights.mlp_end_norm),
-            qkv=_matrix(weights.qkv),
-            output=_matrix(weights.output),
-            gate_up=_matrix(weights.gate_up),
-            down=_matrix(weights.down),
+            **matrices,
             norm_floor=hidden * config.norm_epsilon,
             head_norm_floor=head_dim * config.norm_epsilon,
             scale=config.attention_scale,
@@ -65,15 +64,14 @@ class FusedLayer:
     @classmethod
     def made_of(cls, config: ModelConfig, weights: LayerWeights, cache: torch.dtype) -> FusedLayer | None:
         """The layer, or None where the library cannot compute it with a cache of this type."""
-        matrices = (weights.qkv, weights.output, weights.gate_up, weights.down)
+        matrices = _matrices(weights)
         fits = (
             library.available() is not None
-            and all(isinstance(matrix, PackedLinear) for matrix in matrices)
             and cache == torch.bfloat16
             and config.head_dim % kernel.HEAD_DIM_MULTIPLE == 0
             and config.activation in kernel.ACTIVATIONS
         )
-        return cls(config, weights) if fits else None
+        return cls(config, weights, matrices) if fits and matrices is not None else None
 
     def __call__(self, step: FusedStep, cache: Tensor, hidden: Tensor) -> None:
         """Run the layer over hidden (n, h) float32 in place; cache is `KVCache.store` of this layer."""
@@ -136,6 +134,18 @@ def _gain(norm: Norm | None) -> int | None:
     return None if norm is None else norm.gain.data_ptr()
 
 
-def _matrix(linear: object) -> Matrix:
-    assert isinstance(linear, PackedLinear)
-    return linear.kernel_matrix()
+def _matrices(weights: LayerWeights) -> dict[str, Matrix] | None:
+    """The layer's matrices by the kernel's names, None where one is dense. Of a fused one the first holds all rows."""
+    found: dict[str, Matrix] = {}
+    for names, linear in (
+        (("q", "k", "v"), weights.qkv),
+        (("output",), weights.output),
+        (("gate", "up"), weights.gate_up),
+        (("down",), weights.down),
+    ):
+        parts = linear.parts if isinstance(linear, JoinedLinear) else (linear,)
+        for name, part in zip(names, parts, strict=False):
+            if not isinstance(part, PackedLinear):
+                return None
+            found[name] = Matrix.of(part.matrix, part.bias)
+    return found

@@ -9,6 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from engine.model.embedding import Embedding
 from engine.model.linear import LinearMap
 from engine.model.norm import Norm
 
@@ -59,17 +60,18 @@ class ModelWeights:
     """A whole model in memory.
 
     Attributes:
-        embedding: (V, h).
+        embedding: V rows of h.
         layers: In order.
         final_norm: Before the head.
-        head: h -> V; shares the embedding's memory where they are tied.
+        head: h -> V.
+        tied: The embedding is the head's memory.
         parameters: Number of weights, shared ones counted once.
         activations: Type of hidden states.
         cache: Type of keys and values.
         notes: Sentences for the person about what could not be done as asked.
     """
 
-    embedding: Tensor
+    embedding: Embedding
     layers: tuple[LayerWeights, ...]
     final_norm: Norm
     head: LinearMap
@@ -82,9 +84,9 @@ class ModelWeights:
     @property
     def size_bytes(self) -> int:
         """Bytes in memory, shared ones counted once."""
-        outer = (
-            self.embedding.nbytes + self.final_norm.size_bytes + (0 if self.tied else self.head.size_bytes)
-        )
+        outer = self.final_norm.size_bytes + self.head.size_bytes
+        if not self.tied:
+            outer += self.embedding.size_bytes
         return outer + sum(layer.size_bytes for layer in self.layers)
 
 
@@ -122,8 +124,8 @@ class WeightSource(Protocol):
     """
 
     @property
-    def embedding(self) -> Tensor:
-        """The embedding table, (V, h)."""
+    def embedding(self) -> Embedding:
+        """The embedding, V rows of h."""
         ...
 
     @property

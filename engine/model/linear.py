@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Protocol
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.kernels.library import Matrix
+from engine.kernels import blocks
 from engine.kernels.packing import PANEL_ROWS, Packed
 
 _PIECE_WEIGHTS = 1 << 22
@@ -59,47 +59,30 @@ class Linear:
 
 
 class PackedLinear:
-    """A matrix in a packed format, multiplied by the kernel library or by torch's own operators.
+    """A matrix in blocks, multiplied by the kernel library or by torch's own operators.
 
     Args:
-        matrix: From the format's ``pack``, or mapped from a file.
-        format_name: As the kernel library knows it.
-        matmul: The format's product.
+        matrix: Arranged for the kernels.
         bias: (out,) float32 or None.
+        terms: Of 8 bits that an activation is the sum of. The head takes two: a third of what 8 bits lose of a
+            model's distribution is lost there, and it is read for each token just the same.
     """
 
-    __slots__ = ("_format_name", "_matmul", "_matrix", "bias")
+    __slots__ = ("bias", "matrix", "terms")
 
-    def __init__(
-        self,
-        matrix: Packed,
-        format_name: str,
-        matmul: Callable[[Packed, Tensor, Tensor | None], Tensor],
-        bias: Tensor | None = None,
-    ) -> None:
-        self._matrix = matrix
-        self._format_name = format_name
-        self._matmul = matmul
+    def __init__(self, matrix: Packed, bias: Tensor | None = None, terms: int = 1) -> None:
+        self.matrix = matrix
         self.bias = bias
-
-    @property
-    def matrix(self) -> Packed:
-        """The packed matrix."""
-        return self._matrix
+        self.terms = terms
 
     @property
     def size_bytes(self) -> int:
         """Bytes of matrix and bias."""
-        return self._matrix.size_bytes + (0 if self.bias is None else self.bias.nbytes)
-
-    def kernel_matrix(self) -> Matrix:
-        """For the kernel library, as long as this object lives."""
-        matrix = self._matrix
-        return Matrix.of(self._format_name, matrix.data, matrix.rows, matrix.columns, self.bias)
+        return self.matrix.size_bytes + (0 if self.bias is None else self.bias.nbytes)
 
     def __call__(self, rows: Tensor) -> Tensor:
         """Map (n, in) float32 to (n, out) float32."""
-        return self._matmul(self._matrix, rows, self.bias)
+        return blocks.matmul(self.matrix, rows, self.bias, terms=self.terms)
 
 
 class DequantizedLinear:
@@ -107,18 +90,14 @@ class DequantizedLinear:
 
     Args:
         matrix: Its bytes are on the device.
-        unpack: The format's, see `engine.model.weight_format.Packing`.
         bias: (out,) in the activations' type or None.
     """
 
-    __slots__ = ("_unpack", "bias", "matrix")
+    __slots__ = ("bias", "matrix")
 
-    def __init__(
-        self, matrix: Packed, unpack: Callable[[Packed, int, int], Tensor], bias: Tensor | None = None
-    ) -> None:
+    def __init__(self, matrix: Packed, bias: Tensor | None = None) -> None:
         self.matrix = matrix
         self.bias = bias
-        self._unpack = unpack
 
     @property
     def size_bytes(self) -> int:
@@ -132,6 +111,33 @@ class DequantizedLinear:
         out = rows.new_empty(len(rows), matrix.rows)
         for start in range(0, matrix.rows, step):
             stop = min(start + step, matrix.rows)
-            piece = self._unpack(matrix, start, stop).to(rows.dtype)
+            piece = blocks.unpack(matrix, start, stop).to(rows.dtype)
             out[:, start:stop] = functional.linear(rows, piece, None if bias is None else bias[start:stop])
         return out
+
+
+class JoinedLinear:
+    """Matrices over the same rows, each in its own type, whose outputs stand one behind the other.
+
+    Args:
+        parts: In the order of their outputs.
+    """
+
+    __slots__ = ("parts",)
+
+    def __init__(self, parts: Sequence[LinearMap]) -> None:
+        self.parts = tuple(parts)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of all."""
+        return sum(part.size_bytes for part in self.parts)
+
+    def __call__(self, rows: Tensor) -> Tensor:
+        """Map (n, in) to (n, all outs)."""
+        return torch.cat([part(rows) for part in self.parts], -1)
+
+
+def joined(parts: Sequence[LinearMap]) -> LinearMap:
+    """The parts as one map."""
+    return parts[0] if len(parts) == 1 else JoinedLinear(parts)

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from engine.errors import TensorMismatch
 from engine.model.config import ModelConfig
+from engine.model.embedding import Table
 from engine.model.layer import LayerWeights, ModelWeights
 from engine.model.linear import Linear, LinearMap
 from engine.model.norm import Norm
@@ -66,7 +67,7 @@ def load_weights(
     wanted = range(first_layer, config.layers)
     layers = load_layers(checkpoint, config, wanted, dtype, device, advance, check)
     return ModelWeights(
-        embedding=outer["embedding"],
+        embedding=Table(outer["embedding"]),
         layers=layers,
         final_norm=Norm(outer["final_norm"], config.norm_epsilon, config.family.norm_offset),
         head=Linear(outer["embedding"] if config.tied else outer["head"]),

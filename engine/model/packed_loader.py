@@ -1,135 +1,297 @@
-"""Weights in a packed file: written once, and mapped or streamed from there ever after.
-
-The file lies next to the checkpoint, or in the cache folder where that cannot be written to. Its mapped pages are the
-system's page cache: they are shared between processes, given back under pressure, and in memory once.
-"""
+"""Weights for the kernels: read in pieces, arranged by all cores as they come, and converted where it was asked for."""
 
 from __future__ import annotations
 
-import logging
-import math
-import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol
 
-from engine.errors import OutOfDisk
+import torch
+from torch import Tensor
+
+from engine.gguf.stored_tensor import BF16, F16, PLAIN, StoredTensor, type_name
+from engine.kernels import blocks
+from engine.kernels.packing import PANEL_ROWS, NotPackable, Packed
 from engine.model.config import ModelConfig
-from engine.model.footprint import weight_bytes
-from engine.model.layer import ModelWeights
-from engine.model.packed_layout import PackedLayout
-from engine.model.packed_sections import Check, Progress, packed_sections, stored_name
-from engine.model.tensors import check_tensors
+from engine.model.embedding import FileRows
+from engine.model.layer import LayerWeights, ModelWeights
+from engine.model.linear import PackedLinear, joined
+from engine.model.loader import dress_layer
+from engine.model.norm import Norm
+from engine.model.tensors import Slot, check_tensors, expected_tensors, head_slot, layer_slots, outer_slots
 from engine.model.weight_format import WeightFormat
-from engine.sentences import figure, say
-from engine.weights.checkpoint import Checkpoint
-from engine.weights.freed_memory import give_back_memory
-from engine.weights.packed_file import PackedFile, PackedFileUnusable, write_packed_file
+from engine.sentences import say
+from engine.weights.checkpoint import Checkpoint, piece_values
+from engine.weights.pieces import Piece, read_pieces
+from engine.weights.values import KERNEL_TYPES
+from engine.weights.watched_file import WatchedFile
 
-_log = logging.getLogger(__name__)
-# The index and the gaps between sections.
-_SPARE_BYTES = 16 << 20
+Progress = Callable[[int, int], None]
+Check = Callable[[], None]
+Parts = Mapping[str, Packed | Tensor]
+"""A layer's tensors by their names in the checkpoint: matrices in blocks, vectors in float32."""
 
-Loaded = TypeVar("Loaded")
+
+class TensorSource(Protocol):
+    """Where tensors lie: a checkpoint, or a file of what was made of it beside it."""
+
+    @property
+    def files(self) -> Mapping[Path, WatchedFile]:
+        """The files by their paths."""
+        ...
+
+    def stored(self, name: str) -> StoredTensor:
+        """Where a tensor of the checkpoint lies."""
+        ...
 
 
 def load_packed(
     checkpoint: Checkpoint,
     config: ModelConfig,
     weight_format: WeightFormat,
-    cache_folder: Path,
     progress: Progress = lambda done_bytes, total_bytes: None,
     check: Check = lambda: None,
+    first_layer: int = 0,
+    source: TensorSource | None = None,
 ) -> ModelWeights:
-    """Map the packed file of a model; arguments and errors are those of `open_packed`."""
-
-    def mapped(packed: PackedFile, fresh: bool) -> ModelWeights:
-        if not fresh:
-            packed.check(progress, check)
-        return _assemble(packed, config, weight_format)
-
-    return open_packed(checkpoint, config, weight_format, cache_folder, mapped, progress, check)
-
-
-def open_packed(
-    checkpoint: Checkpoint,
-    config: ModelConfig,
-    weight_format: WeightFormat,
-    cache_folder: Path,
-    use: Callable[[PackedFile, bool], Loaded],
-    progress: Progress = lambda done_bytes, total_bytes: None,
-    check: Check = lambda: None,
-    keep_cached: bool = True,
-) -> Loaded:
-    """Use the packed file of a model, making it first where there is none that is whole and of this model.
+    """Read a whole model. Beside the weights themselves some pieces of a few megabytes are held.
 
     Args:
         checkpoint: The model.
         config: Of this checkpoint.
-        weight_format: Dense or packed.
-        cache_folder: Where the file goes when the model's own folder cannot be written to.
-        use: Makes something of the file, which may just have been written; raises `PackedFileUnusable` to have it
-            written again.
-        progress: Called while packing with bytes of the checkpoint done, and in all.
-        check: Called often; raises to cancel, and then leaves nothing behind.
-        keep_cached: Whether the pages of a file that is written may stay in the system's page cache.
+        weight_format: Packed.
+        progress: Called with bytes read, and in all.
+        check: Called often; raises to cancel.
+        first_layer: Layers before this one are left out: they are loaded elsewhere.
+        source: Where the tensors are read from; None for the checkpoint.
 
     Raises:
         TensorMismatch: The checkpoint's tensors are not those of its config.
-        WeightsCorrupt: One of its files ends early.
-        OutOfDisk: No room for the packed file in either folder.
+        WeightsCorrupt: A file ends early.
+        WeightsUnreadable: A file was changed since, or the disk failed.
     """
     check_tensors(checkpoint, config)
-    source, name = checkpoint.digest(), stored_name(weight_format)
-    places = (
-        checkpoint.packed_path(name),
-        cache_folder / f"{source[:32]}-{name}.packed",
-    )
-    for path in places:
-        try:
-            return use(PackedFile(path, source, name), False)
-        except PackedFileUnusable as problem:
-            _log.info("%s is not used: %s", path, problem)
-    failures: list[str] = []
-    needed = weight_bytes(config, weight_format) + _SPARE_BYTES
-    for path in places:
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            free = shutil.disk_usage(path.parent).free
-            if free < needed:
-                raise OSError(f"{free / 1e9:.3g} GB are free and {needed / 1e9:.3g} GB are needed")
-            sections = packed_sections(checkpoint, config, weight_format, progress, check)
-            write_packed_file(path, source, name, sections, keep_cached)
-        except OSError as error:
-            failures.append(f"{path}: {error.strerror or error}")
-        else:
-            # What packing used is not to be held on to beside the weights.
-            give_back_memory()
-            return use(PackedFile(path, source, name), True)
-    raise OutOfDisk(
-        say(
-            "The {name} weights could not be written next to the model nor to {cache_folder}: "
-            "make {needed} GB free on one of these disks.",
-            name=weight_format.name,
-            cache_folder=cache_folder,
-            needed=figure(math.ceil(needed / 10000000.0) / 100, ".2f"),
-        ),
-        details="\n".join(failures),
-    )
-
-
-def _assemble(packed: PackedFile, config: ModelConfig, weight_format: WeightFormat) -> ModelWeights:
-    """A model whose tensors are views of the file's pages."""
-    layout = PackedLayout(config, weight_format, packed.sections)
-    pages = packed.bytes_of
+    source = source or checkpoint
+    (final_norm,) = (slot for slot in outer_slots(config) if slot.field == "final_norm")
+    layers = {index: layer_slots(config, index) for index in range(first_layer, config.layers)}
+    slots = [final_norm, head_slot(config), *(slot for layer in layers.values() for slot in layer)]
+    reader = PackedReader(source, weight_format)
+    parts = reader.read(slots, progress, check)
+    embedding = embedding_rows(checkpoint, config)
+    embedding.read_ahead()
+    head = parts[head_slot(config).name]
+    assert isinstance(head, Packed)
     return ModelWeights(
-        embedding=layout.dense(packed.sections["embedding"], pages),
-        layers=tuple(layout.layer(index, pages, pages) for index in range(config.layers)),
-        final_norm=layout.final_norm(pages),
-        head=layout.head(pages),
-        tied="head" not in packed.sections,
-        parameters=layout.parameters,
+        embedding=embedding,
+        layers=tuple(packed_layer(config, layer, parts) for layer in layers.values()),
+        final_norm=final_norm_of(config, parts),
+        head=PackedLinear(head, terms=2),
+        tied=False,
+        parameters=count_parameters(config),
         activations=weight_format.activations,
         cache=weight_format.cache,
-        notes=layout.notes,
+        notes=format_notes(config, weight_format, reader.refused),
     )
+
+
+def load_packed_layer(
+    source: TensorSource, config: ModelConfig, weight_format: WeightFormat, index: int, check: Check
+) -> LayerWeights:
+    """Read one layer."""
+    slots = layer_slots(config, index)
+    return packed_layer(config, slots, PackedReader(source, weight_format).read(slots, check=check))
+
+
+class PackedReader:
+    """Reads tensors and arranges them for the kernels.
+
+    Args:
+        source: Where they lie.
+        weight_format: What matrices become.
+        keep_cached: Whether pages of the files may stay in the system's page cache.
+
+    Attributes:
+        refused: Matrices that the format could not hold, and why; they are in bf16.
+    """
+
+    def __init__(self, source: TensorSource, weight_format: WeightFormat, keep_cached: bool = True) -> None:
+        self._source = source
+        self._format = weight_format
+        self._keep_cached = keep_cached
+        self.refused: dict[str, str] = {}
+
+    def read(
+        self,
+        slots: Sequence[Slot],
+        progress: Progress = lambda done_bytes, total_bytes: None,
+        check: Check = lambda: None,
+    ) -> Parts:
+        """The tensors by their names; what cannot be converted is read again, and kept in 16 bits.
+
+        Args:
+            slots: Which.
+            progress: Called with bytes read, and in all.
+            check: Called often; raises to cancel.
+        """
+        stored = {slot.name: self._source.stored(slot.name) for slot in slots}
+        names = {one: name for name, one in stored.items()}
+        kinds = {slot.name: self._format.kind_of(slot) for slot in slots if len(slot.shape) == 2}
+        matrices: dict[str, Packed] = {}
+        vectors: dict[str, Tensor] = {}
+        refused: dict[str, str] = {}
+        total, done = sum(one.size_bytes for one in names), 0
+        progress(0, total)
+        for piece in self._pieces(names, check):
+            name = names[piece.stored]
+            if name not in kinds:
+                vectors[name] = piece_values(piece)[0].float().clone()
+            elif name not in refused:
+                if name not in matrices:
+                    matrices[name] = empty_matrix(kinds[name], piece.stored)
+                try:
+                    arrange_piece(piece, matrices[name])
+                except NotPackable as problem:
+                    refused[name] = str(problem)
+            done += piece.raw.nbytes
+            progress(done, total)
+        for name in refused:
+            matrices[name] = empty_matrix(BF16, stored[name])
+            for piece in self._pieces([stored[name]], check):
+                arrange_piece(piece, matrices[name])
+        self.refused |= refused
+        return matrices | vectors
+
+    def _pieces(self, stored: Iterable[StoredTensor], check: Check) -> Iterator[Piece]:
+        return read_pieces(self._source.files, stored, check, PANEL_ROWS, self._keep_cached)
+
+
+def pack(weight: Tensor, kind: int) -> Packed:
+    """A matrix (n, k) float32 in blocks of a type, or in 16 bits where a number of it is none."""
+    try:
+        raw = quantized(weight, kind)
+    except NotPackable:
+        kind, raw = BF16, quantized(weight, BF16)
+    return blocks.arrange(kind, raw, *weight.shape)
+
+
+def quantized(numbers: Tensor, kind: int) -> Tensor:
+    """Rows (n, k) of floats as bytes of a type.
+
+    Raises:
+        NotPackable: A number is a NaN or an infinity, which bf16 alone holds.
+    """
+    if kind == BF16:
+        return numbers.bfloat16().contiguous().view(torch.uint8)
+    return blocks.quantize(kind, numbers.float())
+
+
+def empty_matrix(kind: int, stored: StoredTensor) -> Packed:
+    """Room for a matrix in a block type."""
+    rows, columns = stored.rows, stored.columns
+    size_bytes = blocks.arranged_bytes(kind, rows, columns)
+    return Packed(torch.empty(size_bytes, dtype=torch.uint8), rows, columns, kind)
+
+
+def arrange_piece(piece: Piece, matrix: Packed) -> None:
+    """Put rows of a tensor where they belong in a matrix, converted where that is of another type.
+
+    Raises:
+        NotPackable: It cannot be converted, for a number is a NaN or an infinity.
+    """
+    stored, kind, columns = piece.stored, matrix.type, matrix.columns
+    start = blocks.arranged_bytes(kind, piece.first, columns) if piece.first else 0
+    target = matrix.data[start : start + blocks.arranged_bytes(kind, piece.count, columns)]
+    if kind == stored.kind:
+        blocks.arrange(kind, piece.raw, piece.count, columns, stored.row_map(piece.count), target)
+        return
+    blocks.arrange(kind, quantized(piece_values(piece), kind), piece.count, columns, None, target)
+
+
+def packed_layer(config: ModelConfig, slots: Sequence[Slot], parts: Parts) -> LayerWeights:
+    """A layer of its tensors: what a fused projection is made of stays apart, each in its own type.
+
+    Args:
+        config: Of the model.
+        slots: From `layer_slots`.
+        parts: By the names of the slots.
+    """
+    by_field: dict[str, list[Slot]] = {}
+    for slot in slots:
+        by_field.setdefault(slot.field, []).append(slot)
+
+    def vector(slot: Slot) -> Tensor:
+        found = parts[slot.name]
+        assert isinstance(found, Tensor)
+        return found
+
+    def linear(slot: Slot) -> PackedLinear:
+        matrix = parts[slot.name]
+        assert isinstance(matrix, Packed)
+        biases = by_field.get(f"{slot.field}_bias", ())
+        bias = next((vector(bias) for bias in biases if bias.first_row == slot.first_row), None)
+        return PackedLinear(matrix, bias)
+
+    return dress_layer(
+        config,
+        by_field.keys(),
+        vector=lambda field: vector(by_field[field][0]),
+        linear=lambda field: joined([linear(slot) for slot in by_field[field]]),
+    )
+
+
+def embedding_rows(checkpoint: Checkpoint, config: ModelConfig) -> FileRows:
+    """The embedding, in the checkpoint's own file."""
+    stored = checkpoint.stored(outer_slots(config)[0].name)
+    return FileRows(checkpoint.files[stored.path], stored)
+
+
+def final_norm_of(config: ModelConfig, parts: Parts) -> Norm:
+    """The norm before the head."""
+    weight = parts[outer_slots(config)[1].name]
+    assert isinstance(weight, Tensor)
+    return Norm(weight, config.norm_epsilon, config.family.norm_offset)
+
+
+def count_parameters(config: ModelConfig) -> int:
+    """Number of weights, shared ones counted once."""
+    return sum(torch.Size(shape).numel() for shape in expected_tensors(config).values())
+
+
+def format_notes(
+    config: ModelConfig, weight_format: WeightFormat, refused: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Sentences about matrices that are not in the type that was asked for, or that the file has."""
+    notes = []
+    matrices = [
+        head_slot(config),
+        *(slot for index in range(config.layers) for slot in layer_slots(config, index)),
+    ]
+    matrices = [slot for slot in matrices if len(slot.shape) == 2]
+    if weight_format.stored is not None:
+        kinds = {weight_format.stored[slot.name] for slot in matrices} - KERNEL_TYPES - PLAIN.keys()
+        if kinds:
+            notes.append(
+                say(
+                    "Tenon has no kernels for {kinds}, so the model's matrices in it are computed with as Q8_0.",
+                    kinds=", ".join(map(type_name, sorted(kinds))),
+                )
+            )
+    elif weight_format.kind not in (BF16, F16):
+        narrow = {
+            slot.name: say("its columns fill no blocks")
+            for slot in matrices
+            if weight_format.kind_of(slot) == BF16
+        }
+        kept = narrow | dict(refused)
+        if kept:
+            first = next(iter(kept))
+            notes.append(
+                say(
+                    "{count} of the model's matrices do not fit {name} and stay in bf16 ({first}: {why}).",
+                    count=len(kept),
+                    name=weight_format.name,
+                    first=first,
+                    why=kept[first],
+                )
+            )
+    return tuple(notes)

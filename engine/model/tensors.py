@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.errors import TensorMismatch
 from engine.model.config import ModelConfig
@@ -17,6 +17,7 @@ _MISMATCH = mark("The weights do not match config.json, tensors are {problems}; 
 _MISMATCH_IN_GGUF = mark(
     "The weights do not match the GGUF file's metadata, tensors are {problems}; download the model again."
 )
+_SENSITIVE = ("self_attn.v_proj", "self_attn.qkv_proj", "mlp.down_proj")
 _MISSING = mark("{count} missing ({names})")
 _UNEXPECTED = mark("{count} unexpected ({names})")
 _WRONG_SHAPE = mark("{count} of the wrong shape ({names})")
@@ -31,12 +32,14 @@ class Slot:
         shape: In the checkpoint.
         field: The attribute of the decoder's weights.
         first_row: Where its rows begin there.
+        sensitive: It is one of those that formats of few bits keep finer.
     """
 
     name: str
     shape: tuple[int, ...]
     field: str
     first_row: int = 0
+    sensitive: bool = False
 
 
 def layer_slots(config: ModelConfig, layer: int) -> list[Slot]:
@@ -49,9 +52,11 @@ def layer_slots(config: ModelConfig, layer: int) -> list[Slot]:
         config.intermediate_size,
     )
     slots: list[Slot] = []
+    finer = _finer(layer, config.layers)
 
     def linear(module: str, field: str, rows: int, columns: int, first_row: int, bias: bool) -> None:
-        slots.append(Slot(f"{prefix}{module}.weight", (rows, columns), field, first_row))
+        sensitive = finer and module in _SENSITIVE
+        slots.append(Slot(f"{prefix}{module}.weight", (rows, columns), field, first_row, sensitive))
         if bias:
             slots.append(Slot(f"{prefix}{module}.bias", (rows,), f"{field}_bias", first_row))
 
@@ -86,12 +91,23 @@ def layer_slots(config: ModelConfig, layer: int) -> list[Slot]:
 
 def outer_slots(config: ModelConfig) -> list[Slot]:
     """The tensors outside the layers: embedding, final norm, and the head where it is not the embedding."""
-    table = (config.vocabulary_size, config.hidden_size)
     slots = [
-        Slot(f"{config.tensor_prefix}embed_tokens.weight", table, "embedding"),
+        replace(head_slot(config), name=f"{config.tensor_prefix}embed_tokens.weight", field="embedding"),
         Slot(f"{config.tensor_prefix}norm.weight", (config.hidden_size,), "final_norm"),
     ]
-    return slots if config.tied else [*slots, Slot(head_name(config), table, "head")]
+    return slots if config.tied else [*slots, head_slot(config)]
+
+
+def head_slot(config: ModelConfig) -> Slot:
+    """The map from hidden states to logits, which may be the embedding's tensor."""
+    name = f"{config.tensor_prefix}embed_tokens.weight" if config.tied else head_name(config)
+    return Slot(name, (config.vocabulary_size, config.hidden_size), "head", sensitive=True)
+
+
+def _finer(layer: int, layers: int) -> bool:
+    """Whether a layer's sensitive matrices are kept finer: llama.cpp's choice for its mixtures of the size M."""
+    eighth = layers // 8
+    return layer < eighth or layer >= 7 * layers // 8 or (layer - eighth) % 3 == 2
 
 
 def decoder_tensors(config: ModelConfig) -> Iterator[tuple[str, list[Slot]]]:

@@ -1,70 +1,118 @@
-"""Weight formats: what a matrix is stored as, and what activations and cache are beside it."""
+"""Weight formats: what each matrix is stored as, and what activations and cache are beside it.
+
+A matrix is in one of GGUF's block types, which the kernels multiply, or dense for torch. A quantized file keeps the
+types that it has; a format of Tenon's own converts.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
 
-from engine.kernels import bf16, int4, int8, library
-from engine.kernels.packing import Packed
+from engine.gguf.stored_tensor import BF16, F16, F32, PLAIN, TensorTypes
+from engine.kernels import blocks, library
+from engine.model.config import ModelConfig
+from engine.model.tensors import Slot, expected_tensors
 
-
-@dataclass(frozen=True)
-class Packing:
-    """How a packed format makes matrices and multiplies with them.
-
-    Attributes:
-        pack: (n, k) floats to the packed matrix. Raises `NotPackable`.
-        matmul: Packed matrix, (m, k) float32, bias (n,) float32 or None to (m, n) float32.
-        packed_bytes: Bytes for n and k.
-        unpack: Packed matrix and two row numbers, the first a multiple of `PANEL_ROWS`, to the floats (rows, k) that
-            they stand for, by torch's own operators on any device.
-    """
-
-    pack: Callable[[Tensor], Packed]
-    matmul: Callable[[Packed, Tensor, Tensor | None], Tensor]
-    packed_bytes: Callable[[int, int], int]
-    unpack: Callable[[Packed, int, int], Tensor]
+Q8_0, Q4_K, Q6_K = (blocks.NAMES[name] for name in ("Q8_0", "Q4_K", "Q6_K"))
+FORMAT_NAMES = ("fp32", "bf16", "q8_0", "q4_k_m")
+#: What files of plain numbers are called whatever they are in.
+_PLAIN_NAMES = {F32: "fp32", F16: "fp16", BF16: "bf16"}
+# Bits of a weight from which on a type costs what 8 bits do, for reading it is what costs.
+_WIDE_BITS = 7
 
 
 @dataclass(frozen=True)
 class WeightFormat:
-    """One value of ``--weights``.
+    """What a model's weights are in memory.
 
     Attributes:
-        name: As the option takes it.
-        dense: Type of the embedding, and of matrices that are not packed.
+        name: As the option takes it, or as the file calls itself.
+        dense: Type of matrices that are not packed, and of the embedding beside them.
         activations: Type of hidden states.
         cache: Type of keys and values.
-        packing: None where matrices are dense.
+        kind: Block type of most matrices, a number of GGUF's; None where all are dense.
+        finer: Of those that suffer most from few bits; None for the same.
+        stored: Of the checkpoint's tensors, where they are kept; None where they are converted.
     """
 
     name: str
     dense: torch.dtype
     activations: torch.dtype
     cache: torch.dtype
-    packing: Packing | None = None
+    kind: int | None = None
+    finer: int | None = None
+    stored: TensorTypes | None = None
+
+    @property
+    def packed(self) -> bool:
+        """Whether matrices are in blocks."""
+        return self.kind is not None
+
+    @property
+    def measured_as(self) -> str:
+        """The name in `FORMAT_NAMES` whose measured speed, in bytes, is this format's."""
+        if self.kind is None:
+            return "fp32" if self.dense == torch.float32 else "bf16"
+        elements, size_bytes = blocks.block_of(self.kind)
+        bits = 8 * size_bytes / elements
+        return "bf16" if bits == 16 else "q8_0" if bits >= _WIDE_BITS else "q4_k_m"
+
+    @property
+    def kinds(self) -> frozenset[int]:
+        """The block types of its matrices that are measured alike: those of the usual type's breadth."""
+        found = {self.kind, self.finer, *(() if self.stored is None else self.stored.values())}
+        wide = self.kind in PLAIN
+        return frozenset(kind for kind in blocks.NAMES.values() if kind in found and (kind in PLAIN) == wide)
+
+    def kind_of(self, slot: Slot) -> int:
+        """The type of a matrix in memory: of blocks, or F32 or BF16 where all are dense."""
+        if self.kind is None:
+            return F32 if self.dense == torch.float32 else BF16
+        kind = self.kind
+        if self.stored is not None:
+            kind = self.stored.get(slot.name, kind)
+        elif self.finer is not None and slot.sensitive:
+            kind = self.finer
+        return runnable(kind, slot.shape[-1])
+
+    def matrix_kind(self, columns: int) -> int:
+        """The block type of a matrix of the usual kind; of packed formats."""
+        assert self.kind is not None, "a packed format"
+        return runnable(self.kind, columns)
 
     def matrix_bytes(self, rows: int, columns: int) -> int:
+        """Bytes in memory of a matrix of the usual type."""
+        if self.kind is None:
+            return rows * columns * self.dense.itemsize
+        return blocks.arranged_bytes(self.matrix_kind(columns), rows, columns)
+
+    def slot_bytes(self, slot: Slot) -> int:
         """Bytes of a matrix in memory."""
-        if self.packing is not None:
-            return self.packing.packed_bytes(rows, columns)
-        return rows * columns * self.dense.itemsize
+        if self.kind is None:
+            return slot.shape[0] * slot.shape[1] * self.dense.itemsize
+        return blocks.arranged_bytes(self.kind_of(slot), *slot.shape)
 
 
-FORMAT_NAMES = ("fp32", "bf16", "int8", "int4")
+def runnable(kind: int, columns: int) -> int:
+    """The type that is multiplied in place of one that has no kernel, or whose blocks the columns do not fill."""
+    if kind in PLAIN:
+        return kind if kind == F16 else BF16
+    if kind in blocks.NAMES.values() and columns % blocks.block_of(kind)[0] == 0:
+        return kind
+    return Q8_0 if columns % blocks.block_of(Q8_0)[0] == 0 else BF16
+
 
 _FP32 = WeightFormat("fp32", torch.float32, torch.float32, torch.float32)
 DENSE_BF16 = WeightFormat("bf16", torch.bfloat16, torch.bfloat16, torch.bfloat16)
 
-_PACKINGS = {
-    "bf16": Packing(bf16.pack, bf16.matmul, bf16.packed_bytes, bf16.unpack),
-    "int8": Packing(int8.pack, int8.matmul, int8.packed_bytes, int8.unpack),
-    "int4": Packing(int4.pack, int4.matmul, int4.packed_bytes, int4.unpack),
-}
+
+def _packed(
+    name: str, kind: int, finer: int | None = None, stored: TensorTypes | None = None
+) -> WeightFormat:
+    return WeightFormat(name, torch.bfloat16, torch.float32, torch.bfloat16, kind, finer, stored)
 
 
 def weight_format(name: str) -> WeightFormat:
@@ -77,8 +125,32 @@ def weight_format(name: str) -> WeightFormat:
     Raises:
         KeyError: there is no such format.
     """
-    if name == "fp32":
-        return _FP32
     if name == "bf16" and library.available() is None:
         return DENSE_BF16
-    return WeightFormat(name, torch.bfloat16, torch.float32, torch.bfloat16, _PACKINGS[name])
+    formats = {
+        "fp32": _FP32,
+        "bf16": _packed("bf16", BF16),
+        "q8_0": _packed("q8_0", Q8_0),
+        "q4_k_m": _packed("q4_k_m", Q4_K, finer=Q6_K),
+    }
+    return formats[name]
+
+
+def stored_format(config: ModelConfig) -> WeightFormat:
+    """The format that keeps a checkpoint as it is.
+
+    Numbers in float32 or float64 become bf16 where any are. A quantized file that is not here yet is what its name
+    says as far as that is one of Tenon's own formats, else 4 bits.
+    """
+    if not config.types:
+        wide = config.quantization is not None and config.quantization.startswith("Q8")
+        return weight_format("bf16" if config.quantization is None else "q8_0" if wide else "q4_k_m")
+    weights: Counter[int] = Counter()
+    for name, shape in expected_tensors(config).items():
+        if len(shape) == 2 and name in config.types:
+            weights[config.types[name]] += shape[0] * shape[1]
+    kind = max(weights, key=weights.__getitem__, default=BF16)
+    if kind in PLAIN and (kind != F16 or library.available() is None):
+        return weight_format("bf16")
+    name = config.quantization or _PLAIN_NAMES[kind]
+    return _packed(name, runnable(kind, 0), stored=config.types)

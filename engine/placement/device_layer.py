@@ -6,17 +6,15 @@ Packed matrices stay packed, dense ones take the device's type, and gains of nor
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from engine.kernels.packing import Packed
 from engine.model.layer import LayerWeights
-from engine.model.linear import DequantizedLinear, Linear, PackedLinear
+from engine.model.linear import DequantizedLinear, JoinedLinear, Linear, PackedLinear, joined
 from engine.model.norm import Norm
-from engine.model.weight_format import Packing
 
 
 def layer_tensors(layer: LayerWeights, dtype: torch.dtype) -> Iterator[Tensor]:
@@ -27,27 +25,29 @@ def layer_tensors(layer: LayerWeights, dtype: torch.dtype) -> Iterator[Tensor]:
         dtype: Of the device's activations.
     """
     for part in layer.parts():
-        if isinstance(part, Norm):
-            yield part.gain
-            continue
-        assert isinstance(part, Linear | PackedLinear | DequantizedLinear), "a matrix that can be moved"
-        yield part.weight.to(dtype) if isinstance(part, Linear) else part.matrix.data
-        if part.bias is not None:
-            yield part.bias.to(dtype)
+        for one in part.parts if isinstance(part, JoinedLinear) else (part,):
+            if isinstance(one, Norm):
+                yield one.gain
+                continue
+            assert isinstance(one, Linear | PackedLinear | DequantizedLinear), "a matrix that can be moved"
+            yield one.weight.to(dtype) if isinstance(one, Linear) else one.matrix.data
+            if one.bias is not None:
+                yield one.bias.to(dtype)
 
 
-def device_layer(layer: LayerWeights, packing: Packing | None, tensors: Iterator[Tensor]) -> LayerWeights:
+def device_layer(layer: LayerWeights, tensors: Iterator[Tensor]) -> LayerWeights:
     """The layer made of copies of its tensors.
 
     Args:
         layer: On the host.
-        packing: Of its packed matrices; None where it has none.
         tensors: Copies of `layer_tensors`, in the same order.
     """
 
     def moved(part: Any) -> Any:
         if part is None:
             return None
+        if isinstance(part, JoinedLinear):
+            return joined([moved(one) for one in part.parts])
         first = next(tensors)
         if isinstance(part, Norm):
             return part.elsewhere(first)
@@ -55,8 +55,7 @@ def device_layer(layer: LayerWeights, packing: Packing | None, tensors: Iterator
         bias = None if part.bias is None else next(tensors)
         if isinstance(part, Linear):
             return Linear(first, bias)
-        assert packing is not None
-        return DequantizedLinear(Packed(first, part.matrix.rows, part.matrix.columns), packing.unpack, bias)
+        return DequantizedLinear(replace(part.matrix, data=first), bias)
 
     parts: dict[str, Any] = {field.name: getattr(layer, field.name) for field in fields(layer)}
     # In the order of `LayerWeights.parts`, which is that of the fields.

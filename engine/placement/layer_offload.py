@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from engine.model.layer import LayerWeights
-from engine.model.weight_format import Packing
 from engine.placement.copies import Copies, Mark
 from engine.placement.device_layer import device_layer, layer_tensors
 from engine.placement.link import Link
@@ -50,7 +49,6 @@ class LayerOffload:
         count: Layers of the model.
         staying: How many of them stay on the device.
         buffers: Layers that the ring holds: at least 2, unless all stay.
-        packing: Of packed matrices; None where there are none.
         dtype: Of the device's activations.
         link: The way there; it counts what is copied.
         copies: Copies to the far end of the link.
@@ -62,7 +60,6 @@ class LayerOffload:
         count: int,
         staying: int,
         buffers: int,
-        packing: Packing | None,
         dtype: torch.dtype,
         link: Link,
         copies: Copies,
@@ -80,7 +77,7 @@ class LayerOffload:
             layer = host_layer(index)
             if index not in self._passing:
                 tensors = map(link.to_device, layer_tensors(layer, dtype))
-                self._held[index] = device_layer(layer, packing, tensors)
+                self._held[index] = device_layer(layer, tensors)
                 continue
             size = sum(_spaced(tensor.nbytes) for tensor in layer_tensors(layer, dtype))
             image = self._images[index] = copies.host_buffer(size)
@@ -88,16 +85,14 @@ class LayerOffload:
                 _in_buffer(image, layer_tensors(layer, dtype)), layer_tensors(layer, dtype), strict=True
             ):
                 part.copy_(tensor)
-            imaged[index] = device_layer(layer, packing, _in_buffer(image, layer_tensors(layer, dtype)))
+            imaged[index] = device_layer(layer, _in_buffer(image, layer_tensors(layer, dtype)))
         largest = max((image.nbytes for image in self._images.values()), default=0)
         self._slots = [
             _Slot(number, copies.device_buffer(largest), copies.computed())
             for number in range(buffers if passing else 0)
         ]
         self._views = {
-            (index, slot.number): device_layer(
-                layer, packing, _in_buffer(slot.buffer, layer_tensors(layer, dtype))
-            )
+            (index, slot.number): device_layer(layer, _in_buffer(slot.buffer, layer_tensors(layer, dtype)))
             for index, layer in imaged.items()
             for slot in self._slots
         }

@@ -8,18 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.model.layer import Meanwhile
-from engine.weights.direct_reader import DirectReader, PageMemory, PendingRead
+from engine.weights.direct_reader import DirectReader, Extent, PageMemory, PendingRead
 
 # What a wait sleeps when there is nothing to do meanwhile: a cancel is looked for this often.
 _PAUSE_S = 0.005
-
-
-@dataclass(frozen=True)
-class Span:
-    """Bytes of a file that belong together; the offset is a multiple of 4096."""
-
-    offset: int
-    size_bytes: int
 
 
 @dataclass(frozen=True)
@@ -30,14 +22,14 @@ class _Ahead:
 
 
 class LayerRing:
-    """Reads spans in a cycle, as far ahead as there are buffers.
+    """Reads layers in a cycle, as far ahead as there are buffers.
 
-    The cycle does not end with a forward: behind the last span come the first ones of the next forward, which are read
+    The cycle does not end with a forward: behind the last layer come the first ones of the next forward, which are read
     while tokens are sampled and drafted.
 
     Args:
-        reader: Of the file.
-        spans: In the order in which they are needed.
+        reader: Of the files.
+        layers: Where each lies, in the order in which they are needed.
         buffers: How many there are.
 
     Attributes:
@@ -45,11 +37,11 @@ class LayerRing:
         waited_s: How long `take` has waited so far.
     """
 
-    def __init__(self, reader: DirectReader, spans: Sequence[Span], buffers: int) -> None:
+    def __init__(self, reader: DirectReader, layers: Sequence[Sequence[Extent]], buffers: int) -> None:
         self._reader = reader
-        self._spans = tuple(spans)
-        largest = max(span.size_bytes for span in spans)
-        self.memory = [PageMemory(largest) for _ in range(min(buffers, len(spans)))]
+        self._layers = tuple(layers)
+        largest = max(sum(extent.whole_bytes for extent in extents) for extents in layers)
+        self.memory = [PageMemory(largest) for _ in range(min(buffers, len(layers)))]
         self.waited_s = 0.0
         self._free = deque(range(len(self.memory)))
         self._ahead: deque[_Ahead] = deque()
@@ -58,10 +50,10 @@ class LayerRing:
         self._read_ahead()
 
     def take(self, place: int, meanwhile: Meanwhile) -> int:
-        """Wait for a span; its buffer is the caller's until `let_go` or the next `take`.
+        """Wait for a layer; its buffer is the caller's until `let_go` or the next `take`.
 
         Args:
-            place: Of the span in the cycle. One that is not the next is found too: what lies before it is dropped,
+            place: Of the layer in the cycle. One that is not the next is found too: what lies before it is dropped,
                 as it must be when a forward was cancelled.
             meanwhile: Called while it is on its way; what it raises leaves the ring as it is.
 
@@ -116,10 +108,10 @@ class LayerRing:
 
     def _read_ahead(self) -> None:
         while self._free:
-            buffer, span = self._free.popleft(), self._spans[self._next]
-            read = self._reader.submit(span.offset, span.size_bytes, self.memory[buffer])
+            buffer = self._free.popleft()
+            read = self._reader.submit(self._layers[self._next], self.memory[buffer])
             self._ahead.append(_Ahead(self._next, buffer, read))
-            self._next = (self._next + 1) % len(self._spans)
+            self._next = (self._next + 1) % len(self._layers)
 
     def _drop_first(self) -> None:
         first = self._ahead.popleft()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from engine.model.embedding import Embedding
 from engine.model.layer import LayerWeights, Meanwhile, ModelWeights, Side, nothing_meanwhile
 from engine.model.linear import LinearMap
 from engine.model.norm import Norm
@@ -26,8 +27,8 @@ class Resident(InMemory):
         return self._weights
 
     @property
-    def embedding(self) -> Tensor:
-        """The embedding table, (V, h)."""
+    def embedding(self) -> Embedding:
+        """The embedding, V rows of h."""
         return self._held().embedding
 
     @property

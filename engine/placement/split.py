@@ -13,6 +13,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from engine.model.embedding import Embedding
 from engine.model.layer import LayerWeights, Meanwhile, ModelWeights, Side, nothing_meanwhile
 from engine.model.linear import LinearMap
 from engine.model.norm import Norm
@@ -100,8 +101,8 @@ class Split(InMemory):
         self._link = link
 
     @property
-    def embedding(self) -> Tensor:
-        """The embedding table, (V, h), on the host."""
+    def embedding(self) -> Embedding:
+        """The embedding, V rows of h, on the host."""
         return self._host.embedding
 
     @property

@@ -7,27 +7,36 @@ its time. Here the disk reads ahead while layers compute and while tokens are sa
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from contextlib import suppress
 
 import torch
 from torch import Tensor
 
 from engine.errors import WeightsUnreadable
+from engine.kernels.packing import Packed
+from engine.model.config import ModelConfig
+from engine.model.converted import Converted
+from engine.model.embedding import Embedding, Table
 from engine.model.layer import LayerWeights, Meanwhile, Side, nothing_meanwhile
-from engine.model.linear import LinearMap
+from engine.model.linear import Linear, LinearMap, PackedLinear
+from engine.model.loader import load_layers, read_slots
 from engine.model.norm import Norm
-from engine.model.packed_layout import PackedLayout
-from engine.placement.layer_ring import LayerRing, Span
-from engine.sentences import mark, say
-from engine.weights.direct_reader import DirectReader, PageMemory
-from engine.weights.packed_file import (
-    ALIGNMENT_BYTES,
-    PackedFile,
-    PackedFileUnusable,
-    Section,
-    check_section,
-    spoil_packed_file,
+from engine.model.packed_loader import (
+    PackedReader,
+    embedding_rows,
+    final_norm_of,
+    format_notes,
+    load_packed_layer,
 )
+from engine.model.tensors import Slot, head_slot, layer_slots, outer_slots
+from engine.model.weight_format import WeightFormat
+from engine.placement.layer_ring import LayerRing
+from engine.placement.layer_room import LayerRoom, matrices_of
+from engine.sentences import mark, say
+from engine.weights.checkpoint import Checkpoint
+from engine.weights.direct_reader import DirectReader, PageMemory
+from engine.weights.packed_file import PackedFile, PackedFileUnusable, check_section, spoil_packed_file
 
 _CPU = torch.device("cpu")
 _UNREADABLE = mark(
@@ -38,6 +47,7 @@ _DAMAGED = mark(
     "The file of the model's weights that Tenon made is damaged, so this reply ends here: ask again, and Tenon makes "
     "the file anew."
 )
+_CHANGED = mark("The file {name} was changed while it was in use: ask again.")
 
 
 def pinned_layers(layers: int, count: int) -> frozenset[int]:
@@ -53,63 +63,64 @@ def pinned_layers(layers: int, count: int) -> frozenset[int]:
 
 
 class Streamed:
-    """Layers from a packed file, as many in memory as planned, the others through a ring of buffers.
+    """Layers from the model's own files, as many in memory as planned, the others through a ring of buffers.
 
-    The embedding is mapped, so that only the rows of tokens that occur are read; norms, biases and the head are in
-    memory. What is read the first time is compared with its checksum.
+    Of the embedding the rows of tokens that occur are read; norms, biases and the head are in memory. What is read the
+    first time from a file that Tenon made is compared with its checksum.
 
     Args:
-        packed: The file.
-        layout: What its sections are.
+        checkpoint: The model.
+        config: Of this checkpoint.
+        weight_format: What its layers become.
+        converted: Where its matrices are in the types of the format; None where the checkpoint's own bytes will do.
         pinned: How many layers stay in memory.
         buffers: Of the ring, each for one layer.
         meanwhile: Called while the weights are read that stay; raises to cancel.
 
     Raises:
-        PackedFileUnusable: The file cannot be streamed from, or what was read of it is damaged.
-        WeightsUnreadable: The disk failed.
+        WeightsUnreadable: The disk failed, or what was read is damaged.
     """
 
     def __init__(
         self,
-        packed: PackedFile,
-        layout: PackedLayout,
+        checkpoint: Checkpoint,
+        config: ModelConfig,
+        weight_format: WeightFormat,
+        converted: Converted | None,
         pinned: int,
         buffers: int,
         meanwhile: Meanwhile = nothing_meanwhile,
     ) -> None:
-        config = layout.config
-        self._layout = layout
-        self._packed = packed
-        self._types = layout.weight_format
-        packed.advise_random()
-        self._embedding = layout.dense(packed.sections["embedding"], packed.bytes_of)
-        self._spans = [_span_of(layout, index) for index in range(config.layers)]
-        self._vectors = {
-            section.name: packed.bytes_of(section).clone()
-            for index in range(config.layers)
-            for section in layout.layer_sections(index).values()
-            if len(section.layout.get("shape", (0, 0))) == 1
-        }
-        self._reader = DirectReader(packed.path)
-        # Threads would go on for ever if nobody released what a failed load leaves behind.
-        self._close = weakref.finalize(self, self._reader.close)
-        self._resident: dict[int, LayerWeights] = {}
-        self._resident_bytes = 0
-        self._checked: set[int] = set()
-        # Views of a buffer, made once for each layer that passes through it.
-        self._dressed: dict[tuple[int, int], LayerWeights] = {}
-        self._load_outer(meanwhile)
+        self._checkpoint = checkpoint
+        self._config = config
+        self._types = weight_format
+        self._converted = converted
+        self._source = converted or checkpoint
+        refused = {} if converted is None else converted.refused
+
+        def check() -> None:
+            meanwhile()
+
+        self._verify([head_slot(config)], check)
+        self.notes = self._load_outer(refused, check)
+        self._resident_bytes = self._head.size_bytes
         kept = pinned_layers(config.layers, pinned)
-        for index in sorted(kept):
-            self._pin(index, meanwhile)
+        self._resident = {index: self._pinned(index, check) for index in sorted(kept)}
+        self._resident_bytes += sum(layer.size_bytes for layer in self._resident.values())
+        self._room = LayerRoom(self._source, config, weight_format, self._read_vectors(check), refused)
         streamed = [index for index in range(config.layers) if index not in kept]
         self._places = {index: place for place, index in enumerate(streamed)}
-        self._ring = LayerRing(self._reader, [self._spans[index] for index in streamed], buffers)
+        self._checked: set[int] = set()
+        layers = [self._room.places[index].extents for index in streamed]
+        self._layer_bytes = [sum(extent.size_bytes for extent in extents) for extents in layers]
+        self._reader = DirectReader({extent.path for extents in layers for extent in extents})
+        # Threads would go on for ever if nobody released what a failed load leaves behind.
+        self._close = weakref.finalize(self, self._reader.close)
+        self._ring = LayerRing(self._reader, layers, buffers)
 
     @property
-    def embedding(self) -> Tensor:
-        """The embedding table, (V, h)."""
+    def embedding(self) -> Embedding:
+        """The embedding, V rows of h."""
         return self._embedding
 
     @property
@@ -154,37 +165,31 @@ class Streamed:
         """The weights of a layer, until the next one is asked for.
 
         Raises:
-            WeightsUnreadable: The disk failed, or what it brought is damaged.
+            WeightsUnreadable: The disk failed, what it brought is damaged, or a file was changed.
         """
         resident = self._resident.get(index)
         if resident is not None:
-            self._ring.let_go()
             return resident
         try:
-            buffer = self._ring.take(self._places[index], meanwhile)
+            memory = self._ring.memory[self._ring.take(self._places[index], meanwhile)]
         except OSError as error:
             raise WeightsUnreadable(say(_UNREADABLE), details=str(error)) from error
-        memory = self._ring.memory[buffer]
-        try:
-            self._check(index, memory)
-        except PackedFileUnusable as problem:
-            with suppress(OSError):
-                spoil_packed_file(self._packed.path)
-            raise WeightsUnreadable(say(_DAMAGED), details=f"{self._packed.path}: {problem}") from problem
-        if (index, buffer) not in self._dressed:
-            self._dressed[index, buffer] = self._dress(index, memory)
-        return self._dressed[index, buffer]
+        self._check(index, memory)
+        layer = self._room.make(index, memory)
+        # The layer is elsewhere now, and the disk need not wait until it was computed.
+        self._ring.let_go()
+        return layer
 
     @property
     def bytes_by_device(self) -> dict[str, int]:
-        """Bytes of weights held, by device: what stays, and the ring."""
+        """Bytes of weights held, by device: what stays, the ring, and the layer that computes."""
         ring = sum(memory.size_bytes for memory in self._ring.memory)
-        return {"cpu": self._resident_bytes + ring}
+        return {"cpu": self._resident_bytes + ring + self._room.size_bytes}
 
     @property
     def streamed_bytes(self) -> int:
         """Bytes that each forward reads."""
-        return sum(self._spans[index].size_bytes for index in self._places)
+        return sum(self._layer_bytes)
 
     @property
     def disk_read_bytes(self) -> int:
@@ -204,66 +209,64 @@ class Streamed:
         """End the threads and free the weights."""
         self._close()
         self._resident.clear()
-        self._dressed.clear()
         self._ring.memory.clear()
 
-    def _load_outer(self, meanwhile: Meanwhile) -> None:
-        """Norm and head, and the embedding where it is the head."""
-        self._final_norm = self._layout.final_norm(self._packed.bytes_of)
-        section = self._packed.sections.get("head", self._packed.sections["embedding"])
-        memory = self._read(Span(section.offset, section.size_bytes), meanwhile)
-        data = memory.tensor(0, section.size_bytes)
-        check_section(section, data)
-        self._head = self._layout.head(lambda _: data)
-        if "head" not in self._packed.sections:
-            self._embedding = self._layout.dense(section, lambda _: data)
+    def _load_outer(self, refused: dict[str, str], check: Callable[[], None]) -> tuple[str, ...]:
+        """Norm and head, and the embedding where it is the head; what has to be said of the format."""
+        config, types = self._config, self._types
+        self._embedding: Embedding = embedding_rows(self._checkpoint, config)
+        self._head: LinearMap
+        if not types.packed:
+            slots = [slot for slot in outer_slots(config) if config.tied or slot.field != "embedding"]
+            outer = read_slots(self._checkpoint, slots, types.dense, _CPU, lambda size: None, check)
+            self._final_norm = Norm(outer["final_norm"], config.norm_epsilon, config.family.norm_offset)
+            self._head = Linear(outer["embedding"] if config.tied else outer["head"])
+            if config.tied:
+                self._embedding = Table(outer["embedding"])
+            return ()
+        reader = PackedReader(self._source, types, keep_cached=False)
+        parts = reader.read([outer_slots(config)[1], head_slot(config)], check=check)
+        self._final_norm = final_norm_of(config, parts)
+        head = parts[head_slot(config).name]
+        assert isinstance(head, Packed)
+        self._head = PackedLinear(head, terms=2)
+        return format_notes(config, types, refused | reader.refused)
 
-    def _pin(self, index: int, meanwhile: Meanwhile) -> None:
-        memory = self._read(self._spans[index], meanwhile)
-        self._check(index, memory)
-        self._resident[index] = self._dress(index, memory)
+    def _pinned(self, index: int, check: Callable[[], None]) -> LayerWeights:
+        self._verify(matrices_of(layer_slots(self._config, index)), check)
+        if self._types.packed:
+            return load_packed_layer(self._source, self._config, self._types, index, check)
+        dtype, one = self._types.dense, range(index, index + 1)
+        return load_layers(self._checkpoint, self._config, one, dtype, _CPU, check=check)[0]
 
-    def _read(self, span: Span, meanwhile: Meanwhile) -> PageMemory:
-        memory = PageMemory(span.size_bytes)
-        read = self._reader.submit(span.offset, span.size_bytes, memory)
-        while not read.wait(0.01):
-            meanwhile()
-        if read.error is not None:
-            raise WeightsUnreadable(say(_UNREADABLE), details=str(read.error)) from read.error
-        self._resident_bytes += span.size_bytes
-        return memory
+    def _read_vectors(self, check: Callable[[], None]) -> dict[str, Tensor]:
+        slots = [slot for index in range(self._config.layers) for slot in layer_slots(self._config, index)]
+        vectors = [slot for slot in slots if len(slot.shape) == 1]
+        found = PackedReader(self._source, self._types).read(vectors, check=check)
+        return {name: part for name, part in found.items() if isinstance(part, Tensor)}
 
     def _check(self, index: int, memory: PageMemory) -> None:
-        if index not in self._checked:
-            for section in self._layout.layer_sections(index).values():
-                check_section(section, self._bytes_in(memory, index, section))
+        """Nothing is computed of bytes that are not the model's."""
+        for path, file in self._source.files.items():
+            if file.changed:
+                raise WeightsUnreadable(say(_CHANGED, name=path.name))
+        if self._converted is not None and index not in self._checked:
+            for stored, start in self._room.places[index].starts.items():
+                self._compare(self._converted.packed, stored.name, memory.tensor(start, stored.size_bytes))
             self._checked.add(index)
 
-    def _bytes_in(self, memory: PageMemory, index: int, section: Section) -> Tensor:
-        return memory.tensor(section.offset - self._spans[index].offset, section.size_bytes)
+    def _verify(self, slots: list[Slot], check: Callable[[], None]) -> None:
+        """Compare what is about to be read into memory with its checksums."""
+        if self._converted is not None:
+            packed = self._converted.packed
+            for slot in slots:
+                check()
+                self._compare(packed, slot.name, packed.bytes_of(packed.sections[slot.name]))
 
-    def _dress(self, index: int, memory: PageMemory) -> LayerWeights:
-        return self._layout.layer(
-            index,
-            matrix_bytes=lambda section: self._bytes_in(memory, index, section),
-            vector_bytes=lambda section: self._vectors[section.name],
-        )
-
-
-def _span_of(layout: PackedLayout, index: int) -> Span:
-    """Where a layer lies in the file.
-
-    Raises:
-        PackedFileUnusable: Not in one piece, or with a matrix that would have to be converted after each read.
-    """
-    sections = list(layout.layer_sections(index).values())
-    end = sections[0].offset
-    for section in sections:
-        if section.offset != -(-end // ALIGNMENT_BYTES) * ALIGNMENT_BYTES:
-            raise PackedFileUnusable(f"{section.name} does not follow the section before it")
-        end = section.offset + section.size_bytes
-        shape = section.layout.get("shape", ())
-        stored = section.layout.get("dtype")
-        if len(shape) == 2 and stored != str(layout.weight_format.activations).removeprefix("torch."):
-            raise PackedFileUnusable(f"{section.name} is not stored as it is multiplied")
-    return Span(sections[0].offset, end - sections[0].offset)
+    def _compare(self, packed: PackedFile, name: str, data: Tensor) -> None:
+        try:
+            check_section(packed.sections[name], data)
+        except PackedFileUnusable as problem:
+            with suppress(OSError):
+                spoil_packed_file(packed.path)
+            raise WeightsUnreadable(say(_DAMAGED), details=f"{packed.path}: {problem}") from problem

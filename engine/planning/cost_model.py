@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from engine.model.footprint import stored_layer_bytes
+from engine.model.footprint import head_bytes, layer_bytes
 from engine.model.weight_format import WeightFormat
 from engine.planning.expected_tokens import Expectation
 from engine.planning.machine_speeds import MachineSpeeds
@@ -27,8 +27,8 @@ from engine.planning.probes.host_speed import FormatSpeed
 # BENCHMARKS.md, the last one is counted.
 _LAYER_OPERATORS, _FUSED_OPERATORS, _FORWARD_OPERATORS, _LOOP_OPERATORS = 100, 50, 400, 150
 _LAUNCHES = 35
-# What computing with int8 or int4 moves on a GPU, which dequantizes a piece at a time: bytes for each weight, counted
-# from the operators. 16 bits are computed with as they are.
+# What computing with 8 bits or fewer moves on a GPU, which dequantizes a piece at a time: bytes for each weight,
+# counted from the operators. 16 bits are computed with as they are.
 _DEQUANTIZING_TRAFFIC = 20
 _HALF_BYTES = 2
 # Rounds without a draft that an adaptive schedule spends on comparing.
@@ -81,14 +81,14 @@ class TargetCost:
         self._speeds = speeds
         self._plan = plan
         self._layers = config.layers
-        self._format = speeds.host.formats[weights.name]
-        self._layer_bytes = stored_layer_bytes(config, weights)
+        self._format = speeds.host.formats[weights.measured_as]
+        self._layer_bytes = layer_bytes(config, weights, 0)
         self._layer_elements = target.layer_elements
-        self._head_bytes = weights.matrix_bytes(config.vocabulary_size, config.hidden_size)
+        self._head_bytes = head_bytes(config, weights)
         self._head_elements = target.head_elements
         self._cache_bytes = 2 * config.kv_size * weights.cache.itemsize * position
-        self._packed = weights.packing is not None
-        self._dequantized = weights.name in ("int8", "int4")
+        self._packed = weights.packed
+        self._dequantized = weights.packed and weights.measured_as != "bf16"
         self._factor = factor or {}
 
     def forward_s(self, width: int) -> float:
@@ -182,8 +182,8 @@ class DraftCost:
         """
         self._draft = draft
         self._bytes_each = weights.matrix_bytes(1024, 1024) / (1 << 20)
-        self._packed = weights.packing is not None
-        self._format = speeds.host.formats[weights.name]
+        self._packed = weights.packed
+        self._format = speeds.host.formats[weights.measured_as]
         self._speeds = speeds
         self._on_gpu = on_gpu and speeds.gpu is not None
         self._factor = factor

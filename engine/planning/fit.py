@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from engine.errors import Allowed, InvalidOption, OutOfMemory
+from engine.errors import Allowed, OutOfMemory
 from engine.hub.installed import cache_folder
 from engine.kernels import library
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig
 from engine.model.footprint import cache_bytes, weight_bytes
-from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
+from engine.model.weight_format import WeightFormat, weight_format
 from engine.planning.context_range import check_context, default_context
 from engine.planning.footprint import host_footprint
+from engine.planning.format_choice import choose_format, draft_format, quantized_format
 from engine.planning.hardware import available_memory_bytes, process_bytes
 from engine.planning.kernel_table import format_seconds
 from engine.planning.placement_plan import PlacementPlan
@@ -22,11 +23,9 @@ from engine.planning.streaming import least_bytes, plan_streaming, streaming_con
 from engine.planning.thresholds import (
     DEFAULT_CONTEXT,
     HOST_RESERVE_BYTES,
-    SMALL_DRAFT_BYTES,
-    SMALL_MODEL_BYTES,
     SMALLEST_CONTEXT,
 )
-from engine.sentences import either, figure, say
+from engine.sentences import figure, say
 from engine.sizes import readable
 
 # Budgets are set in steps of this.
@@ -34,9 +33,6 @@ _BUDGET_STEP_BYTES = 100_000_000
 # What the process may take more when it is asked again.
 _GROWTH_BYTES = 16 << 20
 _RESIDENT = PlacementPlan()
-# Quantized checkpoints that int4 keeps, to a third of a percent of perplexity: Q4_0's grid is int4's own. 4 bits on
-# another grid (Q4_K, IQ4) lose 1.4 to 1.9 percent in it on the bundled guide, in int8 a tenth.
-_KEPT_BY_INT4 = ("Q4_0",)
 
 
 @dataclass(frozen=True)
@@ -91,7 +87,9 @@ def fit_model(
         plan = on_gpu(weights, context)
         return host_footprint(config, plan, weights, context, taken_bytes, baseline_bytes=0).total
 
-    weights = _choose_weights(config, options.weights, lambda weights: budget - needed(smallest, weights))
+    weights = choose_format(
+        config, options.weights, lambda weights: needed(smallest, weights) <= budget, _seconds_in
+    )
     whole = weight_bytes(config, weights)
     context = wanted
     while context > smallest and needed(context, weights) > budget:
@@ -159,20 +157,6 @@ def _budget_refused(budget_bytes: int, own_bytes: int, needs: str, least_bytes: 
     )
 
 
-def draft_format(exact_bytes: int) -> WeightFormat:
-    """The precision of a draft that runs on the CPU and has weights of this many bytes in float32.
-
-    A draft need not be exact, so a small one takes 16 bits where the kernel library runs them: a third of float32's
-    time, for what costs there is the number of operators. One that is larger than the processor's caches takes what
-    multiplies fastest; 4 bits would cost too many of its guesses.
-    """
-    if exact_bytes <= SMALL_DRAFT_BYTES:
-        return weight_format("bf16" if library.available() is not None else "fp32")
-    seconds = format_seconds(cache_folder())
-    formats = [weight_format(name) for name in ("fp32", "bf16", "int8")]
-    return min(formats, key=lambda format_: seconds[format_.name])
-
-
 def draft_context(config: ModelConfig, options: LoadOptions) -> int:
     """The longest text that a draft will have to read, with a model of this config to draft for or to draft with."""
     return min(options.context or DEFAULT_CONTEXT, config.context_length)
@@ -180,37 +164,23 @@ def draft_context(config: ModelConfig, options: LoadOptions) -> int:
 
 def fit_draft(config: ModelConfig, options: LoadOptions) -> Fit:
     """Choose the precision of a draft that runs on the CPU, for at most the target's context."""
-    weights = draft_format(weight_bytes(config, weight_format("fp32")))
+    weights = draft_weights(weight_bytes(config, weight_format("fp32")), quantized_format(config))
     context = draft_context(config, options)
     return Fit(weights, context, weight_bytes(config, weights), cache_bytes(config, context, weights))
 
 
-def _choose_weights(
-    config: ModelConfig, wanted: str, left_bytes: Callable[[WeightFormat], int]
-) -> WeightFormat:
-    """The format asked for, else the fastest that fits; ``left_bytes`` says what a resident model leaves of memory."""
-    if wanted in FORMAT_NAMES:
-        return weight_format(wanted)
-    if wanted != "auto":
-        raise InvalidOption(
-            say(
-                "There is no weight format {wanted}: choose auto, {names}.",
-                wanted=repr(wanted),
-                names=either(FORMAT_NAMES),
-            )
-        )
-    exact = weight_format("fp32")
-    size = weight_bytes(config, exact)
-    if size <= min(SMALL_MODEL_BYTES, left_bytes(exact)):
-        return exact
-    # 4 bits lose more than can be answered for unasked, so they are for models that fit no other way.
-    names = ("fp32", "bf16", "int8", *(("int4",) if config.quantization in _KEPT_BY_INT4 else ()))
-    candidates = [weight_format(name) for name in names]
-    roomy = [candidate for candidate in candidates if left_bytes(candidate) >= 0]
-    if not roomy:
-        return weight_format("int4")
-    seconds = format_seconds(cache_folder())
-    return min(roomy, key=lambda weights: seconds[weights.name])
+def draft_weights(exact_bytes: int, quantized: WeightFormat | None = None) -> WeightFormat:
+    """The format of a draft on this machine, by its bytes in float32 and what its file is in; see `draft_format`."""
+    return draft_format(exact_bytes, _seconds, library.available() is not None, quantized)
+
+
+def _seconds_in(weights: WeightFormat) -> float:
+    return _seconds()[weights.measured_as]
+
+
+def _seconds() -> Mapping[str, float]:
+    """Of each format's products here."""
+    return format_seconds(cache_folder())
 
 
 def _gigabytes(size_bytes: int) -> str:

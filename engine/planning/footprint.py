@@ -28,8 +28,8 @@ _CHUNK_ROWS = 512
 _TREE_ROWS = 65
 # What torch's own products take beside their operands: code that is paged in with the first of them, and workspaces.
 _DENSE_PRODUCT_BYTES = 24 << 20
-# What the C library keeps of memory that was freed where a packed file was just made: 10 to 30 MB as measured.
-_PACKING_GAPS_BYTES = 20 << 20
+# Pieces of the file on their way into blocks, and what the C library keeps of them.
+_READING_BYTES = 20 << 20
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def host_footprint(
         weights=weight_bytes(replace(config, layers=layers), weights),
         cache=cache_bytes(replace(config, layers=layers), context, weights),
         activations=activation_bytes(config, min(_CHUNK_ROWS, context), min(_TREE_ROWS, context))
-        + (_DENSE_PRODUCT_BYTES if weights.packing is None else _PACKING_GAPS_BYTES),
+        + (_READING_BYTES if weights.packed else _DENSE_PRODUCT_BYTES),
         draft=draft_bytes,
     )
     if plan.kind == "layer-offload":
@@ -92,8 +92,9 @@ def host_footprint(
     each = stored_layer_bytes(config, weights)
     return replace(
         whole,
-        weights=_outer_bytes(config, weights, context) + plan.pinned_layers * each,
-        buffers=plan.buffers * each,
+        weights=head_bytes(config, weights) + plan.pinned_layers * each,
+        # The layer that computes lies beside what the disk brings.
+        buffers=(plan.buffers + 1) * each,
     )
 
 
@@ -113,7 +114,7 @@ def device_footprint(
         weights=plan.device_layers * each,
         cache=cache_bytes(replace(config, layers=cached), context, there),
         activations=activation_bytes(config, min(_CHUNK_ROWS, context), 0)
-        + (0 if weights.packing is None else DEQUANTIZING_BYTES),
+        + (DEQUANTIZING_BYTES if weights.packed else 0),
         buffers=plan.buffers * each,
         draft=draft_bytes,
     )
@@ -121,17 +122,6 @@ def device_footprint(
 
 def device_format(weights: WeightFormat) -> WeightFormat:
     """What layers are on a GPU whose model has this format on the CPU: the same, with activations in 16 bits."""
-    if weights.packing is None:
+    if not weights.packed:
         return weights
     return replace(weights, activations=torch.bfloat16, cache=torch.bfloat16)
-
-
-def _outer_bytes(config: ModelConfig, weights: WeightFormat, context: int) -> int:
-    """What a streamed model holds beside its layers: the head, norms and biases, and rows of the embedding."""
-    row = config.hidden_size * weights.dense.itemsize
-    head = head_bytes(config, weights)
-    if config.tied and weights.packing is None:
-        return head
-    # The embedding is mapped: the row of each token that occurs brings the pages it lies on.
-    rows = min(config.vocabulary_size * row, context * max(row, 4096))
-    return head + rows

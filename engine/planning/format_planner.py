@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 
+from engine.model.converted import streams_as_it_is
 from engine.model.footprint import weight_bytes
-from engine.model.weight_format import WeightFormat, weight_format
+from engine.model.weight_format import WeightFormat
 from engine.planning.cost_model import (
     DraftCost,
     Round,
@@ -16,8 +17,9 @@ from engine.planning.cost_model import (
     streamed_round,
 )
 from engine.planning.expected_tokens import published_expectation
+from engine.planning.format_choice import draft_format
 from engine.planning.hardware_report import HardwareReport
-from engine.planning.machine_speeds import MachineSpeeds, machine_speeds
+from engine.planning.machine_speeds import MachineSpeeds, format_seconds, machine_speeds
 from engine.planning.mode_plan import ORDER, MachinePlan, ModePlan, Wishes
 from engine.planning.model_facts import DraftFacts, TargetFacts
 from engine.planning.placing import (
@@ -43,7 +45,7 @@ from engine.planning.plan_wording import (
     summary,
 )
 from engine.planning.profile import Profile, drafter_key
-from engine.planning.thresholds import DEFAULT_CONTEXT, SMALL_DRAFT_BYTES
+from engine.planning.thresholds import DEFAULT_CONTEXT
 from engine.sentences import say
 
 _PROMPT_CHUNK = 512
@@ -232,11 +234,10 @@ class FormatPlanner:
         yield DraftRoom(host_bytes=int(draft.kept_elements * each) + cache), False
 
     def _choose_draft_format(self, draft: DraftFacts) -> WeightFormat:
-        """As `fit.draft_format` chooses on the machine itself."""
-        if 4 * draft.kept_elements <= SMALL_DRAFT_BYTES:
-            return weight_format("fp32" if self._report.kernels is None else "bf16")
-        formats = [weight_format(name) for name in ("fp32", "bf16", "int8")]
-        return min(formats, key=lambda one: DraftCost(draft, one, self._speeds, False).forward_s(1))
+        """As the machine itself chooses."""
+        seconds = lambda: format_seconds(self._speeds.host)  # noqa: E731
+        kernels = self._report.kernels is not None
+        return draft_format(4 * draft.kept_elements, seconds, kernels, draft.quantized)
 
     def _mode(
         self,
@@ -247,6 +248,10 @@ class FormatPlanner:
         draft: DraftCost | None = None,
         draft_on_gpu: bool = False,
     ) -> ModePlan:
+        if placing.plan.kind == "stream" and not streams_as_it_is(self._target.config, self._weights):
+            no_disk = self._disk_refusal(weight_bytes(self._target.config, self._weights))
+            if no_disk is not None:
+                return ModePlan(name, refusal=no_disk)
         prompt = min(self._wishes.prompt_tokens, placing.context)
         first = cost.prefill_s(prompt, _PROMPT_CHUNK)
         if draft is not None:
@@ -269,14 +274,12 @@ class FormatPlanner:
             draft_device=None if draft is None else (str(gpu) if draft_on_gpu else "cpu"),
         )
 
-    def _disk_refusal(self) -> str | None:
-        """Why the model's files have no room on the disk; None where they have."""
+    def _disk_refusal(self, converted_bytes: int = 0) -> str | None:
+        """Why the model's files, and one of what they are converted to, have no room; None where they have."""
         disk = self._report.disk("models")
         if disk is None:
             return None
-        needed = self._target.missing_bytes
-        if self._weights.packing is not None and self._weights.name not in self._target.packed:
-            needed += weight_bytes(self._target.config, self._weights)
+        needed = self._target.missing_bytes + converted_bytes
         if needed == 0 or needed + _DISK_RESERVE_BYTES <= disk.free_bytes:
             return None
         return no_disk(needed, disk.free_bytes)

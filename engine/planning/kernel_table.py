@@ -2,11 +2,12 @@
 
 The file lies in the cache folder under a hash of the hardware and of the kernel library. Two things are read from it:
 which instruction set multiplies a format at a width, and which format is fastest. The stand-in for a model is one
-matrix in enough copies that no cache holds them.
+matrix in enough copies that no cache holds them. What was measured while other programs kept the machine busy is
+measured again by the next that wants it, and the best of both is kept.
 
 Instruction sets stand in for each other only where they give the same bits, so that a table that was measured on a
-busy machine costs time and changes no token. In int8 and int4 all do but the portable one; in bf16 those that
-multiply activations in float32 do, and those that round them to bfloat16 do not (AMX and AVX-512 add in another
+busy machine costs time and changes no token. In blocks of 8 bits and fewer all do but the portable one; in bf16 those
+that multiply activations in float32 do, and those that round them to bfloat16 do not (AMX and AVX-512 add in another
 order), so that there the highest is always taken.
 """
 
@@ -19,16 +20,18 @@ import platform
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from engine.kernels import library
-from engine.kernels.packing import Packed
-from engine.model.linear import Linear
+from engine.model.linear import Linear, PackedLinear
+from engine.model.packed_loader import pack
 from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
 from engine.planning.hardware import usable_cores
+from engine.planning.probes.other_work import OtherWork
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 # A format is judged by plain decoding and by a width that verification uses.
@@ -36,11 +39,11 @@ FORMAT_WIDTHS = (1, 16)
 TORCH = "torch"
 
 _INTEGER_SETS = ("avx2", "avxvnni", "avx512vnni", "amx", "dotprod", "i8mm")
-_SAME_RESULTS = {"int8": (_INTEGER_SETS,), "int4": (_INTEGER_SETS,), "bf16": (("avx2", "avx512vnni"),)}
+_SAME_RESULTS = {"q8_0": (_INTEGER_SETS,), "q4_k_m": (_INTEGER_SETS,), "bf16": (("avx2", "avx512vnni"),)}
 # What a set runs where it brings nothing of its own.
 _BORROWED = {
-    "int8": {"avx512bf16": "avx512vnni"},
-    "int4": {"avx512bf16": "avx512vnni"},
+    "q8_0": {"avx512bf16": "avx512vnni"},
+    "q4_k_m": {"avx512bf16": "avx512vnni"},
     "bf16": {"avxvnni": "avx2"},
 }
 # Another set than the highest must be faster by more than runs differ.
@@ -49,6 +52,7 @@ _ROWS, _COLUMNS = 2048, 2048
 _COPIES_BYTES = 96 << 20
 _FEWEST_RUNS, _MOST_RUNS, _RUNS_S = 5, 60, 0.03
 _FILE_NAME = "kernel-table.json"
+_BUSY = "measured-busy"
 
 # Seconds of one product by width and instruction set (or torch), of one format.
 Row = dict[int, dict[str, float]]
@@ -57,7 +61,7 @@ Row = dict[int, dict[str, float]]
 def candidates(name: str) -> tuple[str, ...]:
     """The instruction sets to choose from for a format, the highest last; ``("torch",)`` where torch multiplies."""
     highest = library.available()
-    if highest is None or weight_format(name).packing is None:
+    if highest is None or not weight_format(name).packed:
         return (TORCH,)
     own = _BORROWED[name].get(highest, highest)
     sets = library.instruction_sets()
@@ -78,12 +82,17 @@ def measured_rows(
         names: Of the formats.
         check: Called often; raises to cancel.
     """
-    kept = kept_rows(cache_folder)
+    kept, doubtful = kept_rows(cache_folder), _measured_busy(cache_folder)
     wanted = tuple(names)
-    fresh = {name: _measure(name, check) for name in wanted if name not in kept}
+    fresh: dict[str, Row] = {}
+    for name in wanted:
+        if name not in kept or name in doubtful:
+            others = OtherWork()
+            fresh[name] = _best(_measure(name, check), kept.get(name))
+            doubtful = doubtful | {name} if others.busy else doubtful - {name}
     if fresh:
         with suppress(OSError):  # a cache that cannot be kept is measured again
-            _keep(cache_folder, kept | fresh)
+            _keep(cache_folder, kept | fresh, doubtful)
     return {name: (kept | fresh)[name] for name in wanted}
 
 
@@ -136,7 +145,7 @@ def describe(cache_folder: Path) -> str:
     """What the table chose, in a line for people."""
     parts = []
     for name, row in kept_rows(cache_folder).items():
-        if weight_format(name).packing is not None:
+        if weight_format(name).packed:
             others = [f"{one} at {width} tokens" for width, one in choices(name, row).items()]
             parts.append(", ".join([f"{name} {candidates(name)[-1]}", *others]))
     return "; ".join(parts) or "not measured yet; the first load of a large model measures it"
@@ -150,10 +159,12 @@ def prefer_fastest(chosen: WeightFormat, cache_folder: Path, check: Callable[[],
         cache_folder: Where the table is kept.
         check: Called often while measuring; raises to cancel.
     """
-    if len(candidates(chosen.name)) > 1:
-        found = choices(chosen.name, measured_rows(cache_folder, (chosen.name,), check)[chosen.name])
-        for width in WIDTHS:
-            library.prefer(chosen.name, width, found.get(width))
+    name = chosen.measured_as
+    if chosen.packed and len(candidates(name)) > 1:
+        found = choices(name, measured_rows(cache_folder, (name,), check)[name])
+        for kind in chosen.kinds:
+            for width in WIDTHS:
+                library.prefer(kind, width, found.get(width))
 
 
 def hardware_key() -> str:
@@ -166,11 +177,28 @@ def hardware_key() -> str:
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
 
 
-def _keep(cache_folder: Path, rows: dict[str, Row]) -> None:
+def _measured_busy(cache_folder: Path) -> frozenset[str]:
+    """The formats whose rows were measured on a busy machine."""
+    try:
+        return frozenset(json.loads((cache_folder / _FILE_NAME).read_text(encoding="utf-8"))[_BUSY])
+    except (OSError, ValueError, KeyError, TypeError):
+        return frozenset()
+
+
+def _best(fresh: Row, before: Row | None) -> Row:
+    if before is None:
+        return fresh
+    return {
+        width: {one: min(seconds, before[width].get(one, seconds)) for one, seconds in cell.items()}
+        for width, cell in fresh.items()
+    }
+
+
+def _keep(cache_folder: Path, rows: dict[str, Row], busy: Iterable[str]) -> None:
     cache_folder.mkdir(parents=True, exist_ok=True)
     path = cache_folder / _FILE_NAME
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
-    unfinished.write_text(json.dumps({hardware_key(): rows}), encoding="utf-8")
+    unfinished.write_text(json.dumps({hardware_key(): rows, _BUSY: sorted(busy)}), encoding="utf-8")
     unfinished.replace(path)
 
 
@@ -191,11 +219,11 @@ def _measure(name: str, check: Callable[[], None]) -> Row:
             for one in candidates(name):
                 check()
                 if one != TORCH:
-                    library.prefer(name, width, one)
+                    library.prefer(measured.matrix_kind(_COLUMNS), width, one)
                 row[width][one] = _seconds(products, tokens)
         finally:
-            if measured.packing is not None:
-                library.prefer(name, width, None)
+            if measured.packed:
+                library.prefer(measured.matrix_kind(_COLUMNS), width, None)
     return row
 
 
@@ -215,12 +243,7 @@ def _seconds(products: list[Callable[[Tensor], Tensor]], tokens: Tensor) -> floa
 def _products(measured: WeightFormat, weight: Tensor) -> list[Callable[[Tensor], Tensor]]:
     """The product with each of several copies of a matrix."""
     copies = range(max(1, _COPIES_BYTES // measured.matrix_bytes(*weight.shape)))
-    packing = measured.packing
-    if packing is None:
+    if not measured.packed:
         return [Linear(weight.to(measured.dense, copy=True)) for _ in copies]
-    packed = packing.pack(weight)
-
-    def product(copy: Packed) -> Callable[[Tensor], Tensor]:
-        return lambda tokens: packing.matmul(copy, tokens, None)
-
-    return [product(Packed(packed.data.clone(), packed.rows, packed.columns)) for _ in copies]
+    packed = pack(weight, measured.matrix_kind(weight.shape[1]))
+    return [PackedLinear(replace(packed, data=packed.data.clone())) for _ in copies]

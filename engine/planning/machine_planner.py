@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from math import inf
 
-from engine.errors import InvalidOption
-from engine.model.footprint import weight_bytes
-from engine.model.weight_format import FORMAT_NAMES, weight_format
+from engine.model.weight_format import WeightFormat
 from engine.planning.context_range import check_context
 from engine.planning.device_fit import check_layers
+from engine.planning.format_choice import choose_format
 from engine.planning.format_planner import FormatPlanner
 from engine.planning.hardware_report import HardwareReport
 from engine.planning.mode_plan import ORDER, MachinePlan, Wishes
 from engine.planning.model_facts import DraftFacts, TargetFacts
-from engine.planning.placing import Room, read_room
+from engine.planning.placing import DraftRoom, Places, read_room
 from engine.planning.profile import Profile
-from engine.planning.thresholds import SMALL_MODEL_BYTES
-from engine.sentences import either, say
-
-_AUTO = "auto"
 
 
 def plan_machine(
@@ -49,43 +45,19 @@ def plan_machine(
     check_layers(wishes.gpu_layers)
     room = read_room(report, wishes.ram_budget_bytes, wishes.vram_budget_bytes)
 
-    def plan(name: str) -> MachinePlan:
-        weights = weight_format(name)
-        planner = FormatPlanner(report, target, draft, wishes, profiles(name), room, weights)
+    def fits(weights: WeightFormat) -> bool:
+        places, alone = Places(config, weights, room, wishes.context, wishes.gpu_layers), DraftRoom()
+        if places.resident(alone) is not None:
+            return True
+        return room.gpu is not None and bool(places.offloaded(alone) or places.copied(alone))
+
+    def plan(weights: WeightFormat) -> MachinePlan:
+        planner = FormatPlanner(report, target, draft, wishes, profiles(weights.name), room, weights)
         return planner.plan(runnable)
 
-    best = max(map(plan, _formats(target, wishes.weights, room)), key=_worth)
-    if wishes.weights == _AUTO and not _worth(best)[1]:
-        # 4 bits lose more than can be answered for unasked, so they are for models that fit no other way.
-        return max(best, plan("int4"), key=_worth)
-    return best
+    def seconds(weights: WeightFormat) -> float:
+        planned = plan(weights)
+        best = None if planned.chosen is None else planned.mode(planned.chosen).tokens_per_second
+        return 1.0 / best if best else inf
 
-
-def _worth(plan: MachinePlan) -> tuple[bool, bool, float]:
-    """A format is worth what its best mode is predicted to do, and more if nothing has to be streamed."""
-    if plan.chosen is None:
-        return False, False, 0.0
-    best = plan.mode(plan.chosen)
-    return True, not best.disk_bytes_per_round, best.tokens_per_second or 0.0
-
-
-def _formats(target: TargetFacts, wanted: str, room: Room) -> tuple[str, ...]:
-    """The formats to choose from."""
-    if wanted in FORMAT_NAMES:
-        return (wanted,)
-    if wanted != _AUTO:
-        raise InvalidOption(
-            say(
-                "There is no weight format {wanted}: choose auto, {names}.",
-                wanted=repr(wanted),
-                names=either(FORMAT_NAMES),
-            )
-        )
-    exact_bytes = weight_bytes(target.config, weight_format("fp32"))
-    if exact_bytes <= min(SMALL_MODEL_BYTES, room.host_bytes // 2):
-        return ("fp32",)
-    device = 0 if room.gpu is None or room.gpu.unified else room.gpu_bytes
-    formats = ("fp32", "bf16", "int8")
-    room_bytes = room.host_bytes + device
-    roomy = [name for name in formats if weight_bytes(target.config, weight_format(name)) <= room_bytes]
-    return tuple(roomy) or ("int4",)
+    return plan(choose_format(config, wishes.weights, fits, seconds))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.model.weight_format import weight_format
 from engine.planning.hardware_report import HardwareReport
+from engine.planning.kernel_table import FORMAT_WIDTHS, matrix_size
 from engine.planning.probes.graphics import Gpu
 from engine.planning.probes.graphics_speed import GpuSpeed
 from engine.planning.probes.host_speed import FormatSpeed, HostSpeed
 
 # A modest laptop, for a machine that was not measured yet: orders come out right, figures do not.
 _ASSUMED_BYTES_PER_S = 25e9
-_ASSUMED_PRODUCTS_PER_S = {"fp32": 20e9, "bf16": 30e9, "int8": 50e9, "int4": 50e9}
+_ASSUMED_PRODUCTS_PER_S = {"fp32": 20e9, "bf16": 30e9, "q8_0": 50e9, "q4_k_m": 50e9}
 _ASSUMED_OPERATOR_S = 4e-6
 _ASSUMED_GPU = GpuSpeed(200e9, 2e12, 10e-6, 6e9)
 _ASSUMED_DISK_BYTES_PER_S = {"spinning": 120e6, "network": 100e6}
@@ -48,6 +50,16 @@ def machine_speeds(report: HardwareReport, gpu: Gpu | None) -> MachineSpeeds:
     own = None if gpu is None else speeds.gpus.get(gpu.device, _ASSUMED_GPU)
     read = speeds.disks.get("models", speeds.disks.get("cache", assumed_disk))
     return MachineSpeeds(speeds.host, own, read, True)
+
+
+def format_seconds(host: HostSpeed) -> dict[str, float]:
+    """Seconds of each format's products at the widths that count, as `kernel_table.format_seconds` has them."""
+    rows, columns = matrix_size()
+    found = {}
+    for name, speed in host.formats.items():
+        size = weight_format(name).matrix_bytes(rows, columns)
+        found[name] = sum(speed.seconds(size, width * rows * columns) for width in FORMAT_WIDTHS)
+    return found
 
 
 def _assumed_host(report: HardwareReport) -> HostSpeed:

@@ -9,7 +9,7 @@ import torch
 
 from engine.messages import MemoryPlace, MemoryShare
 from engine.model.config import ModelConfig
-from engine.model.footprint import stored_layer_bytes
+from engine.model.footprint import layer_bytes
 from engine.model.weight_format import WeightFormat
 from engine.planning.footprint import Footprint, device_footprint, host_footprint
 from engine.planning.hardware import available_memory_bytes, free_device_bytes, process_bytes
@@ -94,7 +94,7 @@ def memory_places(
     places.append(MemoryPlace("ram", memory.total, (*_shares(here, kept), others)))
     if plan.kind == "stream":
         read = layers - plan.pinned_layers
-        streamed = MemoryShare("weights", read * stored_layer_bytes(config, weights), read)
+        streamed = MemoryShare("weights", read * layer_bytes(config, weights, 0), read)
         places.append(MemoryPlace("disk", 0, (streamed,)))
     return tuple(places)
 

@@ -11,7 +11,8 @@ from engine.drafting.head_layout import HeadLayout, read_layout
 from engine.errors import WeightsMissing
 from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import weight_bytes
-from engine.model.weight_format import FORMAT_NAMES, weight_format
+from engine.model.weight_format import WeightFormat, weight_format
+from engine.planning.format_choice import quantized_format
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.checkpoint_outline import CheckpointOutline
 from engine.weights.draft_kind import draft_kind
@@ -28,14 +29,12 @@ class TargetFacts:
         name: What to call it.
         config: Its config.
         missing_bytes: What has to be downloaded first; 0 where its weights are here.
-        packed: Formats of which there is a packed file beside it.
         digest: Names its weights in what was measured; empty where they are not here.
     """
 
     name: str
     config: ModelConfig
     missing_bytes: int = 0
-    packed: tuple[str, ...] = ()
     digest: str = ""
 
     @property
@@ -69,6 +68,7 @@ class DraftFacts:
         cache_elements: Keys and values of one token.
         context_length: Its longest text.
         digest: Names its weights in what was measured.
+        quantized: What its file is in, where that is quantized.
     """
 
     name: str
@@ -80,6 +80,7 @@ class DraftFacts:
     cache_elements: int
     context_length: int
     digest: str = ""
+    quantized: WeightFormat | None = None
 
 
 def target_facts(name: str, path: Path) -> TargetFacts:
@@ -97,8 +98,7 @@ def target_facts(name: str, path: Path) -> TargetFacts:
         return TargetFacts(
             name, config, missing_bytes=outline.size_bytes or weight_bytes(config, _EXACT) // 2
         )
-    packed = tuple(one for one in FORMAT_NAMES if checkpoint.packed_path(one).is_file())
-    return TargetFacts(name, read_config(checkpoint), packed=packed, digest=checkpoint.digest())
+    return TargetFacts(name, read_config(checkpoint), digest=checkpoint.digest())
 
 
 def draft_facts(name: str, folder: Path, target: ModelConfig) -> DraftFacts:
@@ -126,6 +126,7 @@ def model_draft_facts(facts: TargetFacts) -> DraftFacts:
         cache_elements=2 * config.layers * config.kv_size,
         context_length=config.context_length,
         digest=facts.digest,
+        quantized=quantized_format(config),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from engine.errors import InvalidOption
 from engine.hub.installed import paired_draft
 from engine.messages import LoadOptions, Plan
+from engine.model.weight_format import FORMAT_NAMES
 from engine.modes import MODES
 from engine.planning.mode_plan import MachinePlan, ModePlan
 from engine.planning.outlook import Outlook
@@ -113,8 +114,10 @@ def settle(options: LoadOptions, outlook: Outlook | None) -> LoadOptions:
         # A draft that is not used takes memory for nothing.
         settled = replace(settled, draft=None)
     placement = _mode(outlook.plan, chosen)
-    if placement is not None and placement.placement is not None and placement.placement.device_layers:
-        # What is loaded onto a GPU was planned in this format; for the host alone loading chooses it.
+    on_gpu = placement is not None and placement.placement is not None and placement.placement.device_layers
+    if on_gpu and outlook.plan.weights in FORMAT_NAMES:
+        # What is loaded onto a GPU was planned in this format; for the host alone, and what stays as its file has it,
+        # loading chooses by the same rule.
         settled = replace(settled, weights=outlook.plan.weights)
     return settled
 

@@ -8,8 +8,9 @@ from engine.model.weight_format import WeightFormat
 from engine.planning.footprint import host_footprint
 from engine.planning.placement_plan import PlacementPlan
 
-# One layer computes while the next is read. A third buffer would hide what is left of the time between two forwards,
-# but a layer that stays in its place saves the whole of its reading in every forward.
+# One layer computes where it was made, and the next is read meanwhile; with a second buffer the disk does not wait
+# while a layer is made. A third would hide what is left of the time between two forwards, but a layer that stays in its
+# place saves the whole of its reading in every forward.
 BUFFERS = 2
 # Of the budget, for a context that was not asked for: beyond it a layer that stays is worth more.
 _CACHE_SHARE = 8
@@ -33,15 +34,17 @@ def plan_streaming(
     spare = budget_bytes - least_bytes(config, weights, context, draft_bytes)
     if spare < 0:
         return None
-    buffers = min(BUFFERS, config.layers)
+    each = stored_layer_bytes(config, weights)
+    buffers = min(1 + spare // each, BUFFERS, config.layers)
+    spare -= (buffers - 1) * each
     # With as many buffers as streamed layers these would be in memory as well, and be read again all the same.
-    pinned = min(spare // stored_layer_bytes(config, weights), max(0, config.layers - buffers - 1))
+    pinned = min(spare // each, max(0, config.layers - buffers - 1))
     return PlacementPlan("stream", pinned_layers=pinned, buffers=buffers)
 
 
 def least_bytes(config: ModelConfig, weights: WeightFormat, context: int, draft_bytes: int = 0) -> int:
     """What streaming needs at least, beside the process's baseline."""
-    least = PlacementPlan("stream", buffers=min(BUFFERS, config.layers))
+    least = PlacementPlan("stream", buffers=1)
     return host_footprint(config, least, weights, context, draft_bytes, baseline_bytes=0).total
 
 

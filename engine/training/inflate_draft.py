@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from engine.errors import ConfigInvalid, InvalidOption, TensorMismatch, UnsupportedModel, WeightsMissing
 from engine.model.config import ModelConfig, read_config
@@ -92,7 +91,7 @@ def inflate_draft(
         wide = widening.shape(rule, extents)
         planned.append(Planned(name, wide, torch.float32 if len(wide) == 1 else dtype))
     begin_folder(folder, out)
-    write_shards(out, planned, (widening.widen(rules[name], _tensor(file, name)) for name in rules))
+    write_shards(out, planned, (widening.widen(rules[name], file.tensor(name)) for name in rules))
     write_config(
         out,
         {
@@ -183,10 +182,3 @@ def _like(small: Extents, target: ModelConfig) -> Extents:
             f"{target.hidden_size} channels: inflate the draft of the model that the target was made from."
         )
     return large
-
-
-def _tensor(file: SafetensorsFile, name: str) -> Tensor:
-    whole = torch.empty(file.entries[name].shape, dtype=file.dtype(name))
-    with file.open() as handle:
-        file.read_into(handle, name, whole, 0)
-    return whole

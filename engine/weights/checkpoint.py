@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 from collections.abc import Callable, Iterator, Sequence
-from io import BufferedReader
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
-from engine.errors import ConfigInvalid, ModelNotFound, WeightsCorrupt, WeightsMissing
+from engine.errors import ConfigInvalid, ModelNotFound, UnsupportedModel, WeightsCorrupt, WeightsMissing
 from engine.gguf.files import find_gguf, gguf_name
 from engine.gguf.model import read_gguf
+from engine.gguf.stored_tensor import PLAIN, StoredTensor, TensorTypes
 from engine.sentences import mark, say
+from engine.weights.pieces import Piece, read_pieces
 from engine.weights.safetensors_file import SafetensorsFile
-
-#: Bytes read between two looks at the cancel flag: 16 MB take 160 ms from a disk of 100 MB/s.
-SLICE_BYTES = 16 * 2**20
+from engine.weights.values import values
+from engine.weights.watched_file import WatchedFile
 
 SINGLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"
@@ -38,8 +38,12 @@ _NO_WEIGHTS = mark(
 )
 
 
+# Of each file's identity: this many places, and what is read at each.
+_PROBES, _PROBE_BYTES = 16, 64
+
+
 class WeightsFile(Protocol):
-    """One file of a checkpoint: what it holds, and explicit reads of its bytes."""
+    """One file of a checkpoint: what it holds, and where."""
 
     path: Path
     size_bytes: int
@@ -53,24 +57,12 @@ class WeightsFile(Protocol):
         """The shape of a tensor."""
         ...
 
-    def dtype(self, name: str) -> torch.dtype:
-        """What a tensor is read as; raises UnsupportedModel where it cannot be."""
-        ...
-
-    def stored_bytes(self, name: str) -> int:
-        """Bytes of a tensor in the file."""
+    def stored(self, name: str) -> StoredTensor:
+        """Where a tensor lies; raises UnsupportedModel where its type cannot be read."""
         ...
 
     def identity(self) -> str:
-        """Text that differs between two models."""
-        ...
-
-    def open(self) -> BufferedReader:
-        """The file, opened for `read_into`."""
-        ...
-
-    def read_into(self, file: BufferedReader, name: str, target: Tensor, first_row: int) -> None:
-        """Read as many rows as a contiguous target on the CPU has, in the tensor's `dtype`."""
+        """What the file says of itself."""
         ...
 
 
@@ -86,8 +78,10 @@ class Checkpoint:
         from_gguf: Whether the config comes from a GGUF file's metadata, and not from config.json.
         generation_config: generation_config.json, or what a GGUF file has of it; empty where there is none.
         architecture: ``architectures[0]`` of the config.
-        quantization: What most of the weights are stored as, such as Q4_K; None for plain numbers.
+        quantization: What a GGUF file calls its mixture of types, such as Q4_K_M; None for plain numbers.
         names: The names of all tensors.
+        types: Their element types, numbers of GGUF's; those that cannot be read are left out.
+        files: The weights files by their paths.
         size_bytes: Size of all weights files.
 
     Raises:
@@ -126,7 +120,16 @@ class Checkpoint:
         for file in self._files:
             self._file_of.update(dict.fromkeys(file.names, file))
         self.names = frozenset(self._file_of)
+        self.types = self._types()
+        self.files = {file.path: WatchedFile(file.path) for file in self._files}
         self.size_bytes = sum(file.size_bytes for file in self._files)
+
+    def _types(self) -> TensorTypes:
+        found = TensorTypes()
+        for name in self.names:
+            with suppress(UnsupportedModel):
+                found[name] = self.stored(name).kind
+        return found
 
     def packed_path(self, weights: str) -> Path:
         """Where the model's weights in a packed format are kept, beside it."""
@@ -136,57 +139,72 @@ class Checkpoint:
         """The shape of a tensor; KeyError when there is none of this name."""
         return self._file_of[name].shape(name)
 
-    def dtype(self, name: str) -> torch.dtype:
-        """What a tensor is read as. Raises UnsupportedModel for one that is not floating point."""
-        return self._file_of[name].dtype(name)
+    def stored(self, name: str) -> StoredTensor:
+        """Where a tensor lies. Raises UnsupportedModel for one of a type that cannot be read."""
+        return self._file_of[name].stored(name)
 
     def stored_bytes(self, name: str) -> int:
         """Bytes of a tensor in its file."""
-        return self._file_of[name].stored_bytes(name)
+        return self.stored(name).size_bytes
+
+    @property
+    def changed(self) -> bool:
+        """Whether a weights file was written to or replaced since it was opened here."""
+        return any(file.changed for file in self.files.values())
 
     def tensor(self, name: str) -> Tensor:
-        """Read one whole tensor, in the type it is read as."""
-        whole = torch.empty(self.shape(name), dtype=self.dtype(name))
-        file = self._file_of[name]
-        with file.open() as handle:
-            file.read_into(handle, name, whole, 0)
+        """Read one whole tensor: plain numbers in their own type, others in float32."""
+        stored = self.stored(name)
+        whole = torch.empty(stored.shape, dtype=PLAIN.get(stored.kind, torch.float32))
+        for _ in self.read(name, whole, lambda: None):
+            pass
         return whole
 
     def read(self, name: str, target: Tensor, check: Callable[[], None]) -> Iterator[int]:
-        """Copy a tensor into ``target``, slice by slice, converting the element type.
+        """Copy a tensor into ``target``, piece by piece, converting the element type.
 
         Args:
             name: The tensor.
             target: Of the tensor's shape, any floating type, any device; may be a slice of a larger one.
-            check: Called before each slice; raises to cancel.
+            check: Called before each piece; raises to cancel.
 
         Yields:
-            Bytes read from the file, once per slice.
+            Bytes read from the file, once per piece.
         """
-        file, shape, dtype = self._file_of[name], self.shape(name), self.dtype(name)
-        rows, stored = shape[0], self.stored_bytes(name)
-        # A quantized tensor is larger in memory than in its file.
-        row_bytes = max(stored, math.prod(shape) * dtype.itemsize) // max(1, rows)
-        step = max(1, min(rows, SLICE_BYTES // max(1, row_bytes)))
-        direct = target.dtype == dtype and target.device.type == "cpu" and target.is_contiguous()
-        buffer = None if direct else torch.empty((step, *shape[1:]), dtype=dtype)
-        with file.open() as handle:
-            for start in range(0, rows, step):
-                check()
-                part = target[start : start + step]
-                piece = part if buffer is None else buffer[: len(part)]
-                file.read_into(handle, name, piece, start)
-                if buffer is not None:
-                    part.copy_(piece)
-                yield stored * (start + len(part)) // rows - stored * start // rows
+        stored = self.stored(name)
+        rows = target if target.dim() > 1 else target[None]
+        for piece in read_pieces(self.files, [stored], check):
+            rows[piece.first : piece.first + piece.count].copy_(piece_values(piece))
+            yield piece.raw.nbytes
 
     def digest(self) -> str:
-        """A hash of the config and of what tells every file from others: the key of what is cached."""
+        """A hash of the config and of what tells every file from others: the key of what is cached.
+
+        The system's own marks and a few places all over the file count beside what it says of itself: a file of other
+        weights may have the same head and the same size.
+        """
         digest = hashlib.sha256(json.dumps(self.config, sort_keys=True).encode())
         for file in self._files:
-            digest.update(f"{file.path.name} {file.size_bytes} ".encode())
+            watched = self.files[file.path]
+            probe = bytearray(_PROBE_BYTES)
+            digest.update(f"{file.path.name} {watched.stamp} ".encode())
             digest.update(file.identity().encode())
+            last = max(0, file.size_bytes - _PROBE_BYTES)
+            for place in range(_PROBES if last else 0):
+                watched.read([(last * (place + 1) // _PROBES, memoryview(probe))])
+                digest.update(probe)
         return digest.hexdigest()
+
+
+def piece_values(piece: Piece) -> Tensor:
+    """What rows of a tensor stand for, in Hugging Face's order: (rows, columns) float32, or plain as they are."""
+    stored = piece.stored
+    found = values(stored.kind, piece.raw, stored.columns)
+    # A vector is one row, and its numbers are what was interleaved.
+    order = stored.row_map(piece.count if len(stored.shape) > 1 else stored.columns)
+    if order is not None:
+        found = found[order.long()] if len(stored.shape) > 1 else found[:, order.long()]
+    return found.float() + stored.offset if stored.offset else found
 
 
 def read_config_file(folder: Path) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import ModelNotFound
+from engine.gguf.stored_tensor import TensorTypes
 from engine.sentences import say
 from engine.weights.checkpoint import INDEX, architecture_of, read_config_file
 
@@ -22,7 +23,8 @@ class CheckpointOutline:
         config: config.json as it is.
         architecture: ``architectures[0]`` of it.
         from_gguf: False: config.json is what it reads.
-        quantization: None: an outline says nothing of it.
+        quantization: What the index says of a quantized file that is to be fetched, such as Q4_K_M; None without.
+        types: Empty: an outline knows of no tensor's.
         names: The names of all tensors as the index lists them; empty without one.
         size_bytes: Size of all weights files: of those that are there, else what the index says; None where neither
             says.
@@ -43,9 +45,11 @@ class CheckpointOutline:
         self.folder = folder
         self.config = read_config_file(folder)
         self.from_gguf = False
-        self.quantization: str | None = None
         self.architecture = architecture_of(self.config)
+        self.types = TensorTypes()
         index = _read_index(folder)
+        said = _metadata(index).get("quantization")
+        self.quantization = said if isinstance(said, str) else None
         weights = index.get("weight_map")
         self.names = frozenset(map(str, weights)) if isinstance(weights, dict) else frozenset()
         self.size_bytes = _size_there(folder) or _size_said(index)
@@ -63,7 +67,11 @@ def _size_there(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.glob("*.safetensors"))
 
 
-def _size_said(index: dict[str, Any]) -> int | None:
+def _metadata(index: dict[str, Any]) -> dict[str, Any]:
     metadata = index.get("metadata")
-    size = metadata.get("total_size") if isinstance(metadata, dict) else None
+    return metadata if isinstance(metadata, dict) else {}
+
+
+def _size_said(index: dict[str, Any]) -> int | None:
+    size = _metadata(index).get("total_size")
     return size if isinstance(size, int) and size > 0 else None

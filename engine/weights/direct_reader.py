@@ -1,4 +1,4 @@
-"""Ranges of a file, read past the page cache by threads into memory of one's own.
+"""Ranges of files, read past the page cache by threads into memory of one's own.
 
 What is read once for each forward would only push other pages out of the system's cache, and its copy would be
 memory that nobody planned. So the file is opened with O_DIRECT where the system and the file system know it; elsewhere
@@ -12,6 +12,7 @@ import os
 import sys
 import threading
 from collections import deque
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import FileIO
 from pathlib import Path
@@ -19,14 +20,28 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from engine.weights.packed_file import ALIGNMENT_BYTES
-
+ALIGNMENT_BYTES = 4096
+"""Where direct reads begin, in a file and in memory."""
 BLOCK_BYTES = 4 << 20
 """Of one request: large enough that a disk is at its full speed, and read within a fifth of a second by one that
 brings 20 MB/s, so that nothing waits long for a request to end."""
 REQUESTS = 2
 """Requests in flight, each with a thread. While one is copied or waits for its thread the other keeps the disk busy;
 the system cuts both into pieces of some hundred kB and queues these, so that more of them bring no more."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """Bytes of a file; the offset is a multiple of 4096."""
+
+    path: Path
+    offset: int
+    size_bytes: int
+
+    @property
+    def whole_bytes(self) -> int:
+        """Bytes in memory, where the next extent begins on a page too."""
+        return -(-self.size_bytes // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 
 class PageMemory:
@@ -83,61 +98,70 @@ class PendingRead:
 @dataclass(frozen=True)
 class _Block:
     read: PendingRead
+    path: Path
     offset: int
     needed_bytes: int
     target: memoryview
 
 
 class DirectReader:
-    """Reads ranges of one file in the order in which they were asked for.
+    """Reads ranges of some files in the order in which they were asked for.
 
     Args:
-        path: The file.
+        paths: The files.
 
     Attributes:
         read_bytes: What was read so far.
-        direct: Whether the page cache is passed by.
+        direct: The files at which the page cache is passed by.
 
     Raises:
-        OSError: It cannot be opened.
+        OSError: One cannot be opened.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, paths: Iterable[Path]) -> None:
+        paths = tuple(paths)
         self.read_bytes = 0
-        self.direct = hasattr(os, "O_DIRECT") and _opens_direct(path)
+        self.direct = frozenset(path for path in paths if _opens_direct(path))
         self._blocks: deque[_Block] = deque()
         self._changed = threading.Condition()
         self._closing = False
-        self._files = [self._open() for _ in range(REQUESTS)]
+        self._files = [{path: self._open(path) for path in paths} for _ in range(REQUESTS)]
         self._threads = [
-            threading.Thread(target=self._run, args=(file,), name="tenon-reader", daemon=True)
-            for file in self._files
+            threading.Thread(target=self._run, args=(files,), name="tenon-reader", daemon=True)
+            for files in self._files
         ]
         for thread in self._threads:
             thread.start()
 
-    def submit(self, offset: int, size_bytes: int, memory: PageMemory) -> PendingRead:
-        """Begin to read a range.
+    def submit(self, extents: Sequence[Extent], memory: PageMemory) -> PendingRead:
+        """Begin to read extents, each to where the whole pages of those before it end.
 
         Args:
-            offset: In the file; a multiple of 4096.
-            size_bytes: As many, into the front of the memory. What follows in the last page may be overwritten.
-            memory: Nobody else's until the read is over.
+            extents: What is read.
+            memory: Nobody else's until the read is over. What follows in an extent's last page may be overwritten.
 
         Raises:
             OSError: The reader was closed.
         """
-        starts = range(0, size_bytes, BLOCK_BYTES)
-        read = PendingRead(size_bytes, len(starts))
+        parts: list[tuple[Extent, int, memoryview]] = []
+        begin = 0
+        for extent in extents:
+            place = memory.view[begin : begin + extent.whole_bytes]
+            parts += [
+                (extent, start, place[start : start + BLOCK_BYTES])
+                for start in range(0, extent.size_bytes, BLOCK_BYTES)
+            ]
+            begin += extent.whole_bytes
+        read = PendingRead(sum(extent.size_bytes for extent in extents), len(parts))
         blocks = [
             _Block(
                 read,
-                offset + start,
-                min(BLOCK_BYTES, size_bytes - start),
-                memory.view[start : min(start + BLOCK_BYTES, len(memory.view))],
+                extent.path,
+                extent.offset + start,
+                min(BLOCK_BYTES, extent.size_bytes - start),
+                target,
             )
-            for start in starts
+            for extent, start, target in parts
         ]
         with self._changed:
             if self._closing:
@@ -165,23 +189,24 @@ class DirectReader:
             self._changed.notify_all()
         for thread in self._threads:
             thread.join()
-        for file in self._files:
-            file.close()
+        for files in self._files:
+            for file in files.values():
+                file.close()
         for block in self._blocks:
             block.read.error = OSError("the reader was closed")
             block.read.finish()
         self._blocks.clear()
 
-    def _open(self) -> FileIO:
-        flags = os.O_DIRECT if self.direct and hasattr(os, "O_DIRECT") else 0
-        file = open(self.path, "rb", buffering=0, opener=lambda path, mode: os.open(path, mode | flags))  # noqa: SIM115
+    def _open(self, path: Path) -> FileIO:
+        flags = os.O_DIRECT if path in self.direct and hasattr(os, "O_DIRECT") else 0
+        file = open(path, "rb", buffering=0, opener=lambda name, mode: os.open(name, mode | flags))  # noqa: SIM115
         if sys.platform == "darwin":
             import fcntl
 
             fcntl.fcntl(file.fileno(), fcntl.F_NOCACHE, 1)
         return file
 
-    def _run(self, file: FileIO) -> None:
+    def _run(self, files: Mapping[Path, FileIO]) -> None:
         while True:
             with self._changed:
                 while not self._blocks and not self._closing:
@@ -191,7 +216,7 @@ class DirectReader:
                 block = self._blocks.popleft()
             error = None
             try:
-                self._read_block(file, block)
+                self._read_block(files[block.path], block)
             except Exception as problem:
                 # Whatever it is: a read that never ends would be waited for without end.
                 error = problem if isinstance(problem, OSError) else OSError(str(problem))
@@ -209,9 +234,9 @@ class DirectReader:
         while done < block.needed_bytes:
             count = file.readinto(block.target[done:])
             if not count:
-                raise OSError(f"{self.path.name} ended early")
+                raise OSError(f"{block.path.name} ended early")
             done += count
-        if not self.direct and hasattr(os, "posix_fadvise"):
+        if block.path not in self.direct and hasattr(os, "posix_fadvise"):
             os.posix_fadvise(file.fileno(), block.offset, done, os.POSIX_FADV_DONTNEED)
 
 

@@ -33,9 +33,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-VERSION = 2
-"""Changes whenever this layout or that of a packed matrix does."""
-ALIGNMENT_BYTES = 4096
+from engine.weights.direct_reader import ALIGNMENT_BYTES
+
+VERSION = 3
+"""Changes whenever this layout does."""
 _MAGIC = b"TENONPAK"
 _TRAILER = struct.Struct("<QQQ8s")
 _WRITE_BYTES = 16 << 20

@@ -11,18 +11,18 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from io import BufferedReader
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from engine.errors import UnsupportedModel, WeightsCorrupt
+from engine.gguf.stored_tensor import BF16, F16, F32, F64, PLAIN, StoredTensor
 from engine.sentences import say
+from engine.weights.watched_file import WatchedFile
 
-#: safetensors' names of the element types that are read. Quantized types come with the formats that know
-#: them.
-DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16}
+#: safetensors' names of the element types that are read as weights, and GGUF's numbers.
+KINDS = {"F64": F64, "F32": F32, "F16": F16, "BF16": BF16}
 #: What index tensors are stored as.
 INDEX_DTYPES = {"I64": torch.int64, "I32": torch.int32, "BOOL": torch.bool}
 OTHER_SIZES = {"I64": 8, "I32": 4, "I16": 2, "I8": 1, "U8": 1, "BOOL": 1}
@@ -104,7 +104,7 @@ class SafetensorsFile:
             start, stop = (int(offset) for offset in raw["data_offsets"])
         except (AssertionError, KeyError, TypeError, ValueError) as error:
             raise self._corrupt(say("the entry of {name} cannot be read", name=name)) from error
-        width = DTYPES[dtype].itemsize if dtype in DTYPES else OTHER_SIZES.get(dtype)
+        width = PLAIN[KINDS[dtype]].itemsize if dtype in KINDS else OTHER_SIZES.get(dtype)
         if not 0 <= start <= stop or (width is not None and stop - start != math.prod(shape) * width):
             raise self._corrupt(say("the bytes of {name} do not match its shape", name=name))
         return Entry(dtype, shape, start, stop)
@@ -118,33 +118,29 @@ class SafetensorsFile:
         """The shape of a tensor."""
         return self.entries[name].shape
 
-    def stored_bytes(self, name: str) -> int:
-        """Bytes of a tensor in the file."""
-        entry = self.entries[name]
-        return entry.stop - entry.start
-
     def identity(self) -> str:
         """Text that differs between two models: the header."""
         return json.dumps(self.header, sort_keys=True)
 
-    def dtype(self, name: str) -> torch.dtype:
-        """The element type of a tensor.
+    def stored(self, name: str) -> StoredTensor:
+        """Where a tensor lies.
 
         Raises:
-            UnsupportedModel: It is not a floating-point type that is read here.
+            UnsupportedModel: It is not of a floating-point type that is read here.
         """
-        found = DTYPES.get(self.entries[name].dtype)
-        if found is None:
+        entry = self.entries[name]
+        if entry.dtype not in KINDS:
             raise UnsupportedModel(
                 say(
                     "The tensor {name} is stored as {dtype}, and Tenon reads {names}; choose an "
                     "unquantized version of this model.",
                     name=name,
-                    dtype=self.entries[name].dtype,
-                    names=", ".join(DTYPES),
+                    dtype=entry.dtype,
+                    names=", ".join(KINDS),
                 )
             )
-        return found
+        start = self._data_start + entry.start
+        return StoredTensor(name, self.path, start, entry.stop - entry.start, KINDS[entry.dtype], entry.shape)
 
     def tensor(self, name: str) -> Tensor:
         """Read one whole tensor, numbers or indices, in the type it is stored in.
@@ -154,38 +150,8 @@ class SafetensorsFile:
             WeightsCorrupt: The file ends early.
         """
         entry = self.entries[name]
-        dtype = INDEX_DTYPES.get(entry.dtype) or self.dtype(name)
+        dtype = INDEX_DTYPES.get(entry.dtype) or PLAIN[self.stored(name).kind]
         whole = torch.empty(entry.shape, dtype=dtype)
-        with self.open() as file:
-            self.read_into(file, name, whole, 0)
+        target = memoryview(whole.view(-1).view(torch.uint8).numpy().data)
+        WatchedFile(self.path).read([(self._data_start + entry.start, target)], name)
         return whole
-
-    def open(self) -> BufferedReader:
-        """The file, opened for `read_into`."""
-        return self.path.open("rb")
-
-    def read_into(self, file: BufferedReader, name: str, target: Tensor, first_row: int) -> None:
-        """Read whole rows of a tensor.
-
-        Args:
-            file: From `open`.
-            name: The tensor.
-            target: Contiguous, on the CPU, of the tensor's element type and of its shape except for the
-                number of rows: as many are read as it has.
-            first_row: Where to start in the tensor.
-
-        Raises:
-            WeightsCorrupt: The file ends early.
-        """
-        entry = self.entries[name]
-        row_bytes = (entry.stop - entry.start) // max(1, entry.shape[0] if entry.shape else 1)
-        view = memoryview(target.view(-1).view(torch.uint8).numpy().data)
-        file.seek(self._data_start + entry.start + first_row * row_bytes)
-        if file.readinto(view) != len(view):
-            raise WeightsCorrupt(
-                say(
-                    "{file} ended while {name} was read; download it again.",
-                    file=self.path.name,
-                    name=name,
-                )
-            )

@@ -1,6 +1,6 @@
 """How much an inflated guide still says what the guide says, in each weight format.
 
-    python -m tests.benchmarks.inflation --work DIR [--size 5e8] [--amplitudes 0.5 1 4] [--formats int8 int4]
+    python -m tests.benchmarks.inflation --work DIR [--size 5e8] [--amplitudes 0.5 1 4] [--formats q8_0 q4_k_m]
 
 The guide in float32 answers ten prompts greedily; every model then reads these answers, and its likeliest token is
 compared at each place. ``guide`` is the guide itself in that format: what the format costs without inflation. The

@@ -1,6 +1,6 @@
 """Loading a 1.1 B Llama by weight format: time and peak memory of the first load, which packs, and of the second.
 
-    python -m tests.benchmarks.load --work /tmp/tenon-bench [--formats bf16 int8 int4] [--runs 3] [--json]
+    python -m tests.benchmarks.load --work /tmp/tenon-bench [--formats bf16 q8_0 q4_k_m] [--runs 3] [--json]
 
 Every load is in a process of its own, on Linux, with the files in the system's page cache. Memory is what is
 resident, mapped pages counted, above the same process before the load, when it has imported the whole engine. In the
@@ -29,7 +29,7 @@ from engine.weights.checkpoint import Checkpoint
 from tests.benchmarks.large_model import HIDDEN, VOCABULARY, write_checkpoint
 from tests.benchmarks.memory import forget_peak, resident_bytes
 
-FORMATS = ("bf16", "int8", "int4")
+FORMATS = ("bf16", "q8_0", "q4_k_m")
 CONTEXT = 1024
 LARGEST_TENSOR_BYTES = 2 * VOCABULARY * HIDDEN
 _PROMPT, _FORWARDS = 64, 8

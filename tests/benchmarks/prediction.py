@@ -1,6 +1,6 @@
 """Predicted beside measured tokens per second, for every mode that can run, on inflations of the guide.
 
-    python -m tests.benchmarks.prediction --work FOLDER --targets guide FOLDER:int8 FOLDER:bf16 --draft FOLDER
+    python -m tests.benchmarks.prediction --work FOLDER --targets guide FOLDER:q8_0 FOLDER:bf16 --draft FOLDER
 
 Each target is measured twice by `tenon bench`, in a cache folder of its own: first predicted from the machine's
 report alone, then with what the replies of the first run have taught. The report is measured at the start.

@@ -1,6 +1,6 @@
 """Ways of decoding beside plain decoding, on the guide inflated to the size of a real model.
 
-    python -m tests.benchmarks.speculation --work DIR [--size 1e9] [--weights int8] [--kinds chat code] [--json]
+    python -m tests.benchmarks.speculation --work DIR [--size 1e9] [--weights q8_0] [--kinds chat code] [--json]
 
 The target says what the guide says and costs what a model of its size costs (`engine.training.inflate`), so the figures
 are of true bytes and true acceptance. The small model and the guide's own feature draft are there; others are looked
@@ -14,7 +14,7 @@ row runs in a process of its own beside one that decodes plainly; both answer th
 median of the ratios of neighbouring replies' decoding speed, the prompt left out; ``reply`` is the same for whole
 replies, in time over plain's: the figure of "never slower". ``same`` is the share of replies that are plain's token for
 token: all of them in fp32, and in the packed formats on the kernel library, where a row depends on its path alone.
-transformers has no int8 and no int4 here and runs in bf16 then: to compare like with like, give --weights fp32 or bf16.
+transformers has no q8_0 and no q4_k_m and runs in bf16 then: to compare like with like, give --weights fp32 or bf16.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def main() -> None:
         "--work", metavar="DIR", type=Path, required=True, help="a folder for the models, about 8 GB at 1e9"
     )
     parser.add_argument("--size", type=float, default=1e9, help="the target's parameters")
-    parser.add_argument("--weights", default="int8", choices=("fp32", "bf16", "int8", "int4"))
+    parser.add_argument("--weights", default="q8_0", choices=("fp32", "bf16", "q8_0", "q4_k_m"))
     parser.add_argument("--kinds", nargs="+", default=list(PROMPTS), choices=list(PROMPTS))
     parser.add_argument("--rows", nargs="+", metavar="NAME", help="only rows whose names begin so")
     parser.add_argument("--blocks", type=int, default=BLOCKS, help="M of the rows on verified tokens")

@@ -202,7 +202,7 @@ def main() -> None:
     parser.add_argument("--size", type=float, default=2.4e9, help="the target's parameters")
     parser.add_argument("--target", metavar="FOLDER", type=Path, help="one that was inflated already")
     parser.add_argument("--draft", metavar="FOLDER", type=Path, help="a small model for it")
-    parser.add_argument("--weights", default="bf16", choices=("fp32", "bf16", "int8", "int4"))
+    parser.add_argument("--weights", default="bf16", choices=("fp32", "bf16", "q8_0", "q4_k_m"))
     parser.add_argument("--budget", type=float, default=0.25, help="share of the target's bytes")
     parser.add_argument(
         "--sweep", action="store_true", help="measure streaming and LLMCad at several budgets"

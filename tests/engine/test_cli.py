@@ -137,7 +137,7 @@ def test_doctor_says_what_multiplies_and_that_a_processor_without_avx2_is_slow(
     try:
         assert main(["doctor"]) == 0
         plain = capsys.readouterr().out
-        arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "2", "--weights", "int8", "Hello"]
+        arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "2", "--weights", "q8_0", "Hello"]
         assert main(arguments) == 0
     finally:
         library.select(in_use)
@@ -147,7 +147,7 @@ def test_doctor_says_what_multiplies_and_that_a_processor_without_avx2_is_slow(
     assert "kernels    portable" in plain
     assert "slow" in plain
     assert "slow" not in usual
-    assert "int8 weights will be slow" in capsys.readouterr().err
+    assert "q8_0 weights will be slow" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("small_measurements")

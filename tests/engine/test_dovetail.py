@@ -155,7 +155,7 @@ def test_bad_pairs_are_refused(client: EngineClient, llama_folder: Path, tmp_pat
 
 
 @pytest.mark.skipif(library.available() is None, reason=library.reason())
-@pytest.mark.parametrize("weights", ["bf16", "int8", "int4"])
+@pytest.mark.parametrize("weights", ["bf16", "q8_0", "q4_k_m"])
 def test_packed_formats_are_lossless_too(client: EngineClient, tmp_path: Path, weights: str) -> None:
     """On the kernel library a row depends on its path alone, so that not even a near tie is decided otherwise."""
     if weights == "bf16" and library.available() == "amx":
@@ -244,10 +244,10 @@ def test_a_packed_model_s_layers_are_packed_on_the_device_too(
     second_device: str, client: EngineClient, tmp_path: Path, draft: Path
 ) -> None:
     folder = write_checkpoint(tmp_path / "target", "llama", seed=2)
-    options = {"draft": str(draft), "weights": "int8", "mode": "dovetail", "max_tokens": 20}
+    options = {"draft": str(draft), "weights": "q8_0", "mode": "dovetail", "max_tokens": 20}
     reply = client.answer(PROMPT, folder, **options)
     assert reply.devices["target"] == f"{second_device} (3 of 3 layers), cpu"
-    assert (reply.weights, len(reply.token_ids)) == ("int8", 20)
+    assert (reply.weights, len(reply.token_ids)) == ("q8_0", 20)
     # Another mode that puts them there computes the same.
     other = client.answer(PROMPT, folder, **(options | {"draft": None, "mode": "offload"}))
     assert other.token_ids == reply.token_ids

@@ -34,7 +34,7 @@ def test_the_text_is_the_models_own(client: EngineClient, target: Path, tmp_path
     assert following.token_ids == plain.token_ids
 
 
-@pytest.mark.parametrize("weights", ["bf16", "int8"])
+@pytest.mark.parametrize("weights", ["bf16", "q8_0"])
 def test_a_head_runs_beside_a_model_in_any_format(
     client: EngineClient, target: Path, tmp_path: Path, weights: str
 ) -> None:

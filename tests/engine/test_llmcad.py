@@ -53,7 +53,8 @@ def test_the_text_is_that_of_plain_decoding_and_nothing_is_loaded_again(
             assert (reply.mode, reply.draft) == ("llmcad", str(other))
             assert reply.timings.draft_n > 0
             if other == llama_folder and sampling == {"temperature": 0.0}:
-                assert reply.timings.acceptance_rate == 1.0
+                # The draft is the target in 16 bits.
+                assert reply.timings.acceptance_rate > 0.95
         assert not client.seen(ModelLoaded)
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 
+from engine.kernels import blocks
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.layer import Side
 from engine.model.linear import DequantizedLinear
 from engine.model.loader import load_layers, load_weights
+from engine.model.packed_loader import pack
 from engine.model.weight_format import weight_format
 from engine.placement.copies import copies_to
 from engine.placement.layer_offload import LayerOffload
@@ -22,7 +25,7 @@ from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_decoder
 from tests.support.engine_client import EngineClient
-from tests.support.packed_models import KERNELS, PACKED
+from tests.support.packed_models import PACKED
 
 GPU = find_gpu()
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(GPU is None, reason="no GPU")]
@@ -59,15 +62,16 @@ def test_packed_layers_answer(weights: str, client: EngineClient, tmp_path: Path
 
 @pytest.mark.parametrize("name", PACKED)
 def test_a_packed_matrix_there_is_the_one_here(name: str) -> None:
-    form, packing = KERNELS[name], weight_format(name).packing
-    assert packing is not None
     assert GPU is not None
-    packed = form.pack(torch.randn(700, 448, generator=torch.Generator().manual_seed(0)))
-    there = type(packed)(packed.data.to(GPU), packed.rows, packed.columns)
-    assert torch.equal(packing.unpack(there, 0, 700).cpu(), form.unpack(packed))
-    rows = torch.randn(5, 448)
-    found = DequantizedLinear(there, packing.unpack)(rows.to(GPU)).cpu()
-    torch.testing.assert_close(found, rows @ form.unpack(packed).float().t(), atol=1e-2, rtol=1e-2)
+    packed = pack(
+        torch.randn(700, 512, generator=torch.Generator().manual_seed(0)),
+        weight_format(name).matrix_kind(512),
+    )
+    there = replace(packed, data=packed.data.to(GPU))
+    assert torch.equal(blocks.unpack(there, 0, 700).cpu(), blocks.unpack(packed))
+    rows = torch.randn(5, 512)
+    found = DequantizedLinear(there)(rows.to(GPU)).cpu()
+    torch.testing.assert_close(found, rows @ blocks.unpack(packed).t(), atol=1e-2, rtol=1e-2)
 
 
 @pytest.mark.skipif(GPU is None or GPU.type == "mps", reason="no streams")
@@ -84,7 +88,6 @@ def test_layers_that_pass_are_whole_however_long_copies_and_products_take(folder
         LAYERS,
         1,
         2,
-        None,
         torch.float32,
         link,
         copies,

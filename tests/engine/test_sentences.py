@@ -87,8 +87,8 @@ def test_what_the_project_ships_is_said_here_and_in_child_processes() -> None:
 
 
 def test_names_are_a_choice_or_all_of_them() -> None:
-    assert either(["int8"]) == "int8"
-    assert either(("fp32", "bf16", "int8")) == "fp32 or bf16 or int8"
+    assert either(["q8_0"]) == "q8_0"
+    assert either(("fp32", "bf16", "q8_0")) == "fp32 or bf16 or q8_0"
     assert together(("a", "b")) == "a and b"
 
 

@@ -12,7 +12,7 @@ import pytest
 from engine.engine import Engine
 from engine.messages import Cancel, Finished, ModelUnloaded, Notice, PrefillProgress, TokensAdded
 from engine.model.config import read_config
-from engine.model.footprint import stored_layer_bytes
+from engine.model.footprint import layer_bytes, stored_layer_bytes
 from engine.model.weight_format import weight_format
 from engine.placement.streamed import Streamed
 from engine.planning import fit
@@ -60,7 +60,7 @@ def _small_machine(monkeypatch: pytest.MonkeyPatch) -> None:
 def options(folder: Path, weights: str = "fp32", **more: Any) -> dict[str, Any]:
     """With a budget that a few layers fit into."""
     config, format_ = read_config(Checkpoint(folder)), weight_format(weights)
-    budget = least_bytes(config, format_, 128) + PINNED * stored_layer_bytes(config, format_)
+    budget = least_bytes(config, format_, 128) + (PINNED + 1) * stored_layer_bytes(config, format_)
     return {
         "weights": weights,
         "context": 128,
@@ -91,7 +91,7 @@ def test_a_reply_from_the_disk_is_the_one_from_memory(
     assert f"{LAYERS - PINNED} of its {LAYERS} layers" in note
     assert streamed.devices["target"] == "cpu, disk"
     assert readers()
-    each = stored_layer_bytes(read_config(Checkpoint(folder)), weight_format(weights))
+    each = layer_bytes(read_config(Checkpoint(folder)), weight_format(weights), 0)
     assert streamed.memory.disk_read_bytes > streamed.timings.target_forwards * (LAYERS - PINNED - 2) * each
     resident = client.answer(PROMPT, folder, **{**asked, "ram_budget_bytes": None})
     assert not readers()
@@ -123,8 +123,8 @@ def test_a_second_prompt_goes_on_where_the_ring_is(folder: Path, client: EngineC
 
 def damage(folder: Path, name: str) -> None:
     """Flip a bit in the middle of a section of the file that a first load has left."""
-    path = folder / "tenon-fp32-dense.packed"
-    section = PackedFile(path, Checkpoint(folder).digest(), "fp32-dense").sections[name]
+    path = folder / "tenon-q8_0.packed"
+    section = PackedFile(path, Checkpoint(folder).digest(), "q8_0").sections[name]
     data = bytearray(path.read_bytes())
     data[section.offset + section.size_bytes // 2] ^= 8
     path.write_bytes(data)
@@ -133,25 +133,28 @@ def damage(folder: Path, name: str) -> None:
 def test_a_damaged_streamed_layer_ends_the_reply_and_the_next_one_finds_a_new_file(
     folder: Path, client: EngineClient
 ) -> None:
-    asked = options(folder)
+    asked = options(folder, "q8_0")
     whole = client.answer(PROMPT, folder, **asked)
     client.engine.close()
-    damage(folder, "layers.3.down")
+    damage(folder, "model.layers.3.mlp.down_proj.weight")
     with engine_client() as other:
         failed = other.failure(PROMPT, folder, **asked)
         assert failed.error.kind == "WeightsUnreadable"
         assert "is damaged, so this reply ends here" in failed.error.message
-        assert "layers.3.down" in failed.error.details
+        assert "layers.3.mlp.down_proj" in failed.error.details
         assert isinstance(other.wait_for(ModelUnloaded), ModelUnloaded)
         assert not readers()
         assert other.answer(PROMPT, folder, **asked).text == whole.text
 
 
-@pytest.mark.parametrize("name", ["layers.11.qkv", "head", "layers.5.mlp_norm"])
+@pytest.mark.parametrize(
+    "name",
+    ["model.layers.11.self_attn.q_proj.weight", "lm_head.weight", "model.layers.11.mlp.up_proj.weight"],
+)
 def test_what_stays_in_memory_is_made_again_at_once_where_it_is_damaged(
     name: str, folder: Path, client: EngineClient
 ) -> None:
-    asked = options(folder)
+    asked = options(folder, "q8_0")
     whole = client.answer(PROMPT, folder, **asked)
     client.engine.close()
     damage(folder, name)

@@ -46,7 +46,7 @@ class FakeSettingsDesk(QObject):
         super().__init__(parent)
         self._settings = settings
         self.access = FakeHubAccess(self)
-        self.used: dict[str, Any] = {"context": 8_192, "weights": "int4", "mode": "lookup", "threads": 0}
+        self.used: dict[str, Any] = {"context": 8_192, "weights": "q4_k_m", "mode": "lookup", "threads": 0}
         self.loaded_in_ms: float | None = 2_300.0
         self.why: dict[str, str] = {}
         self.folders = {"models": Path("/data/models"), "data": Path("/data")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ ARCHITECTURES = {
     "Gemma2ForCausalLM": "gemma2",
     "Gemma3ForCausalLM": "gemma3",
 }
+_WRITTEN = (Kind.F32, Kind.F16, Kind.BF16, Kind.Q4_0, Kind.Q4_1, Kind.Q5_0, Kind.Q5_1, Kind.Q8_0, Kind.Q4_K)
 _RENAMED = (
     ("model.embed_tokens", "token_embd"),
     ("model.norm", "output_norm"),
@@ -49,16 +51,25 @@ _GEMMA_NORMS = (
 
 
 def write_gguf(
-    model: Any, path: Path, kind: Kind = Kind.F32, tokenizer: Any = None, pre: str = "gpt-2", **options: Any
+    model: Any,
+    path: Path,
+    kind: Kind | Callable[[str], Kind] = Kind.F32,
+    tokenizer: Any = None,
+    pre: str = "gpt-2",
+    file_type: int | None = None,
+    blocks_of: Callable[[np.ndarray], np.ndarray] | None = None,
+    **options: Any,
 ) -> dict[str, Tensor]:
     """Write a transformers model as llama.cpp's converter would.
 
     Args:
         model: The model.
         path: The file.
-        kind: Type of its matrices; vectors are F32.
+        kind: Type of its matrices, or of each by llama.cpp's name; vectors are F32.
         tokenizer: A byte-level fast tokenizer, None for none.
         pre: llama.cpp's name of how it splits a text.
+        file_type: What the file calls itself, None for nothing.
+        blocks_of: Makes the blocks of a type that the package does not write.
         **options: Of the package's writer: ``split_max_tensors``, say.
 
     Returns:
@@ -68,6 +79,8 @@ def write_gguf(
     architecture = ARCHITECTURES[type(model).__name__]
     writer = gguf.GGUFWriter(str(path), architecture, **options)
     _add_config(writer, config, architecture)
+    if file_type is not None:
+        writer.add_file_type(file_type)
     if tokenizer is not None:
         add_vocabulary(writer, tokenizer, pre, config.vocab_size)
     _add_frequencies(writer, config)
@@ -76,9 +89,13 @@ def write_gguf(
         if name == "lm_head.weight" and config.tie_word_embeddings:
             continue
         values = tensor.float().numpy()
-        stored = kind if values.ndim == 2 else Kind.F32
-        kept[name] = torch.from_numpy(dequantized(values, stored))
         renamed = _renamed(name, architecture)
+        wanted = kind(renamed) if callable(kind) else kind
+        stored = wanted if values.ndim == 2 else Kind.F32
+        if blocks_of is not None and stored not in _WRITTEN:
+            writer.add_tensor(renamed, blocks_of(values), raw_dtype=stored)
+            continue
+        kept[name] = torch.from_numpy(dequantized(values, stored))
         if renamed.endswith("norm.weight") and architecture.startswith("gemma"):
             values = values + 1
         if architecture in ("llama", "smollm3") and ".attn_q." in renamed:

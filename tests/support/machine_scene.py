@@ -33,7 +33,7 @@ MACHINE = MachineReport(
     kernels="avx2",
     measured_at="2026-03-02T13:02:00+00:00",
     memory_bytes_per_s=41e9,
-    formats=(FormatReport("int8", 38e9, 400e9),),
+    formats=(FormatReport("q8_0", 38e9, 400e9),),
 )
 GPU = GpuReport("cuda:0", "RTX 3050 Laptop", 4 * GB, 36 * GB // 10, False, 190e9, 11e9)
 NO_GPU = "There is no GPU that Tenon can use here."
@@ -94,5 +94,5 @@ def plan(measured: bool = True, gpu: bool = False) -> PlanReport:
         )
         reason = "Auto: dovetail, predicted at 14 tok/s, 2.5 times plain's (draft on the CPU, all in memory)."
     return PlanReport(
-        "guide", "guide-draft", "int8", 512, 32_768, modes, "dovetail", reason, measured, profiled=False
+        "guide", "guide-draft", "q8_0", 512, 32_768, modes, "dovetail", reason, measured, profiled=False
     )

@@ -1,37 +1,35 @@
-"""Models in packed formats, for tests: loaded from a folder, run, and where their files lie."""
+"""Models in packed formats, for tests: loaded from a folder, and run."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import torch
 
-from engine.kernels import bf16, int4, int8
+from engine.kernels import blocks
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.layer import LayerWeights, ModelWeights
-from engine.model.linear import Linear, PackedLinear
+from engine.model.linear import JoinedLinear, Linear, LinearMap, PackedLinear
 from engine.model.packed_loader import load_packed
-from engine.model.weight_format import weight_format
+from engine.model.weight_format import FORMAT_NAMES, stored_format, weight_format
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
 
-KERNELS = {"int8": int8, "int4": int4, "bf16": bf16}
 # Without the library bf16 is dense.
-PACKED = tuple(name for name in KERNELS if weight_format(name).packing is not None)
+PACKED = tuple(name for name in FORMAT_NAMES if weight_format(name).packed)
 TOKENS = torch.arange(3, 43)
 
 
-def load(folder: Path, weights: str = "int8", **hooks: Callable[..., None]) -> ModelWeights:
-    """A model in a packed format, with its cache folder beside its own."""
+def load(folder: Path, weights: str = "q8_0", **hooks: Callable[..., None]) -> ModelWeights:
+    """A model in a packed format; ``auto`` keeps what its file is in."""
     checkpoint = Checkpoint(folder)
-    return load_packed(
-        checkpoint, read_config(checkpoint), weight_format(weights), folder.parent / "cache", **hooks
-    )
+    config = read_config(checkpoint)
+    chosen = stored_format(config) if weights == "auto" else weight_format(weights)
+    return load_packed(checkpoint, config, chosen, **hooks)
 
 
 def logits(weights: ModelWeights, folder: Path) -> torch.Tensor:
@@ -40,13 +38,13 @@ def logits(weights: ModelWeights, folder: Path) -> torch.Tensor:
     return decoder.forward(TOKENS, torch.arange(len(TOKENS)), decoder.new_cache(64)).logits
 
 
-def dequantized(weights: ModelWeights, kernels: ModuleType) -> ModelWeights:
+def dequantized(weights: ModelWeights) -> ModelWeights:
     """The same model with its packed matrices written out in float32."""
 
     def written_out(part: Any) -> Any:
-        return (
-            Linear(kernels.unpack(part.matrix).float(), part.bias) if isinstance(part, PackedLinear) else part
-        )
+        if isinstance(part, JoinedLinear):
+            return JoinedLinear([written_out(one) for one in part.parts])
+        return Linear(blocks.unpack(part.matrix), part.bias) if isinstance(part, PackedLinear) else part
 
     def layer(packed: LayerWeights) -> LayerWeights:
         return LayerWeights(**{name: written_out(part) for name, part in vars(packed).items()})
@@ -59,6 +57,7 @@ def dequantized(weights: ModelWeights, kernels: ModuleType) -> ModelWeights:
     )
 
 
-def packed_file(folder: Path, weights: str = "int8") -> Path:
-    """Where the packed file lies."""
-    return folder / f"tenon-{weights}.packed"
+def kinds_of(linear: LinearMap) -> list[str]:
+    """The block types of a map's matrices."""
+    parts = linear.parts if isinstance(linear, JoinedLinear) else (linear,)
+    return [blocks.name_of(part.matrix.type) for part in parts if isinstance(part, PackedLinear)]

@@ -28,7 +28,7 @@ from tests.support.fake_workspace import DAY_S, FakeWorkspace, statistics
 from tests.support.indexed_picture import indexed
 
 LLAMA = EngineState(
-    EnginePhase.READY, "/models/llama", "Llama 3.1 8B Instruct", "int4", draft_name="Llama 3.2 1B"
+    EnginePhase.READY, "/models/llama", "Llama 3.1 8B Instruct", "q4_k_m", draft_name="Llama 3.2 1B"
 )
 QUESTION = "How do I read a 6 GB CSV on a laptop with 8 GB of RAM?"
 ANSWER = """### Read it in pieces
@@ -230,7 +230,7 @@ def drafted(theme: Theme, folder: Path, name: str, size: QSize) -> None:
 
 def guessing(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """A model larger than memory: its weights come from the disk, and a draft's guess stands behind the text."""
-    workspace = FakeWorkspace(replace(LLAMA, weights="int4", draft_name="Llama 3.2 1B Instruct"))
+    workspace = FakeWorkspace(replace(LLAMA, weights="q4_k_m", draft_name="Llama 3.2 1B Instruct"))
     chat = fill(workspace)
     window = open_window(theme, workspace, size)
     window.page.open(chat)

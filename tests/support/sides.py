@@ -101,7 +101,7 @@ def weights_of(source: Any) -> Iterator[Tensor]:
     """Every tensor of a resident model, or of its layers alone where a sequence of layers is given."""
     layers = source if isinstance(source, (tuple, list)) else None
     if layers is None:
-        yield source.embedding
+        yield source.embedding.weight
         yield source.head.weight
         yield source.final_norm.gain
         layers = [source.layer(index) for index in range(len(source._weights.layers))]

@@ -12,27 +12,26 @@ import pytest
 import torch
 
 from engine.model.config import read_config
+from engine.model.converted import open_converted, streams_as_it_is
 from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
-from engine.model.packed_layout import PackedLayout
-from engine.model.packed_loader import load_packed, open_packed
+from engine.model.packed_loader import load_packed
 from engine.model.weight_format import WeightFormat
 from engine.placement.layer_ring import LayerRing
 from engine.placement.resident import Resident
 from engine.placement.streamed import Streamed
 from engine.weights.checkpoint import Checkpoint
 from engine.weights.direct_reader import DirectReader
-from engine.weights.packed_file import PackedFile
 
 
 def resident_decoder(folder: Path, weight_format: WeightFormat) -> Decoder:
     """All of a model in memory, in any format."""
     checkpoint = Checkpoint(folder)
     config = read_config(checkpoint)
-    if weight_format.packing is None:
-        weights = load_weights(checkpoint, config, weight_format.dense, torch.device("cpu"))
+    if weight_format.packed:
+        weights = load_packed(checkpoint, config, weight_format)
     else:
-        weights = load_packed(checkpoint, config, weight_format, folder.parent / "cache")
+        weights = load_weights(checkpoint, config, weight_format.dense, torch.device("cpu"))
     return Decoder(config, Resident(weights))
 
 
@@ -40,13 +39,10 @@ def streamed_decoder(folder: Path, weight_format: WeightFormat, pinned: int, buf
     """The same from the disk. Its source is a `Streamed`, to be released."""
     checkpoint = Checkpoint(folder)
     config = read_config(checkpoint)
-
-    def opened(packed: PackedFile, fresh: bool) -> Streamed:
-        layout = PackedLayout(config, weight_format, packed.sections)
-        return Streamed(packed, layout, pinned, buffers)
-
-    placement = open_packed(checkpoint, config, weight_format, folder.parent / "cache", opened)
-    return Decoder(config, placement)
+    converted = None
+    if not streams_as_it_is(config, weight_format):
+        converted = open_converted(checkpoint, config, weight_format, folder.parent / "cache")
+    return Decoder(config, Streamed(checkpoint, config, weight_format, converted, pinned, buffers))
 
 
 def poison_what_is_let_go(patch: pytest.MonkeyPatch) -> None:

@@ -1,16 +1,19 @@
-/* AMX tiles of int8 and bfloat16, from 16 tokens on; fewer go to AVX-512. A packed panel is two weight tiles as it
- * stands: 16 steps of the inner dimension are the tile's rows, 128 bytes apart. */
+/* AMX tiles. Blocks with one scale for a group take them from 16 tokens on, and AVX-512 below: both make the same exact
+ * sums. bfloat16 takes them
+ * at every width, for no other instruction adds in their order. */
 #include "vector512.h"
 
-#include "int8_output.h"
+#include "output.h"
 #include "quantize.h"
 #include "attention.h"
 #include "rows.h"
+#include "sets.h"
 #include "x86.h"
 
-extern kernel avx512vnni_int8, avx512vnni_int4, avx512bf16_bf16;
+#define SPREAD_SIGNED(bits) ((bits) > 0)
+#include "spread.h"
 
-enum { TILE_TOKENS = 16, TILE_BYTES = 64, SUMS = 0, ACTIVATIONS = 4, WEIGHTS = 6 };
+enum { TILE_BYTES = 64, SUMS = 0, ACTIVATIONS = 4, WEIGHTS = 6 };
 
 /* The layout that LDTILECFG reads. */
 struct tile_configuration {
@@ -19,8 +22,8 @@ struct tile_configuration {
     uint8_t rows[16];
 };
 
-/* Tiles 0 and 1: sums of the panel's two halves; 4: activations; 6 and 7: weights, `steps` of four bytes. Tiles 2, 3
- * and 5 are the sums and activations of `second` further tokens, if there are any. */
+/* Tiles 0 to 3 are sums: of the panel's two halves by `first` tokens, and by `second` further ones; 4 and 5 their
+ * activations; 6 and 7 the halves' weights, `steps` of four bytes each. */
 static void configure(int first, int second, int steps)
 {
     struct tile_configuration c = {.palette = 1};
@@ -39,215 +42,221 @@ static void configure(int first, int second, int steps)
     _tile_loadconfig(&c);
 }
 
-/* Adds one half's sums, times the activations' scales and, where there are any, the rows' of this block. */
-INLINE void add_scaled(const int32_t sums[TILE_TOKENS][16], const struct job *job, int64_t block, int64_t token,
-                       int tokens, const fvec *row_scale, float value[][PANEL_ROWS], int half)
+/* A thread may have tiles configured for other code of the process, which does so once: they are left as they were. */
+static struct tile_configuration found_configuration(void)
 {
-    for (int t = 0; t < tokens; t++) {
-        const int64_t place = (token + t) * job->blocks + block;
-        const fvec sum = to_float(_mm512_add_epi32(load_ints(sums[t]), broadcast_int(job->start[place])));
-        const fvec x_scale = broadcast_float(job->x_scale[place]);
-        const fvec scale = row_scale ? multiply_floats(*row_scale, x_scale) : x_scale;
-        float *total = value[t] + LANES * half;
-        store_floats(total, fused(sum, scale, load_floats(total)));
+    struct tile_configuration c;
+    _tile_storeconfig(&c);
+    __asm__ volatile("" : : "r"(&c) : "memory");
+    return c;
+}
+
+static void restore_configuration(struct tile_configuration c)
+{
+    __asm__ volatile("" : : "r"(&c) : "memory");
+    if (c.palette)
+        _tile_loadconfig(&c);
+    else
+        _tile_release();
+}
+
+/* --- blocks: a token's activations stand in tiles [k/32][16 tokens][32], its scales and sums in [k/32][16] --------------- */
+
+static void tiled_prepare(const struct job *job, const float *x, int64_t token)
+{
+    int64_t place = token / TILE_TOKENS * job->groups * TILE_TOKENS + token % TILE_TOKENS;
+    for (int64_t group = 0; group < job->groups; group++, x += GROUP, place += TILE_TOKENS) {
+        int8_t *q = (int8_t *)job->x + place * GROUP;
+        job->x_scale[place] = quantize_group(x, q);
+        offsets_of(q, job->x_scale[place], job->type, 0, job->offset + place);
     }
 }
 
-/* One span of int8 for up to 16 tokens; its length is a multiple of 64. */
-static void int8_span(const struct job *job, int64_t panel, int64_t span, int64_t token, int tokens,
-                      float value[][PANEL_ROWS])
+/* The exact sums of a group of weights by up to 16 tokens: both halves of the panel. */
+INLINE void tile_sums(const int8_t *x, const uint8_t *w, int32_t sums[2][TILE_TOKENS][LANES])
 {
-    const int64_t begin = span * SPAN, end = begin + SPAN < job->k ? begin + SPAN : job->k;
-    const uint8_t *w = job->weights + panel * job->panel_bytes + begin / 4 * STEP_BYTES;
-    const int8_t *x = (const int8_t *)job->x + token * job->k;
-    int32_t sums[2][TILE_TOKENS][16];
-
     _tile_zero(0);
     _tile_zero(1);
-    for (int64_t k = begin; k < end; k += BLOCK, w += 16 * STEP_BYTES) {
-        _tile_loadd(4, x + k, job->k);
-        _tile_loadd(6, w, STEP_BYTES);
-        _tile_dpbsud(0, 4, 6);
-        _tile_loadd(7, w + TILE_BYTES, STEP_BYTES);
-        _tile_dpbsud(1, 4, 7);
-    }
+    _tile_loadd(4, x, GROUP);
+    _tile_loadd(6, w, STEP_BYTES);
+    _tile_dpbssd(0, 4, 6);
+    _tile_loadd(7, w + TILE_BYTES, STEP_BYTES);
+    _tile_dpbssd(1, 4, 7);
     _tile_stored(0, sums[0], TILE_BYTES);
     _tile_stored(1, sums[1], TILE_BYTES);
-    for (int half = 0; half < 2; half++)
-        add_scaled(sums[half], job, span, token, tokens, NULL, value, half);
 }
 
-static void int8_tokens(const struct job *job, int64_t panel, int64_t token, int tokens)
+enum { GROUP_SUMS = 2 * TILE_TOKENS * LANES };
+
+/* Adds a chunk's sums, groups GROUP_SUMS apart, for one half of the panel by `tokens` tokens; `at` is the first one's
+ * place in scales and offsets. */
+INLINE void add_half(const struct job *job, const struct spread *w, int groups, int64_t at, const int32_t *sums,
+                     int half, float values[][PANEL_ROWS], const int tokens, const int mins)
 {
-    float value[TILE_TOKENS][PANEL_ROWS] = {{0}};
-    for (int64_t span = 0; span < job->blocks; span++)
-        int8_span(job, panel, span, token, tokens, value);
+    fvec value[TILE_TOKENS];
+    UNROLL
     for (int t = 0; t < tokens; t++)
-        for (int half = 0; half < 2; half++)
-            store_int8(job, panel * PANEL_ROWS + LANES * half, token + t, load_floats(value[t] + LANES * half));
-}
-
-static void amx_int8(const struct job *job, int64_t panel)
-{
-    if (job->m < TILE_TOKENS) {
-        avx512vnni_int8(job, panel);
-        return;
-    }
-    int configured = 0;
-    for (int64_t token = 0; token < job->m; token += TILE_TOKENS) {
-        const int tokens = job->m - token < TILE_TOKENS ? (int)(job->m - token) : TILE_TOKENS;
-        if (tokens != configured)
-            configure(configured = tokens, 0, 16);
-        int8_tokens(job, panel, token, tokens);
-    }
-    _tile_release();
-}
-
-/* A group's nibbles as two weight tiles of 8 steps. */
-static void spread_nibbles(const uint8_t *group, uint8_t weights[2][8][TILE_BYTES])
-{
-    for (int half = 0; half < 2; half++)
-        for (int step = 0; step < 4; step++) {
-            const ivec packed = load_bytes(group + STEP_BYTES * step + TILE_BYTES * half);
-            _mm512_storeu_si512(weights[half][2 * step], low_nibbles(packed));
-            _mm512_storeu_si512(weights[half][2 * step + 1], high_nibbles(packed));
+        value[t] = load_floats(values[t] + LANES * half);
+    for (int g = 0; g < groups; g++, at += TILE_TOKENS, sums += GROUP_SUMS) {
+        const fvec scale = load_floats(w->scale[g] + LANES * half);
+        const fvec min = mins ? load_floats(w->min[g] + LANES * half) : scale;
+        UNROLL
+        for (int t = 0; t < tokens; t++) {
+            const fvec both = multiply_floats(scale, broadcast_float(job->x_scale[at + t]));
+            value[t] = fused(to_float(load_ints(sums + t * LANES)), both, value[t]);
+            if (mins)
+                value[t] = fused(min, broadcast_float(job->offset[at + t].sum), value[t]);
         }
+    }
+    UNROLL
+    for (int t = 0; t < tokens; t++)
+        store_floats(values[t] + LANES * half, value[t]);
 }
 
-/* Adds one group's products, times its scales, for up to 16 tokens. */
-static void int4_tokens(const struct job *job, int64_t group, int64_t token, int tokens, const uint8_t *scales,
-                        float value[][PANEL_ROWS])
+/* Up to 16 tokens over a chunk. */
+INLINE void tile_chunk(const struct job *job, const struct spread *w, int groups, int64_t at, int tokens,
+                       float values[][PANEL_ROWS], const int mins)
 {
-    int32_t sums[2][TILE_TOKENS][16];
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_loadd(4, (const int8_t *)job->x + token * job->k + group * GROUP, job->k);
-    _tile_dpbsud(0, 4, 6);
-    _tile_dpbsud(1, 4, 7);
-    _tile_stored(0, sums[0], TILE_BYTES);
-    _tile_stored(1, sums[1], TILE_BYTES);
+    _Alignas(64) int32_t sums[CHUNK_GROUPS][2][TILE_TOKENS][LANES];
+    for (int g = 0; g < groups; g++)
+        tile_sums((const int8_t *)job->x + (at + g * TILE_TOKENS) * GROUP, w->bytes[g][0], sums[g]);
     for (int half = 0; half < 2; half++) {
-        const fvec row_scale = load_bfloat16(scales + 2 * LANES * half);
-        add_scaled(sums[half], job, group, token, tokens, &row_scale, value, half);
+        if (tokens == TILE_TOKENS)
+            add_half(job, w, groups, at, sums[0][half][0], half, values, TILE_TOKENS, mins);
+        else
+            for (int t = 0; t < tokens; t++)
+                add_half(job, w, groups, at + t, sums[0][half][t], half, values + t, 1, mins);
     }
 }
 
-enum { CHUNK_TOKENS = 4 * TILE_TOKENS };
-
-/* Up to CHUNK_TOKENS tokens, a multiple of 16 unless they are the last: nibbles are spread once for all of them. */
-static void int4_chunk(const struct job *job, int64_t panel, int64_t token, int64_t count)
+OUTLINE void tiled_chunk(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token,
+                         int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size)
 {
-    float value[CHUNK_TOKENS][PANEL_ROWS] = {{0}};
-    uint8_t weights[2][8][TILE_BYTES];
-    for (int64_t group = 0; group < job->k / GROUP; group++) {
-        const uint8_t *block = job->weights + panel * job->panel_bytes + group / 2 * BLOCK_BYTES;
-        int configured = 0;
-        spread_nibbles(block + 512 * (group % 2), weights);
-        for (int64_t t = 0; t < count; t += TILE_TOKENS) {
-            const int tokens = count - t < TILE_TOKENS ? (int)(count - t) : TILE_TOKENS;
-            if (tokens != configured) {
-                configure(configured = tokens, 0, 8);
-                _tile_loadd(6, weights[0], TILE_BYTES);
-                _tile_loadd(7, weights[1], TILE_BYTES);
-            }
-            int4_tokens(job, group, token + t, tokens, block + 1024 + 64 * (group % 2), value + t);
+    const int64_t tiles = (tokens + TILE_TOKENS - 1) / TILE_TOKENS, share = size / tiles;
+    int configured = 0;
+    for (int64_t tile = 0; tile < tiles; tile++) {
+        const int64_t left = tokens - tile * TILE_TOKENS;
+        const int64_t place = ((token / TILE_TOKENS + tile) * job->groups + group) * TILE_TOKENS;
+        const int count = left < TILE_TOKENS ? (int)left : TILE_TOKENS;
+        for (int64_t at = 0; at < share; at += 64)
+            __builtin_prefetch(next + tile * share + at, 0, 2);
+        if (count != configured)
+            configure(configured = count, 0, GROUP_STEPS);
+        if (job->type->mins)
+            tile_chunk(job, w, groups, place, count, values + tile * TILE_TOKENS, 1);
+        else
+            tile_chunk(job, w, groups, place, count, values + tile * TILE_TOKENS, 0);
+    }
+}
+
+static void tiled_panel(const struct job *job, int64_t panel, int64_t token, int64_t tokens)
+{
+    const struct block_type *type = job->type;
+    const uint8_t *from = job->weights + panel * job->panel_bytes;
+    const int64_t group_bytes = type->unit_bytes / (type->unit / GROUP);
+    const struct tile_configuration found = found_configuration();
+    _Alignas(64) float values[MOST_TOKENS][PANEL_ROWS];
+    struct spread w;
+    memset(values, 0, (size_t)tokens * sizeof *values);
+    for (int64_t group = 0; group < job->groups; group += CHUNK_GROUPS) {
+        const int groups = job->groups - group < CHUNK_GROUPS ? (int)(job->groups - group) : CHUNK_GROUPS;
+        const int64_t size = groups * group_bytes;
+        spread_chunk(type, from, groups, &w);
+        from += size;
+        tiled_chunk(job, &w, group, groups, token, tokens, values, from, size);
+        if (job->rest)
+            tiled_chunk(job->rest, &w, group, groups, token, tokens, values, from, 0);
+    }
+    restore_configuration(found);
+    for (int64_t t = 0; t < tokens; t++)
+        for (int half = 0; half < 2; half++)
+            store_rows(job, panel * PANEL_ROWS + LANES * half, token + t, load_floats(values[t] + LANES * half));
+}
+
+/* --- bfloat16: activations stand in tiles [k/32][16 tokens][32] -------------------------------------------------------- */
+
+static void bf16_prepare(const struct job *job, const float *x, int64_t token)
+{
+    uint16_t *tile = (uint16_t *)(void *)job->x + token / TILE_TOKENS * TILE_TOKENS * job->k;
+    uint16_t *out = tile + token % TILE_TOKENS * BF16_PAD;
+    for (int64_t k = 0; k < job->k; k += BF16_PAD, out += TILE_TOKENS * BF16_PAD)
+        for (int i = 0; i < BF16_PAD; i++)
+            out[i] = k + i < job->inner ? bfloat16(x[k + i]) : 0;
+}
+
+/* Both halves of a panel by one tile of tokens, or two; sums stay in their tiles over the whole inner dimension. */
+INLINE void bf16_tiles(const uint8_t *w, const uint16_t *x, int64_t length, const uint8_t *next, int64_t next_step,
+                       float sums[][PANEL_ROWS], const int second)
+{
+    const uint16_t *y = x + TILE_TOKENS * length;
+    _tile_zero(0);
+    _tile_zero(1);
+    if (second) {
+        _tile_zero(2);
+        _tile_zero(3);
+    }
+    for (int64_t k = 0; k < length; k += BF16_PAD, w += 16 * STEP_BYTES, next += next_step) {
+        for (int64_t at = 0; at < next_step; at += 64)
+            __builtin_prefetch(next + at, 0, 2);
+        _tile_loadd(4, x + TILE_TOKENS * k, TILE_BYTES);
+        _tile_loadd(6, w, STEP_BYTES);
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_loadd(7, w + TILE_BYTES, STEP_BYTES);
+        _tile_dpbf16ps(1, 4, 7);
+        if (second) {
+            _tile_loadd(5, y + TILE_TOKENS * k, TILE_BYTES);
+            _tile_dpbf16ps(2, 5, 6);
+            _tile_dpbf16ps(3, 5, 7);
         }
     }
-    for (int64_t t = 0; t < count; t++)
-        for (int half = 0; half < 2; half++)
-            store_rows(job, panel * PANEL_ROWS + LANES * half, token + t, load_floats(value[t] + LANES * half));
-}
-
-static void amx_int4(const struct job *job, int64_t panel)
-{
-    if (job->m < TILE_TOKENS) {
-        avx512vnni_int4(job, panel);
-        return;
-    }
-    for (int64_t token = 0; token < job->m; token += CHUNK_TOKENS)
-        int4_chunk(job, panel, token, job->m - token < CHUNK_TOKENS ? job->m - token : CHUNK_TOKENS);
-    _tile_release();
-}
-
-enum { BF16_STEP = 2 * 16 };     /* inner elements of a weight tile */
-
-/* Both halves of a panel by one group of tokens; sums stay in their tiles over the whole inner dimension. */
-static void bf16_group(const uint8_t *w, const uint16_t *x, int64_t length, float sums[][PANEL_ROWS])
-{
-    const int64_t x_bytes = 2 * length;
-    _tile_zero(0);
-    _tile_zero(1);
-    for (int64_t k = 0; k < length; k += BF16_STEP, w += 16 * STEP_BYTES) {
-        _tile_loadd(4, x + k, x_bytes);
-        _tile_loadd(6, w, STEP_BYTES);
-        _tile_dpbf16ps(0, 4, 6);
-        _tile_loadd(7, w + TILE_BYTES, STEP_BYTES);
-        _tile_dpbf16ps(1, 4, 7);
-    }
     _tile_stored(0, sums[0], STEP_BYTES);
     _tile_stored(1, sums[0] + LANES, STEP_BYTES);
-}
-
-/* The same by two groups, so that each tile is loaded for two products. */
-static void bf16_groups(const uint8_t *w, const uint16_t *x, int64_t length, float sums[][PANEL_ROWS])
-{
-    const int64_t x_bytes = 2 * length;
-    _tile_zero(0);
-    _tile_zero(1);
-    _tile_zero(2);
-    _tile_zero(3);
-    for (int64_t k = 0; k < length; k += BF16_STEP, w += 16 * STEP_BYTES) {
-        _tile_loadd(4, x + k, x_bytes);
-        _tile_loadd(6, w, STEP_BYTES);
-        _tile_dpbf16ps(0, 4, 6);
-        _tile_loadd(7, w + TILE_BYTES, STEP_BYTES);
-        _tile_dpbf16ps(1, 4, 7);
-        _tile_loadd(5, x + TILE_TOKENS * length + k, x_bytes);
-        _tile_dpbf16ps(2, 5, 6);
-        _tile_dpbf16ps(3, 5, 7);
+    if (second) {
+        _tile_stored(2, sums[TILE_TOKENS], STEP_BYTES);
+        _tile_stored(3, sums[TILE_TOKENS] + LANES, STEP_BYTES);
     }
-    _tile_stored(0, sums[0], STEP_BYTES);
-    _tile_stored(1, sums[0] + LANES, STEP_BYTES);
-    _tile_stored(2, sums[TILE_TOKENS], STEP_BYTES);
-    _tile_stored(3, sums[TILE_TOKENS] + LANES, STEP_BYTES);
 }
 
-static void amx_bf16(const struct job *job, int64_t panel)
+static void bf16_panel(const struct job *job, int64_t panel, int64_t token, int64_t tokens)
 {
     enum { MOST = 2 * TILE_TOKENS };
-    if (job->m < TILE_TOKENS) {
-        avx512bf16_bf16(job, panel);
-        return;
-    }
+    const struct tile_configuration found = found_configuration();
     const uint8_t *w = job->weights + panel * job->panel_bytes;
-    float sums[MOST][PANEL_ROWS];
+    const int64_t passes = (tokens + MOST - 1) / MOST, share = job->panel_bytes / passes;
+    const int64_t next_step = (share * BF16_PAD / job->k + 63) / 64 * 64;
+    _Alignas(64) float sums[MOST][PANEL_ROWS];
     int configured = 0;
-    for (int64_t token = 0; token < job->m; token += MOST) {
-        const int tokens = job->m - token < MOST ? (int)(job->m - token) : MOST;
-        const int second = tokens > TILE_TOKENS ? tokens - TILE_TOKENS : 0;
-        const uint16_t *x = (const uint16_t *)job->x + token * job->k;
-        if (tokens != configured)
-            configure(tokens - second, second, 16);
-        configured = tokens;
-        (second ? bf16_groups : bf16_group)(w, x, job->k, sums);
-        for (int t = 0; t < tokens; t++)
+    for (int64_t done = 0; done < tokens; done += MOST) {
+        const int count = tokens - done < MOST ? (int)(tokens - done) : MOST;
+        const int second = count > TILE_TOKENS ? count - TILE_TOKENS : 0;
+        const uint16_t *x = (const uint16_t *)(const void *)job->x + (token + done) * job->k;
+        const uint8_t *next = w + job->panel_bytes + done / MOST * share;
+        if (count != configured)
+            configure(count - second, second, 16);
+        configured = count;
+        if (second)
+            bf16_tiles(w, x, job->k, next, next_step, sums, 1);
+        else
+            bf16_tiles(w, x, job->k, next, next_step, sums, 0);
+        for (int t = 0; t < count; t++)
             for (int half = 0; half < 2; half++)
-                store_rows(job, panel * PANEL_ROWS + LANES * half, token + t, load_floats(sums[t] + LANES * half));
+                store_rows(job, panel * PANEL_ROWS + LANES * half, token + done + t,
+                           load_floats(sums[t] + LANES * half));
     }
-    _tile_release();
+    restore_configuration(found);
 }
+
+static const struct multiplier tiled = {tiled_panel, tiled_prepare, sizeof(int8_t)};
+static const struct multiplier bf16 = {bf16_panel, bf16_prepare, sizeof(uint16_t)};
 
 const struct instruction_set amx_set = {
     .name = "amx",
     .usable = x86_has_amx,
-    .int8 = amx_int8,
-    .int8_quantize = quantize_spans,
-    .int8_x_bytes = sizeof(int8_t),
-    .int4 = amx_int4,
-    .int4_quantize = quantize_groups,
-    .bf16 = amx_bf16,
-    .bf16_convert = convert_to_bfloat16,
-    .bf16_x_bytes = sizeof(uint16_t),
+    .blocks = &avx512vnni_blocks,
+    .tiled = &tiled,
+    .tiled_from = TILE_TOKENS,
+    .bf16 = &bf16,
+    .f16 = &avx512vnni_f16,
     .rows = &rows512,
     .attention = &attention_amx,
 };

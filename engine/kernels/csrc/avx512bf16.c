@@ -1,12 +1,10 @@
 /* AVX-512 with VNNI and bfloat16 products; activations are rounded to bfloat16 for the latter. */
 #include "vector512.h"
 
-#include "quantize.h"
 #include "attention.h"
 #include "rows.h"
+#include "sets.h"
 #include "x86.h"
-
-extern kernel avx512vnni_int8, avx512vnni_int4, avx512bf16_bf16;
 
 #define BF16_COLUMNS 8
 #define BF16_X uint16_t
@@ -24,24 +22,16 @@ INLINE fvec bf16_dot(fvec sum, struct bf16_weights w, const uint16_t *x)
 }
 
 #include "bf16_tile.h"
+#include "quantize.h"
 
-/* For AMX, whose processors all have it. */
-void avx512bf16_bf16(const struct job *job, int64_t panel)
-{
-    bf16_panel(job, panel);
-}
+static const struct multiplier bf16 = {bf16_panel, prepare_bfloat16, sizeof(uint16_t)};
 
 const struct instruction_set avx512bf16_set = {
     .name = "avx512bf16",
     .usable = x86_has_avx512bf16,
-    .int8 = avx512vnni_int8,
-    .int8_quantize = quantize_spans,
-    .int8_x_bytes = sizeof(int8_t),
-    .int4 = avx512vnni_int4,
-    .int4_quantize = quantize_groups,
-    .bf16 = avx512bf16_bf16,
-    .bf16_convert = convert_to_bfloat16,
-    .bf16_x_bytes = sizeof(uint16_t),
+    .blocks = &avx512vnni_blocks,
+    .bf16 = &bf16,
+    .f16 = &avx512vnni_f16,
     .rows = &rows512,
     .attention = &attention_bf16,
 };

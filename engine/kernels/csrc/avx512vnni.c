@@ -1,45 +1,35 @@
 /* AVX-512 with VNNI; bfloat16 by shifts and fused multiply-add. */
 #include "vector512.h"
 
-#include "quantize.h"
 #include "attention.h"
 #include "rows.h"
+#include "sets.h"
 #include "x86.h"
 
-extern kernel avx512vnni_int8, avx512vnni_int4;
+#define SPREAD_SIGNED(bits) ((bits) < 0)
+#include "spread.h"
 
-#define INT8_COLUMNS 8
-#define INT8_X int8_t
-#define INT4_COLUMNS 8
-#define INT4_UNROLL UNROLL
+#define BLOCK_COLUMNS 8
+#define BLOCK_CLASSES BLOCK_CLASS(1, 0, 8) BLOCK_CLASS(1, 1, 8) BLOCK_CLASS(2, 0, 8) BLOCK_CLASS(2, 1, 8)
+#define RUN_STEPS(bits, steps) (steps)
 #define BF16_COLUMNS 8
 #define BF16_X float
 
-struct int8_weights { ivec bytes; };
-
-INLINE struct int8_weights int8_prepare(ivec w)
+INLINE ivec run_begin(ivec sum)
 {
-    return (struct int8_weights){w};
+    return sum;
 }
 
-INLINE ivec int8_dot(ivec sum, struct int8_weights w, const int8_t *x)
+INLINE ivec run_step(ivec run, ivec w, ivec x, const int bits, const int first)
 {
-    return _mm512_dpbusd_epi32(sum, w.bytes, broadcast4(x));
+    (void)bits, (void)first;
+    return _mm512_dpbusd_epi32(run, w, x);
 }
 
-INLINE ivec int4_begin(int32_t start)
+INLINE ivec run_end(ivec sum, ivec run)
 {
-    return broadcast_int(start);
-}
-
-INLINE ivec int4_dot(ivec sum, ivec nibbles, ivec x)
-{
-    return _mm512_dpbusd_epi32(sum, nibbles, x);
-}
-
-INLINE fvec int4_total(ivec sum)
-{
-    return to_float(sum);
+    (void)sum;
+    return run;
 }
 
 struct bf16_weights { fvec even, odd; };
@@ -55,31 +45,20 @@ INLINE fvec bf16_dot(fvec sum, struct bf16_weights w, const float *x)
 }
 
 #include "bf16_tile.h"
-#include "int4_tile.h"
-#include "int8_tile.h"
+#include "block_tile.h"
+#include "f16_tile.h"
 
-/* For the sets above, which add nothing to them. */
-void avx512vnni_int8(const struct job *job, int64_t panel)
-{
-    int8_panel(job, panel);
-}
-
-void avx512vnni_int4(const struct job *job, int64_t panel)
-{
-    int4_panel(job, panel);
-}
+/* Further sets take these too. */
+const struct multiplier avx512vnni_blocks = {block_panel, block_prepare, sizeof(int8_t)};
+static const struct multiplier avx512vnni_bf16 = {bf16_panel, prepare_float, sizeof(float)};
+const struct multiplier avx512vnni_f16 = {f16_panel, prepare_float, sizeof(float)};
 
 const struct instruction_set avx512vnni_set = {
     .name = "avx512vnni",
     .usable = x86_has_avx512,
-    .int8 = avx512vnni_int8,
-    .int8_quantize = quantize_spans,
-    .int8_x_bytes = sizeof(int8_t),
-    .int4 = avx512vnni_int4,
-    .int4_quantize = quantize_groups,
-    .bf16 = bf16_panel,
-    .bf16_convert = convert_to_float,
-    .bf16_x_bytes = sizeof(float),
+    .blocks = &avx512vnni_blocks,
+    .bf16 = &avx512vnni_bf16,
+    .f16 = &avx512vnni_f16,
     .rows = &rows512,
     .attention = &attention512,
 };

@@ -17,7 +17,7 @@ INLINE void bf16_tile(const struct job *job, int64_t panel, int row, int64_t tok
                       const int vectors, const int columns)
 {
     const uint8_t *w = job->weights + panel * job->panel_bytes + 4 * row;
-    const BF16_X *x = (const BF16_X *)job->x + token * job->k;
+    const BF16_X *x = (const BF16_X *)(const void *)job->x + token * job->k;
     fvec sum[32 / LANES][BF16_COLUMNS];
 
     expect_rows(job, panel * PANEL_ROWS + row, token, vectors, columns);
@@ -55,19 +55,19 @@ static void bf16_columns(const struct job *job, int64_t panel, int row, int64_t 
     }
 }
 
-static void bf16_panel(const struct job *job, int64_t panel)
+static void bf16_panel(const struct job *job, int64_t panel, int64_t token, int64_t tokens)
 {
     const uint8_t *w = job->weights + panel * job->panel_bytes;
-    const int64_t blocks = (job->m + BF16_COLUMNS - 1) / BF16_COLUMNS;
+    const int64_t blocks = (tokens + BF16_COLUMNS - 1) / BF16_COLUMNS;
     const int parts = PANEL_ROWS / (2 * LANES);
-    if (job->m == 1) {
-        bf16_tile(job, panel, 0, 0, prefetch_pass(w, job->panel_bytes, 0, 1, 0), 2 * parts, 1);
+    if (tokens == 1) {
+        bf16_tile(job, panel, 0, token, prefetch_pass(w, job->panel_bytes, 0, 1, 0), 2 * parts, 1);
         return;
     }
     for (int part = 0; part < parts; part++)
         for (int64_t block = 0; block < blocks; block++) {
-            const int64_t token = job->m * block / blocks, end = job->m * (block + 1) / blocks;
-            bf16_columns(job, panel, 2 * LANES * part, token, end - token,
-                         prefetch_pass(w, job->panel_bytes, part * blocks + block, parts * blocks, job->m >= BF16_BUSY));
+            const int64_t first = tokens * block / blocks, count = tokens * (block + 1) / blocks - first;
+            bf16_columns(job, panel, 2 * LANES * part, token + first, count,
+                         prefetch_pass(w, job->panel_bytes, part * blocks + block, parts * blocks, tokens >= BF16_BUSY));
         }
 }

@@ -9,7 +9,7 @@
 #include "tenon.h"
 
 extern const struct instruction_set portable_set, avx2_set, avxvnni_set, avx512vnni_set, avx512bf16_set, amx_set,
-    dotprod_set, i8mm_set;
+    dotprod_set;
 
 /* From the lowest to the highest; a cap admits everything up to its name. Where a compiler cannot build
  * one, absent.c stands in for it, so that the same cap means the same everywhere. */
@@ -26,16 +26,15 @@ static const struct {
     {"amx", &amx_set},
 #elif defined(__aarch64__)
     {"dotprod", &dotprod_set},
-    {"i8mm", &i8mm_set},
 #endif
 };
 
 enum { SETS = sizeof sets / sizeof *sets };
 
-enum { FORMATS = TENON_BF16 + 1, WIDTH_CLASSES = 7, NONE = -1 };
+enum { WIDTH_CLASSES = 7, NONE = -1 };
 
 static atomic_int current = NONE;               /* the highest set that may be used */
-static atomic_int preferred[FORMATS][WIDTH_CLASSES]; /* a set plus 1; 0 where none is preferred */
+static atomic_int preferred[TENON_TYPES][WIDTH_CLASSES]; /* a set plus 1; 0 where none is preferred */
 
 int32_t tenon_version(void)
 {
@@ -60,15 +59,15 @@ const char *tenon_select(const char *cap)
     return sets[last].name;
 }
 
-int32_t tenon_prefer(int32_t format, int32_t width_log2, const char *name)
+int32_t tenon_prefer(int32_t type, int32_t width_log2, const char *name)
 {
     int index = NONE;
     for (int i = 0; name && i < SETS; i++)
         if (strcmp(sets[i].name, name) == 0 && usable(i))
             index = i;
-    if (format < 0 || format >= FORMATS || width_log2 < 0 || width_log2 >= WIDTH_CLASSES || (name && index == NONE))
+    if (type < 0 || type >= TENON_TYPES || width_log2 < 0 || width_log2 >= WIDTH_CLASSES || (name && index == NONE))
         return TENON_UNKNOWN;
-    atomic_store(&preferred[format][width_log2], index + 1);
+    atomic_store(&preferred[type][width_log2], index + 1);
     return 0;
 }
 
@@ -96,13 +95,13 @@ static int highest_set(void)
     return atomic_load(&current);
 }
 
-const struct instruction_set *dispatch_set(int32_t format, int64_t m)
+const struct instruction_set *dispatch_set(int32_t type, int64_t m)
 {
     int width_class = 0;
     while (width_class < WIDTH_CLASSES - 1 && m >> (width_class + 1))
         width_class++;
     const int highest = highest_set();
-    const int wanted = atomic_load_explicit(&preferred[format][width_class], memory_order_relaxed) - 1;
+    const int wanted = atomic_load_explicit(&preferred[type][width_class], memory_order_relaxed) - 1;
     return sets[wanted != NONE && wanted < highest ? wanted : highest].set;
 }
 

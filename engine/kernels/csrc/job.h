@@ -7,38 +7,63 @@
 
 enum {
     PANEL_ROWS = 32,
-    STEP_BYTES = 128,           /* one step of the inner dimension over a panel, in every format */
-    GROUP = 32,                 /* inner elements that share an int4 scale, and their activations another */
-    SPAN = 128,                 /* inner elements of an int8 product whose activations share a scale */
-    BLOCK = 64,                 /* inner elements of an int4 block; padding of the integer formats */
-    BLOCK_BYTES = 1024 + 128,   /* nibbles, then two groups of bfloat16 scales */
+    STEP_BYTES = 128,           /* four inner elements of a panel's rows, as bytes */
+    GROUP = 32,                 /* inner elements whose activations share a scale */
+    GROUP_STEPS = GROUP / 4,
+    CHUNK_GROUPS = 8,           /* groups that are spread at a time */
+    LARGE_UNIT = CHUNK_GROUPS * GROUP,  /* inner elements of a K type's block */
     BF16_PAD = 32,
-    INT4_ZERO = 8,              /* what packed weights are above what they stand for */
-    INT8_ZERO = 128,
+    TILE_TOKENS = 16,           /* prepared activations may stand in tiles of so many tokens */
 };
 
-/* One product out = x * weights', with the activations already in the form that the kernel wants. */
+/* The arithmetic of a block type: w = scale * q + min by sub-blocks of `sub` inner elements, where q stands for
+ * `zero` less than its unsigned form. */
+struct block_type {
+    int32_t type;               /* GGML's number */
+    int32_t unit;               /* inner elements of a unit of the arranged layout: GROUP or LARGE_UNIT */
+    int32_t unit_bytes;         /* of a panel's unit */
+    int32_t sub;                /* GROUP or GROUP / 2 */
+    int32_t mins;               /* whether there is a min */
+    int32_t zero;
+    int32_t bits;               /* of the unsigned form, as far as sums of products are concerned */
+};
+
+/* The integers' part of a prepared activation: without mins where integer sums begin, minus the zero point times the
+ * activations' sum; with mins that sum times the activations' scale. */
+union offset { int32_t start; float sum; };
+
+/* One product out = x * weights', with the activations in the form that the kernel wants. */
 struct job {
-    const uint8_t *weights;     /* packed panels */
-    const float *row_scale;     /* int8: (n padded) */
-    const void *x;              /* (m, k padded), in the form that the kernel wants */
-    const float *x_scale;       /* (m, blocks): integer formats, of a group or a span each */
-    const int32_t *start;       /* (m, blocks): where sums begin, minus the zero point times the activations' sum */
-    int64_t blocks;
+    const uint8_t *weights;     /* panels */
+    const struct block_type *type;  /* NULL: bf16 and f16 */
+    uint8_t *x;                 /* (m, k) prepared */
+    float *x_scale;             /* (m, groups) */
+    union offset *offset;       /* (m, groups * GROUP / sub) */
+    int64_t groups;
+    const struct job *rest;     /* the same product with what quantizing left of the activations; NULL: it is left out */
     const float *bias;          /* (n) or NULL */
-    float *out;                 /* (m, n) */
+    float *out;                 /* (m, n), rows out_stride apart */
+    int64_t out_stride;
     int64_t m, n;
     int64_t k;                  /* padded */
+    int64_t inner;              /* as given */
     int64_t panel_bytes;
 };
 
-typedef void kernel(const struct job *job, int64_t panel);
+/* Multiplies `tokens` tokens from `token` on with a panel. */
+typedef void kernel(const struct job *job, int64_t panel, int64_t token, int64_t tokens);
 
-/* Quantizes one token, each block of it by its own largest magnitude. */
-typedef void quantizer(const float *x, int64_t k, int64_t padded, void *q, float *scale, int32_t *start);
+/* Brings one token's activations, (inner), into form. */
+typedef void preparation(const struct job *job, const float *x, int64_t token);
 
-/* Copies one token for the bf16 kernel, as float or as bfloat16. */
-typedef void converter(const float *x, int64_t k, int64_t padded, void *converted);
+/* How an instruction set multiplies with matrices of one kind. */
+struct multiplier {
+    kernel *multiply;
+    preparation *prepare;
+    int32_t x_bytes;            /* of one prepared activation */
+};
+
+enum { MOST_TOKENS = 128 };     /* of one call of a kernel */
 
 struct row_operations;
 struct attention_operations;
@@ -46,14 +71,9 @@ struct attention_operations;
 struct instruction_set {
     const char *name;
     int (*usable)(void);
-    kernel *int8;
-    quantizer *int8_quantize;
-    int32_t int8_x_bytes;       /* of one quantized activation */
-    kernel *int4;
-    quantizer *int4_quantize;
-    kernel *bf16;
-    converter *bf16_convert;
-    int32_t bf16_x_bytes;
+    const struct multiplier *blocks, *bf16, *f16;
+    const struct multiplier *tiled;     /* blocks of one scale a group, from `tiled_from` tokens on; or NULL */
+    int64_t tiled_from;
     const struct row_operations *rows;
     const struct attention_operations *attention;
 };

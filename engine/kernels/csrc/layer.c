@@ -5,7 +5,10 @@
 #include "product.h"
 #include "rows.h"
 
-enum { MATRICES = 4, QKV = 0, OUTPUT = 1, GATE_UP = 2, DOWN = 3 };
+enum { MATRICES = 7 };
+
+/* Products of one input, that are one stage. */
+struct products { struct product *first, *end; };
 
 struct layer_run {
     const struct tenon_layer *layer;
@@ -14,6 +17,7 @@ struct layer_run {
     const struct attention_operations *attention;
     struct attention_plan plan;
     struct product product[MATRICES];
+    struct products qkv_products, output_product, gate_up_products, down_product;
     uint8_t *keys, *values;
     float *hidden;              /* (m, hidden), in place */
     float *normed, *qkv, *mixed, *mapped, *gate_up;
@@ -21,6 +25,35 @@ struct layer_run {
     uint8_t *workspace;         /* of attention, this thread's */
     int64_t turning;            /* query and key heads */
 };
+
+/* A product takes the form of the one before it where it can. */
+static int has_form_before(const struct products *s, const struct product *p)
+{
+    return p > s->first && product_shares_form(p - 1, p);
+}
+
+static int64_t items_of(const struct products *s)
+{
+    int64_t items = 0;
+    for (const struct product *p = s->first; p < s->end; p++)
+        items += product_items(p);
+    return items;
+}
+
+static void prepare(const struct products *s, const float *x, int64_t token)
+{
+    for (const struct product *p = s->first; p < s->end; p++)
+        if (!has_form_before(s, p))
+            product_prepare(p, x, token);
+}
+
+static void multiply(const struct products *s, int64_t item)
+{
+    const struct product *p = s->first;
+    for (int64_t items; item >= (items = product_items(p)); p++)
+        item -= items;
+    product_multiply(p, item);
+}
 
 /* --- stages: what one item of each does -------------------------------------------------------------------------- */
 
@@ -31,7 +64,7 @@ static void begin(const struct layer_run *r, int64_t token)
     float *normed = r->normed + token * l->hidden;
     if (l->attention_norm)
         r->rows->norm(hidden, l->attention_norm, l->norm_floor, l->hidden, normed);
-    product_prepare(&r->product[QKV], l->attention_norm ? normed : hidden, token);
+    prepare(&r->qkv_products, l->attention_norm ? normed : hidden, token);
 }
 
 static void turn(const struct layer_run *r, int64_t token)
@@ -110,7 +143,7 @@ static void prepare_output(const struct layer_run *r, int64_t token)
 {
     if (r->partials)
         merge_parts(r, token);
-    product_prepare(&r->product[OUTPUT], r->mixed + token * r->product[OUTPUT].k, token);
+    prepare(&r->output_product, r->mixed + token * r->layer->output.k, token);
 }
 
 /* Adds what a half of the layer gives to the hidden state. */
@@ -129,15 +162,15 @@ static void middle(const struct layer_run *r, int64_t token)
     float *normed = r->normed + token * l->hidden;
     add_residual(r, token, l->attention_end_norm);
     r->rows->norm(r->hidden + token * l->hidden, l->mlp_norm, l->norm_floor, l->hidden, normed);
-    product_prepare(&r->product[GATE_UP], normed, token);
+    prepare(&r->gate_up_products, normed, token);
 }
 
 static void gate(const struct layer_run *r, int64_t token)
 {
-    const int64_t width = r->product[DOWN].k;
+    const int64_t width = r->layer->down.k;
     float *gate = r->gate_up + token * 2 * width;
     r->rows->gate(gate, gate + width, width, r->layer->activation);
-    product_prepare(&r->product[DOWN], gate, token);
+    prepare(&r->down_product, gate, token);
 }
 
 static void end(const struct layer_run *r, int64_t token)
@@ -145,17 +178,17 @@ static void end(const struct layer_run *r, int64_t token)
     add_residual(r, token, r->layer->mlp_end_norm);
 }
 
-static void qkv_panel(const struct layer_run *r, int64_t panel) { product_panel(&r->product[QKV], panel); }
-static void output_panel(const struct layer_run *r, int64_t panel) { product_panel(&r->product[OUTPUT], panel); }
-static void gate_up_panel(const struct layer_run *r, int64_t panel) { product_panel(&r->product[GATE_UP], panel); }
-static void down_panel(const struct layer_run *r, int64_t panel) { product_panel(&r->product[DOWN], panel); }
+static void multiply_qkv(const struct layer_run *r, int64_t item) { multiply(&r->qkv_products, item); }
+static void multiply_output(const struct layer_run *r, int64_t item) { multiply(&r->output_product, item); }
+static void multiply_gate_up(const struct layer_run *r, int64_t item) { multiply(&r->gate_up_products, item); }
+static void multiply_down(const struct layer_run *r, int64_t item) { multiply(&r->down_product, item); }
 
 /* --- the run ----------------------------------------------------------------------------------------------------- */
 
 typedef void stage(const struct layer_run *r, int64_t item);
 
-static stage *const stages[] = {begin, qkv_panel, turn, attend, prepare_output, output_panel,
-                                middle, gate_up_panel, gate, down_panel, end};
+static stage *const stages[] = {begin, multiply_qkv, turn, attend, prepare_output, multiply_output,
+                                middle, multiply_gate_up, gate, multiply_down, end};
 
 enum { STAGES = sizeof stages / sizeof *stages };
 
@@ -184,49 +217,75 @@ static int64_t floats(int64_t count)
     return (count * (int64_t)sizeof(float) + 63) / 64 * 64;
 }
 
+/* Binds the products of a stage, which write into columns of one output, and returns the bytes of their forms; with base
+ * NULL it only counts. */
+static int64_t bind(struct products *s, uint8_t *base, float *out, int64_t out_stride)
+{
+    int64_t at = 0, last = 0;
+    for (struct product *p = s->first; p < s->end; out += p->job.n, p++) {
+        if (!has_form_before(s, p)) {
+            last = at;
+            at += product_scratch_bytes(p);
+        }
+        if (base)
+            product_bind(p, base + last, out, out_stride);
+    }
+    return at;
+}
+
 /* Hands out scratch memory; with base NULL it only counts. The buffers of the two halves of a layer share theirs. */
 static int64_t lay_out(struct layer_run *r, int64_t m, int32_t threads, uint8_t *base)
 {
     const struct tenon_layer *l = r->layer;
-    const int64_t all_heads = r->turning + l->kv_heads;
-    int64_t prepared = 0, at = 0;
-    for (int i = 0; i < MATRICES; i++) {
-        const int64_t bytes = product_scratch_bytes(&r->product[i], m);
-        prepared = bytes > prepared ? bytes : prepared;
+    const int64_t all_heads = (r->turning + l->kv_heads) * l->head_dim;
+    struct products *const stages_of[] = {&r->qkv_products, &r->output_product, &r->gate_up_products, &r->down_product};
+    const int64_t strides[] = {all_heads, l->hidden, 2 * l->down.k, l->hidden};
+    int64_t at = 0;
+    for (int i = 0; i < 4; i++) {
+        const int64_t bytes = bind(stages_of[i], NULL, NULL, 0);
+        at = bytes > at ? bytes : at;
     }
-    uint8_t *const forms = base + at;
-    at += prepared;
     r->normed = r->mapped = (float *)(base + at);
     at += floats(m * l->hidden);
     const int64_t half = at;
     r->gate_up = r->qkv = (float *)(base + at);
-    at += floats(m * all_heads * l->head_dim);
+    at += floats(m * all_heads);
     r->mixed = (float *)(base + at);
     at += floats(m * l->heads * l->head_dim);
     r->partials = r->plan.partial_floats ? (float *)(base + at) : NULL;
     at += floats(r->plan.partial_floats);
     r->workspace = base + at;
     at += threads * r->plan.workspace_bytes;
-    const int64_t other = half + floats(m * l->gate_up.n);
-    float *const out[MATRICES] = {r->qkv, r->mapped, r->gate_up, r->mapped};
-    for (int i = 0; base && i < MATRICES; i++)
-        product_bind(&r->product[i], m, forms, out[i]);
+    const int64_t other = half + floats(m * 2 * l->down.k);
+    float *const out[] = {r->qkv, r->mapped, r->gate_up, r->mapped};
+    for (int i = 0; base && i < 4; i++)
+        bind(stages_of[i], base, out[i], strides[i]);
     return at > other ? at : other;
 }
 
-static void set_up(struct layer_run *r, const struct tenon_layer *layer, const struct tenon_step *step,
-                   int32_t threads)
+/* The products of matrices that have rows of their own. */
+static struct products products_of(struct product *into, const struct tenon_matrix *const *matrices, int count,
+                                   int64_t m)
+{
+    struct products s = {into, into};
+    for (int i = 0; i < count; i++)
+        if (matrices[i]->n)
+            *s.end++ = product_of(matrices[i], m);
+    return s;
+}
+
+static void set_up(struct layer_run *r, const struct tenon_layer *l, const struct tenon_step *step, int32_t threads)
 {
     const int64_t m = step->m;
-    r->layer = layer;
+    r->layer = l;
     r->rows = dispatch_highest()->rows;   /* at every width, so that a row's bits do not depend on it */
     r->attention = dispatch_highest()->attention;
-    r->turning = layer->heads + layer->kv_heads;
-    r->plan = attention_plan(layer, step, r->attention, threads);
-    r->product[QKV] = product_of(&layer->qkv, m);
-    r->product[OUTPUT] = product_of(&layer->output, m);
-    r->product[GATE_UP] = product_of(&layer->gate_up, m);
-    r->product[DOWN] = product_of(&layer->down, m);
+    r->turning = l->heads + l->kv_heads;
+    r->plan = attention_plan(l, step, r->attention, threads);
+    r->qkv_products = products_of(r->product, (const struct tenon_matrix *[]){&l->q, &l->k, &l->v}, 3, m);
+    r->output_product = products_of(r->product + 3, (const struct tenon_matrix *[]){&l->output}, 1, m);
+    r->gate_up_products = products_of(r->product + 4, (const struct tenon_matrix *[]){&l->gate, &l->up}, 2, m);
+    r->down_product = products_of(r->product + 6, (const struct tenon_matrix *[]){&l->down}, 1, m);
 }
 
 int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, const struct tenon_step *step, int32_t threads)
@@ -246,10 +305,8 @@ void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_ste
     set_up(r, layer, step, threads);
     lay_out(r, step->m, threads, scratch);
     const int64_t m = step->m, items = layer->kv_heads * r->plan.blocks * r->plan.splits;
-    const int64_t counts[STAGES] = {m, product_panels(&r->product[QKV]), m, items,
-                                    m, product_panels(&r->product[OUTPUT]),
-                                    m, product_panels(&r->product[GATE_UP]),
-                                    m, product_panels(&r->product[DOWN]), m};
+    const int64_t counts[STAGES] = {m, items_of(&r->qkv_products), m, items, m, items_of(&r->output_product),
+                                    m, items_of(&r->gate_up_products), m, items_of(&r->down_product), m};
     for (int i = 0; i < STAGES; i++)
         shares_init(&shared.shares[i], counts[i], threads);
     pool_run(work, &shared, threads);

@@ -7,7 +7,7 @@
 struct matmul {
     struct product product;
     const float *x;
-    struct shares tokens, panels;
+    struct shares tokens, items;
 };
 
 static void multiply(void *context, int32_t thread)
@@ -15,12 +15,12 @@ static void multiply(void *context, int32_t thread)
     struct matmul *call = context;
     int64_t item;
     while ((item = shares_take(&call->tokens, thread)) >= 0) {
-        product_prepare(&call->product, call->x + item * call->product.k, item);
+        product_prepare(&call->product, call->x + item * call->product.job.inner, item);
         shares_finish(&call->tokens);
     }
     shares_wait(&call->tokens);
-    while ((item = shares_take(&call->panels, thread)) >= 0)
-        product_panel(&call->product, item);
+    while ((item = shares_take(&call->items, thread)) >= 0)
+        product_multiply(&call->product, item);
 }
 
 /* Below this many activations the caller prepares them alone: waking others costs more. */
@@ -29,12 +29,12 @@ enum { SHARED_PREPARATION = 32768 };
 int32_t tenon_matmul(const struct tenon_matrix *matrix, const float *x, int64_t m, float *out, int32_t threads)
 {
     struct matmul call = {.product = product_of(matrix, m), .x = x};
-    uint8_t *memory = malloc((size_t)product_scratch_bytes(&call.product, m) + 63);
+    uint8_t *memory = malloc((size_t)product_scratch_bytes(&call.product) + 63);
     if (!memory)
         return TENON_NO_MEMORY;
-    product_bind(&call.product, m, (uint8_t *)(((uintptr_t)memory + 63) & ~(uintptr_t)63), out);
+    product_bind(&call.product, (uint8_t *)(((uintptr_t)memory + 63) & ~(uintptr_t)63), out, matrix->n);
     threads = pool_team(threads);
-    shares_init(&call.panels, product_panels(&call.product), threads);
+    shares_init(&call.items, product_items(&call.product), threads);
     if (m * matrix->k < SHARED_PREPARATION) {
         for (int64_t token = 0; token < m; token++)
             product_prepare(&call.product, x + token * matrix->k, token);

@@ -9,7 +9,7 @@ INLINE void expect_rows(const struct job *job, int64_t row, int64_t token, const
     for (int c = 0; c < columns; c++)
         UNROLL
         for (int v = 0; v < vectors; v++)
-            __builtin_prefetch(job->out + (token + c) * job->n + row + LANES * v, 1);
+            __builtin_prefetch(job->out + (token + c) * job->out_stride + row + LANES * v, 1);
 }
 
 OUTLINE void store_partial(const struct job *job, int64_t row, int64_t token, fvec value)
@@ -17,7 +17,7 @@ OUTLINE void store_partial(const struct job *job, int64_t row, int64_t token, fv
     float lanes[LANES];
     store_floats(lanes, value);
     for (int64_t i = 0; i < LANES && row + i < job->n; i++)
-        job->out[token * job->n + row + i] = lanes[i] + (job->bias ? job->bias[row + i] : 0.0f);
+        job->out[token * job->out_stride + row + i] = lanes[i] + (job->bias ? job->bias[row + i] : 0.0f);
 }
 
 OUTLINE void store_rows(const struct job *job, int64_t row, int64_t token, fvec value)
@@ -28,7 +28,7 @@ OUTLINE void store_rows(const struct job *job, int64_t row, int64_t token, fvec 
     }
     if (job->bias)
         value = add_floats(value, load_floats(job->bias + row));
-    store_floats(job->out + token * job->n + row, value);
+    store_floats(job->out + token * job->out_stride + row, value);
 }
 
 #endif

@@ -1,85 +1,109 @@
 #include "product.h"
 
+#include "block_types.h"
 #include "dispatch.h"
+#include "quantize.h"
 
 static int64_t round_up(int64_t value, int64_t multiple)
 {
     return (value + multiple - 1) / multiple * multiple;
 }
 
-static struct product int8_product(const struct tenon_matrix *a, const struct instruction_set *set)
-{
-    const int64_t k = round_up(a->k, BLOCK), n = round_up(a->n, PANEL_ROWS);
-    const uint8_t *weights = a->packed;
-    return (struct product){
-        .job = {.row_scale = (const float *)(weights + n * k), .k = k, .panel_bytes = PANEL_ROWS * k,
-                .blocks = round_up(k, SPAN) / SPAN},
-        .kernel = set->int8, .quantize = set->int8_quantize, .x_bytes = set->int8_x_bytes,
-    };
-}
-
-static struct product int4_product(const struct tenon_matrix *a, const struct instruction_set *set)
-{
-    const int64_t k = round_up(a->k, BLOCK);
-    return (struct product){
-        .job = {.k = k, .panel_bytes = k / BLOCK * BLOCK_BYTES, .blocks = k / GROUP},
-        .kernel = set->int4, .quantize = set->int4_quantize, .x_bytes = sizeof(int8_t),
-    };
-}
-
-static struct product bf16_product(const struct tenon_matrix *a, const struct instruction_set *set)
-{
-    const int64_t k = round_up(a->k, BF16_PAD);
-    return (struct product){
-        .job = {.k = k, .panel_bytes = 2 * PANEL_ROWS * k},
-        .kernel = set->bf16, .convert = set->bf16_convert, .x_bytes = set->bf16_x_bytes,
-    };
-}
-
 struct product product_of(const struct tenon_matrix *a, int64_t m)
 {
-    const struct instruction_set *set = dispatch_set(a->format, m);
-    struct product p = a->format == TENON_INT8   ? int8_product(a, set)
-                       : a->format == TENON_INT4 ? int4_product(a, set)
-                                                 : bf16_product(a, set);
-    p.k = a->k;
-    p.job.n = a->n;
-    p.job.weights = a->packed;
-    p.job.bias = a->bias;
+    const struct instruction_set *set = dispatch_set(a->type, m);
+    struct product p = {.job = {.weights = a->packed, .bias = a->bias, .m = m, .n = a->n, .inner = a->k}};
+    struct job *job = &p.job;
+    if (a->type == TENON_BF16 || a->type == TENON_F16) {
+        p.multiplier = a->type == TENON_BF16 ? set->bf16 : set->f16;
+        job->k = a->type == TENON_BF16 ? round_up(a->k, BF16_PAD) : a->k;
+        job->panel_bytes = 2 * PANEL_ROWS * job->k;
+    } else {
+        job->type = block_type(a->type);
+        const int tiled = set->tiled && m >= set->tiled_from && job->type->sub == GROUP;
+        p.multiplier = tiled ? set->tiled : set->blocks;
+        job->k = a->k;
+        job->groups = a->k / GROUP;
+        job->panel_bytes = a->k / job->type->unit * job->type->unit_bytes;
+        p.terms = a->terms;
+    }
     return p;
 }
 
-int64_t product_panels(const struct product *p)
+int64_t product_items(const struct product *p)
 {
-    return (p->job.n + PANEL_ROWS - 1) / PANEL_ROWS;
+    return (p->job.n + PANEL_ROWS - 1) / PANEL_ROWS * ((p->job.m + MOST_TOKENS - 1) / MOST_TOKENS);
 }
 
-int64_t product_scratch_bytes(const struct product *p, int64_t m)
+int product_shares_form(const struct product *a, const struct product *b)
 {
-    const int64_t scales = m * p->job.blocks * (int64_t)(sizeof *p->x_scale + sizeof *p->start);
-    return round_up(m * p->job.k * p->x_bytes, 64) + round_up(scales, 64);
+    const struct block_type *s = a->job.type, *t = b->job.type;
+    return a->multiplier == b->multiplier && a->job.k == b->job.k && a->terms == b->terms
+           && (s == t || (s && t && s->sub == t->sub && s->mins == t->mins && s->zero == t->zero));
 }
 
-void product_bind(struct product *p, int64_t m, uint8_t *scratch, float *out)
+/* Tiles are whole. */
+static int64_t x_bytes(const struct product *p)
 {
-    p->job.m = m;
+    return round_up(p->job.m, TILE_TOKENS) * p->job.k * p->multiplier->x_bytes;
+}
+
+static int64_t scales(const struct product *p)
+{
+    return round_up(p->job.m, TILE_TOKENS) * p->job.groups;
+}
+
+/* One term of the activations, with scales and offsets. */
+static int64_t term_bytes(const struct product *p)
+{
+    const int64_t subs = p->job.type ? GROUP / p->job.type->sub : 0;
+    return round_up(x_bytes(p), 64) + round_up(scales(p) * (int64_t)sizeof(float), 64)
+           + round_up(scales(p) * subs * (int64_t)sizeof(union offset), 64);
+}
+
+int64_t product_scratch_bytes(const struct product *p)
+{
+    return p->terms > 1 ? 2 * term_bytes(p) + p->job.m * p->job.k * (int64_t)sizeof(float) : term_bytes(p);
+}
+
+static void bind_term(const struct product *p, struct job *job, uint8_t *scratch)
+{
+    job->x = scratch;
+    job->x_scale = (float *)(void *)(scratch + round_up(x_bytes(p), 64));
+    job->offset = (union offset *)(void *)((uint8_t *)job->x_scale + round_up(scales(p) * (int64_t)sizeof(float), 64));
+}
+
+void product_bind(struct product *p, uint8_t *scratch, float *out, int64_t out_stride)
+{
     p->job.out = out;
-    p->job.x = p->prepared = scratch;
-    p->job.x_scale = p->x_scale = (float *)(scratch + round_up(m * p->job.k * p->x_bytes, 64));
-    p->job.start = p->start = (int32_t *)(p->x_scale + m * p->job.blocks);
+    p->job.out_stride = out_stride;
+    bind_term(p, &p->job, scratch);
+    if (p->terms > 1) {
+        p->rest = p->job;
+        bind_term(p, &p->rest, scratch + term_bytes(p));
+        p->left = (float *)(void *)(scratch + 2 * term_bytes(p));
+        p->job.rest = &p->rest;
+    }
 }
 
 void product_prepare(const struct product *p, const float *x, int64_t token)
 {
-    const int64_t padded = p->job.k, first_block = token * p->job.blocks;
-    uint8_t *prepared = p->prepared + token * padded * p->x_bytes;
-    if (p->quantize)
-        p->quantize(x, p->k, padded, prepared, p->x_scale + first_block, p->start + first_block);
-    else
-        p->convert(x, p->k, padded, prepared);
+    p->multiplier->prepare(&p->job, x, token);
+    if (p->terms < 2)
+        return;
+    float *left = p->left + token * p->job.k;
+    for (int64_t k = 0; k < p->job.k; k += GROUP) {
+        int8_t q[GROUP];
+        const float scale = quantize_group(x + k, q);
+        for (int i = 0; i < GROUP; i++)
+            left[k + i] = x[k + i] - scale * (float)q[i];
+    }
+    p->multiplier->prepare(&p->rest, left, token);
 }
 
-void product_panel(const struct product *p, int64_t panel)
+void product_multiply(const struct product *p, int64_t item)
 {
-    p->kernel(&p->job, panel);
+    const int64_t panels = (p->job.n + PANEL_ROWS - 1) / PANEL_ROWS, token = item / panels * MOST_TOKENS;
+    const int64_t left = p->job.m - token;
+    p->multiplier->multiply(&p->job, item % panels, token, left < MOST_TOKENS ? left : MOST_TOKENS);
 }

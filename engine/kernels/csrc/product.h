@@ -1,4 +1,5 @@
-/* A matrix product in pieces that any thread can take: tokens to bring into the kernel's form, then panels. */
+/* A matrix product in pieces that any thread can take: tokens to bring into the kernel's form, then panels by blocks of
+ * tokens. */
 #ifndef TENON_PRODUCT_H
 #define TENON_PRODUCT_H
 
@@ -6,32 +7,31 @@
 #include "tenon.h"
 
 struct product {
-    struct job job;
-    kernel *kernel;
-    quantizer *quantize;        /* NULL: bf16 */
-    converter *convert;         /* bf16 */
-    int64_t k;                  /* as given, unpadded */
-    int32_t x_bytes;            /* of one activation in the kernel's form */
-    uint8_t *prepared;
-    float *x_scale;             /* integer formats, with the job's blocks per token */
-    int32_t *start;
+    struct job job, rest;
+    const struct multiplier *multiplier;
+    float *left;                /* (m, k): what quantizing left; NULL where activations have one term */
+    int32_t terms;
 };
 
-/* The product of `m` tokens with a packed matrix, by the instruction set chosen for that width. */
+/* The product of `m` tokens with an arranged matrix, by the instruction set chosen for that width. */
 struct product product_of(const struct tenon_matrix *matrix, int64_t m);
 
-int64_t product_panels(const struct product *p);
+/* Panels by blocks of tokens; the panels of a block come one after the other. */
+int64_t product_items(const struct product *p);
 
-/* Bytes that `m` tokens take in the kernel's form; scratch memory is to be aligned to 64 bytes. */
-int64_t product_scratch_bytes(const struct product *p, int64_t m);
+/* Whether two products take the same prepared activations. */
+int product_shares_form(const struct product *a, const struct product *b);
 
-/* Says how many tokens there are, where they are prepared, and where the results go: (m, n). */
-void product_bind(struct product *p, int64_t m, uint8_t *scratch, float *out);
+/* Bytes that the tokens take in the kernel's form; scratch memory is to be aligned to 64 bytes. */
+int64_t product_scratch_bytes(const struct product *p);
+
+/* Says where tokens are prepared, and where the results go: (m, n), rows out_stride apart. */
+void product_bind(struct product *p, uint8_t *scratch, float *out, int64_t out_stride);
 
 /* Brings a token's activations (k) into form. */
 void product_prepare(const struct product *p, const float *x, int64_t token);
 
-/* Multiplies all tokens with a panel; all of them are prepared. */
-void product_panel(const struct product *p, int64_t panel);
+/* Multiplies an item; all its tokens are prepared. */
+void product_multiply(const struct product *p, int64_t item);
 
 #endif

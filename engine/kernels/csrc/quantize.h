@@ -37,56 +37,47 @@ static const float ROUNDING = 12582912.0f;
 /* Below this the reciprocal would overflow; such a block counts as zero. */
 static const float TINY = 1e-36f;
 
-/* Brings a block to -127..127 by its largest magnitude, pads it with zeros, and sums it. A NaN or an infinity makes
- * the scale NaN. */
-static inline int32_t quantize_block(const float *x, int64_t count, int64_t padded, int8_t *q, float *scale)
+/* Brings a group to -127..127 by its largest magnitude. Returns its scale: NaN where there is a NaN or an infinity. */
+static inline float quantize_group(const float *x, int8_t *q)
 {
-    const uint32_t largest_abs = largest_bits(x, count);
+    const uint32_t largest_abs = largest_bits(x, GROUP);
     const float largest = bits_float(largest_abs);
     const int finite = largest_abs < 0x7f800000u;
     const float inverse = finite && largest >= TINY ? 127.0f / largest : 0.0f;
-    int32_t sum = 0;
-
-    *scale = !finite ? bits_float(0x7fc00000u) : inverse == 0.0f ? 0.0f : largest / 127.0f;
-    memset(q + count, 0, (size_t)(padded - count));
     if (inverse == 0.0f) {
-        memset(q, 0, (size_t)count);
-        return 0;
+        memset(q, 0, GROUP);
+        return finite ? 0.0f : bits_float(0x7fc00000u);
     }
-    for (int64_t i = 0; i < count; i++) {
-        const int8_t rounded = (int8_t)(float_bits(x[i] * inverse + ROUNDING) - float_bits(ROUNDING));
-        q[i] = rounded;
-        sum += rounded;
+    for (int i = 0; i < GROUP; i++)
+        q[i] = (int8_t)(float_bits(x[i] * inverse + ROUNDING) - float_bits(ROUNDING));
+    return largest / 127.0f;
+}
+
+/* What a group's offsets are, one for each sub-block; see union offset. */
+INLINE void offsets_of(const int8_t *q, float scale, const struct block_type *type, int32_t zero, union offset *offset)
+{
+    for (int at = 0; at < GROUP; at += type->sub, offset++) {
+        int32_t sum = 0;
+        for (int i = 0; i < type->sub; i++)
+            sum += q[at + i];
+        if (type->mins)
+            offset->sum = (float)sum * scale;
+        else
+            offset->start = -zero * sum;
     }
-    return sum;
 }
 
-INLINE void quantize_blocks(const float *x, int64_t k, int64_t padded, const int64_t block, const int32_t zero_point,
-                            int8_t *q, float *scale, int32_t *start)
+/* Quantizes a token for products of blocks; `zero` is what their bytes are too large. */
+INLINE void quantize_token(const struct job *job, const float *x, int64_t token, int32_t zero)
 {
-    int64_t at = 0;
-    for (; at + block <= k; at += block)
-        *start++ = -zero_point * quantize_block(x + at, block, block, q + at, scale++);
-    for (; at < padded; at += block) {
-        const int64_t count = k > at ? k - at : 0, size = padded - at < block ? padded - at : block;
-        *start++ = -zero_point * quantize_block(x + at, count, size, q + at, scale++);
+    const int subs = GROUP / job->type->sub;
+    int8_t *q = (int8_t *)job->x + token * job->k;
+    float *scale = job->x_scale + token * job->groups;
+    union offset *offset = job->offset + token * job->groups * subs;
+    for (int64_t group = 0; group < job->groups; group++, x += GROUP, q += GROUP, offset += subs) {
+        scale[group] = quantize_group(x, q);
+        offsets_of(q, scale[group], job->type, zero, offset);
     }
-}
-
-static inline void quantize_spans(const float *x, int64_t k, int64_t padded, void *q, float *scale, int32_t *start)
-{
-    quantize_blocks(x, k, padded, SPAN, INT8_ZERO, q, scale, start);
-}
-
-static inline void quantize_groups(const float *x, int64_t k, int64_t padded, void *q, float *scale, int32_t *start)
-{
-    quantize_blocks(x, k, padded, GROUP, INT4_ZERO, q, scale, start);
-}
-
-static inline void convert_to_float(const float *x, int64_t k, int64_t padded, void *converted)
-{
-    memcpy(converted, x, (size_t)k * sizeof *x);
-    memset((float *)converted + k, 0, (size_t)(padded - k) * sizeof *x);
 }
 
 /* Round to nearest, ties to even; a NaN stays one. */
@@ -103,6 +94,19 @@ static inline void convert_to_bfloat16(const float *x, int64_t k, int64_t padded
     for (int64_t i = 0; i < k; i++)
         out[i] = bfloat16(x[i]);
     memset(out + k, 0, (size_t)(padded - k) * sizeof *out);
+}
+
+/* A token for products of floats. */
+static inline void prepare_bfloat16(const struct job *job, const float *x, int64_t token)
+{
+    convert_to_bfloat16(x, job->inner, job->k, (uint16_t *)(void *)job->x + token * job->k);
+}
+
+static inline void prepare_float(const struct job *job, const float *x, int64_t token)
+{
+    float *out = (float *)(void *)job->x + token * job->k;
+    memcpy(out, x, (size_t)job->inner * sizeof *x);
+    memset(out + job->inner, 0, (size_t)(job->k - job->inner) * sizeof *x);
 }
 
 #endif

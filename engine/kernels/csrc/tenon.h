@@ -1,24 +1,35 @@
 /* The library's whole interface: plain C, little-endian machines, no dependency but libc, libm and threads.
  *
- * Packed weights. Rows (output channels) stand in panels of 32, columns (the inner dimension, k) are padded with
- * zeros to a multiple of 64 (bf16: 32). Within a panel the inner dimension is the slow index, so a matrix-vector
- * product reads one contiguous stream, and every dot-product instruction finds the operand it wants:
+ * Weights are GGUF's block types, arranged: no value changes. Rows (output channels) stand in panels of 32, padded with
+ * zero bytes. A panel is a sequence of units of 32 inner elements (K types and IQ4_XS: of 256). A unit is, for each of
+ * its groups of 32 inner elements, planes of 128 bytes [32 rows][4 bytes], and then scales, so that a matrix-vector
+ * product reads one contiguous stream, and every dot-product instruction finds the operand it wants. Step s of a group
+ * is its inner elements 4s..4s+3.
  *
- *   int8   [n/32][k/4][32 rows][4 k] bytes, each plus 128, then float scale[n]
- *   int4   [n/32][k/64] blocks of 1152 bytes: 2 groups of [4][32 rows][4 bytes], where byte i of step j holds
- *          k = 8j + i in its low nibble and k = 8j + 4 + i in its high one, each plus 8; then bfloat16 scale[2][32]
- *   bf16   [n/32][k/2][32 rows][2 k] bfloat16
+ *   nibble planes (4)     plane p, byte i: inner element 4p+i in the low nibble, 16+4p+i in the high one
+ *   two-bit planes (2)    plane p, byte i: bits 2f and 2f+1 are inner element 4(4p+f)+i
+ *   bit plane (1)         byte i: bit s is inner element 4s+i
+ *   byte planes (8)       plane p, byte i: inner element 4p+i
  *
- * n stands for the row count padded to 32; padding rows and columns are zero. Buffers should be 64-byte aligned.
+ *   Q8_0          byte planes; half d[32]
+ *   Q4_0, IQ4_NL  nibble planes; half d[32]                  Q4_1   nibble planes; half d[32], half m[32]
+ *   Q5_0          nibble, bit plane; half d[32]              Q5_1   nibble, bit plane; half d[32], half m[32]
+ *   MXFP4         nibble planes; uint8 exponent[32]
+ *   Q4_K          nibble planes; uint8 scale[8][32], uint8 min[8][32], half d[32], half dmin[32]
+ *   Q5_K          nibble, bit plane; scales as Q4_K
+ *   Q6_K          nibble, two-bit planes; int8 scale[16][32], half d[32]
+ *   Q3_K          two-bit, bit plane; int8 scale[16][32] (32 taken off), half d[32]
+ *   Q2_K          two-bit planes; uint8 scale | min << 4 [16][32], half d[32], half dmin[32]
+ *   IQ4_XS        nibble planes; int8 scale[8][32] (32 taken off), half d[32]
+ *   F16           [k][32] half                               BF16   [k/2][32][2], k padded to 32
  *
  * Results. x is (m, k) float32, out (m, n) float32, both dense. A token's outputs do not depend on the other tokens
- * of the call, nor on m, except that AMX's bf16 tiles, which take over at 16 tokens, round in another order. int8 and
- * int4 are the same bit for bit with every instruction set but the portable one, which
- * does without fused multiply-add; bf16 differs between sets. Integer formats quantize each token's x in spans of 128
- * (int8) or groups of 32 (int4) by the largest magnitude in each; a NaN or an infinity in a token's x makes all of
- * that token's outputs NaN, and no other's.
+ * of the call, nor on m. Blocks quantize each token's x by groups of 32, by the largest magnitude in each, and add up
+ * the groups' exact sums in float32 in the order of k, so they give the same bits with every instruction set but the
+ * portable one, which does without fused multiply-add; bf16 and f16 differ between sets. A NaN or an infinity in a
+ * token's x makes all of that token's outputs NaN, and no other's.
  *
- * Functions return 0, or TENON_NO_MEMORY when scratch memory could not be had.
+ * Functions return 0 or one of the codes below.
  */
 #ifndef TENON_H
 #define TENON_H
@@ -31,9 +42,14 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 3, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2 };
+enum { TENON_VERSION = 3, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3 };
 
-enum { TENON_INT8, TENON_INT4, TENON_BF16 };
+/* GGML's numbers of the types. */
+enum {
+    TENON_F16 = 1, TENON_Q4_0 = 2, TENON_Q4_1 = 3, TENON_Q5_0 = 6, TENON_Q5_1 = 7, TENON_Q8_0 = 8, TENON_Q2_K = 10,
+    TENON_Q3_K = 11, TENON_Q4_K = 12, TENON_Q5_K = 13, TENON_Q6_K = 14, TENON_IQ4_NL = 20, TENON_IQ4_XS = 23,
+    TENON_BF16 = 30, TENON_MXFP4 = 39, TENON_TYPES = 40
+};
 
 /* Changes whenever a packed layout or a signature does. */
 TENON_API int32_t tenon_version(void);
@@ -45,24 +61,46 @@ TENON_API const char *tenon_select(const char *cap);
 /* The instruction set's name by index from the lowest, NULL after the last; `usable` says whether it can run here. */
 TENON_API const char *tenon_instruction_set(int32_t index, int32_t *usable);
 
-/* Uses this set, where the cap admits it, for products of a format with 2^width_log2 tokens up to the next power of two
+/* Uses this set, where the cap admits it, for products of a type with 2^width_log2 tokens up to the next power of two
  * (6: and all above); NULL goes back to the highest. It is the caller's part to prefer only sets with the same results.
- * TENON_UNKNOWN for a set, format or width that is not known here. */
-TENON_API int32_t tenon_prefer(int32_t format, int32_t width_log2, const char *name);
+ * TENON_UNKNOWN for a set, type or width that is not known here. */
+TENON_API int32_t tenon_prefer(int32_t type, int32_t width_log2, const char *name);
 
 /* How long an idle worker spins before it sleeps. */
 TENON_API void tenon_set_spin(int64_t microseconds);
 
 struct tenon_matrix {
-    const void *packed;
+    const void *packed;         /* arranged */
     const float *bias;          /* (n) or NULL */
     int64_t n, k;
-    int32_t format;
+    int32_t type;
+    int32_t terms;              /* of blocks: an activation is the sum of so many 8-bit numbers, 1 or 2 */
 };
 
 /* out (m, n) = x (m, k) times the matrix's transpose, plus the bias. */
 TENON_API int32_t tenon_matmul(const struct tenon_matrix *matrix, const float *x, int64_t m, float *out,
                                int32_t threads);
+
+/* Bytes of a matrix (n, k) of a GGUF type arranged for the kernels; -1: an unknown type, or k is no multiple of its
+ * block. */
+TENON_API int64_t tenon_arranged_bytes(int32_t type, int64_t n, int64_t k);
+
+/* Rearranges dense GGUF rows (n, k) into panels; no value changes. row_map: the source's row for each row, or NULL. */
+TENON_API int32_t tenon_arrange(int32_t type, const void *rows, int64_t n, int64_t k, const int32_t *row_map,
+                                void *out, int32_t threads);
+
+/* Rows of an arranged matrix as floats (count, k); first_row is a multiple of 32. */
+TENON_API int32_t tenon_unpack(int32_t type, const void *arranged, int64_t n, int64_t k, int64_t first_row,
+                               int64_t count, float *out);
+
+/* Dense GGUF rows as floats (count, k), bit for bit as the package gguf has them but for which NaN a NaN is; rows:
+ * which, or NULL for 0 to count - 1. */
+TENON_API int32_t tenon_dequantize(int32_t type, const void *raw, int64_t k, const int64_t *rows, int64_t count,
+                                   float *out, int32_t threads);
+
+/* Floats (n, k) into GGUF blocks of F16, Q8_0, Q4_K, Q5_K, Q6_K or BF16. TENON_NOT_FINITE for a NaN, an infinity, or
+ * what would become one. */
+TENON_API int32_t tenon_quantize(int32_t type, const float *x, int64_t n, int64_t k, void *raw, int32_t threads);
 
 /* Keys and values: bfloat16, or 8 bits: per row and head a byte per channel, then a bfloat16 scale per 32 channels. */
 enum { TENON_CACHE_BF16 = 0, TENON_CACHE_8_BITS = 1 };
@@ -75,7 +113,8 @@ struct tenon_layer {
     int64_t hidden, heads, kv_heads, head_dim;
     const float *mlp_norm;
     const float *attention_norm, *query_norm, *key_norm, *attention_end_norm, *mlp_end_norm;    /* or NULL */
-    struct tenon_matrix qkv, output, gate_up, down;
+    /* n is 0 where the rows are those of the matrix before: of k and v in q, of up in gate. */
+    struct tenon_matrix q, k, v, output, gate, up, down;
     float norm_floor, head_norm_floor;
     float scale;                /* of the scores */
     float soft_cap;             /* of the scores; 0: none */

@@ -5,6 +5,7 @@
 #include "inline.h"
 
 #include <arm_neon.h>
+#include <string.h>
 
 #include "job.h"
 
@@ -13,7 +14,29 @@ enum { LANES = 4 };
 typedef int32x4_t ivec;
 typedef float32x4_t fvec;
 
-INLINE ivec load_ints(const int32_t *p) { return vld1q_s32(p); }
+INLINE uint8x16_t as_bytes(ivec v) { return vreinterpretq_u8_s32(v); }
+INLINE ivec of_bytes(uint8x16_t v) { return vreinterpretq_s32_u8(v); }
+
+INLINE ivec load_bytes(const void *p) { return of_bytes(vld1q_u8(p)); }
+INLINE void store_bytes(void *p, ivec v) { vst1q_u8(p, as_bytes(v)); }
+INLINE ivec broadcast_byte(int v) { return of_bytes(vdupq_n_u8((uint8_t)v)); }
+INLINE ivec broadcast_int(int32_t v) { return vdupq_n_s32(v); }
+INLINE ivec broadcast4(const void *p) { int32_t v; memcpy(&v, p, sizeof v); return vdupq_n_s32(v); }
+INLINE ivec repeat16(const void *p) { return load_bytes(p); }
+INLINE ivec low_nibbles(ivec v) { return of_bytes(vandq_u8(as_bytes(v), vdupq_n_u8(15))); }
+INLINE ivec high_nibbles(ivec v) { return of_bytes(vshrq_n_u8(as_bytes(v), 4)); }
+INLINE ivec and_bytes(ivec a, ivec b) { return vandq_s32(a, b); }
+INLINE ivec or_bytes(ivec a, ivec b) { return vorrq_s32(a, b); }
+INLINE ivec exclusive_or(ivec a, ivec b) { return veorq_s32(a, b); }
+INLINE ivec subtract_bytes(ivec a, ivec b) { return of_bytes(vsubq_u8(as_bytes(a), as_bytes(b))); }
+INLINE ivec shift_left(ivec v, int by) { return of_bytes(vshlq_u8(as_bytes(v), vdupq_n_s8((int8_t)by))); }
+INLINE ivec shift_right(ivec v, int by) { return of_bytes(vshlq_u8(as_bytes(v), vdupq_n_s8((int8_t)-by))); }
+INLINE ivec lookup(ivec table, ivec at) { return of_bytes(vqtbl1q_u8(as_bytes(table), as_bytes(at))); }
+INLINE ivec even_bfloat16(ivec v) { return vshlq_n_s32(v, 16); }
+INLINE ivec odd_bfloat16(ivec v) { return vandq_s32(v, vdupq_n_s32((int32_t)0xffff0000)); }
+
+INLINE fvec float_zero(void) { return vdupq_n_f32(0); }
+INLINE fvec as_float(ivec v) { return vreinterpretq_f32_s32(v); }
 INLINE fvec to_float(ivec v) { return vcvtq_f32_s32(v); }
 INLINE fvec load_floats(const float *p) { return vld1q_f32(p); }
 INLINE fvec broadcast_float(float v) { return vdupq_n_f32(v); }
@@ -21,8 +44,11 @@ INLINE fvec multiply_floats(fvec a, fvec b) { return vmulq_f32(a, b); }
 INLINE fvec add_floats(fvec a, fvec b) { return vaddq_f32(a, b); }
 INLINE fvec fused(fvec a, fvec b, fvec c) { return vfmaq_f32(c, a, b); }
 INLINE void store_floats(float *p, fvec v) { vst1q_f32(p, v); }
-INLINE fvec load_bfloat16(const void *p) { return vreinterpretq_f32_u32(vshll_n_u16(vld1_u16(p), 16)); }
-INLINE int8x16_t low_nibbles(int8x16_t v) { return vandq_s8(v, vdupq_n_s8(15)); }
-INLINE int8x16_t high_nibbles(int8x16_t v) { return vreinterpretq_s8_u8(vshrq_n_u8(vreinterpretq_u8_s8(v), 4)); }
+INLINE fvec load_half(const void *p) { return vcvt_f32_f16(vreinterpret_f16_u16(vld1_u16(p))); }
+INLINE fvec load_unsigned(const uint8_t *p) { return (fvec){p[0], p[1], p[2], p[3]}; }
+INLINE fvec load_signed(const uint8_t *p)
+{
+    return (fvec){(int8_t)p[0], (int8_t)p[1], (int8_t)p[2], (int8_t)p[3]};
+}
 
 #endif

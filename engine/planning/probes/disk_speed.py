@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.planning.probes.disks import nearest_folder
-from engine.weights.direct_reader import DirectReader, PageMemory
+from engine.weights.direct_reader import DirectReader, Extent, PageMemory
 
 _RANGE_BYTES = 8 << 20
 _MOST_BYTES, _MOST_S = 512 << 20, 1.0
@@ -54,13 +54,13 @@ def file_bytes_per_s(path: Path, check: Callable[[], None]) -> float:
     size = path.stat().st_size // _RANGE_BYTES * _RANGE_BYTES
     if size == 0:
         raise OSError(f"{path} is too small to measure with")
-    reader = DirectReader(path)
+    reader = DirectReader([path])
     try:
         # One range is always on its way while another one is waited for.
         memories = [PageMemory(_RANGE_BYTES) for _ in range(2)]
         begun = time.perf_counter()
         pending = deque(
-            reader.submit(at * _RANGE_BYTES, _RANGE_BYTES, memory)
+            reader.submit([Extent(path, at * _RANGE_BYTES, _RANGE_BYTES)], memory)
             for at, memory in enumerate(memories[: size // _RANGE_BYTES])
         )
         asked, done = len(pending) * _RANGE_BYTES, 0
@@ -73,7 +73,8 @@ def file_bytes_per_s(path: Path, check: Callable[[], None]) -> float:
             done += _RANGE_BYTES
             # What was read once may be in a cache of the disk's own, so the file's end is the end.
             if asked < min(size, _MOST_BYTES) and time.perf_counter() - begun < _MOST_S:
-                pending.append(reader.submit(asked, _RANGE_BYTES, memories[asked // _RANGE_BYTES % 2]))
+                extent, memory = Extent(path, asked, _RANGE_BYTES), memories[asked // _RANGE_BYTES % 2]
+                pending.append(reader.submit([extent], memory))
                 asked += _RANGE_BYTES
         return done / (time.perf_counter() - begun)
     finally:

@@ -29,7 +29,7 @@ class TargetEnds:
 
     def embed(self, tokens: Tensor) -> Tensor:
         """(..., h) of token ids."""
-        return functional.embedding(tokens, self.decoder.source.embedding).float()
+        return self.decoder.source.embedding(tokens).float()
 
     def logits(self, features: Tensor) -> Tensor:
         """(n, V) of (n, h) features, float32."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from app.chat.settings_in_use import TOLD_BY_ENGINE, settings_in_use
 from engine.messages import LoadOptions, MemoryPlace, MemoryShare, ModelReport
 
-REPORT = ModelReport("M", "/m", "LlamaForCausalLM", 10**9, "int4", 4096, 600_000_000, 1200.0)
+REPORT = ModelReport("M", "/m", "LlamaForCausalLM", 10**9, "q4_k_m", 4096, 600_000_000, 1200.0)
 ON_GPU = MemoryPlace("cuda:0", 8 * 10**9, (MemoryShare("weights", 10**8, 10), MemoryShare("caches", 10**7)))
 IN_RAM = MemoryPlace("ram", 16 * 10**9, (MemoryShare("weights", 10**8, 12),))
 
@@ -19,7 +19,7 @@ def test_what_the_model_settled_on_is_told() -> None:
     options = LoadOptions(mode="auto", threads=None, draft="/d", ram_budget_bytes=10**9)
     in_use = settings_in_use(replace(REPORT, places=(ON_GPU, IN_RAM)), options, "lookup")
     assert in_use == {
-        "context": 4096, "weights": "int4", "threads": 0, "ram_budget_bytes": 10**9, "vram_budget_bytes": None,
+        "context": 4096, "weights": "q4_k_m", "threads": 0, "ram_budget_bytes": 10**9, "vram_budget_bytes": None,
         "drafts": "/d", "mode": "lookup", "gpu_layers": 10,
     }  # fmt: skip
     assert set(in_use) == TOLD_BY_ENGINE

@@ -66,7 +66,7 @@ def test_saving_again_replaces(database: Database) -> None:
 
 def test_everything_about_a_message_is_kept(database: Database) -> None:
     details = ReplyDetails(
-        "lookup", "It is fastest.", "guide", "small", "int8", {"target": "cpu", "draft": None}, "length",
+        "lookup", "It is fastest.", "guide", "small", "q8_0", {"target": "cpu", "draft": None}, "length",
         Timings(prompt_n=3, predicted_per_second=7.5, acceptance_by_position=(0.5, 0.25)), 1 << 34,
     )  # fmt: skip
     files = (Attachment("notes ✎.txt", 9, "some\ntext"), Attachment("b", 1, "b"))

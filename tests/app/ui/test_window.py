@@ -269,8 +269,8 @@ def test_a_draft_from_any_folder(
         (EngineState(EnginePhase.READY, "guide", "Guide", "fp32"), "Model: Guide, fp32"),
         (EngineState(EnginePhase.STOPPED, "guide", "Guide", sentence="It stopped."), "Model: Guide, stopped"),
         (
-            EngineState(EnginePhase.READY, "g", "Guide", "int4", draft_name="small"),
-            "Model: Guide, int4, draft small",
+            EngineState(EnginePhase.READY, "g", "Guide", "q4_k_m", draft_name="small"),
+            "Model: Guide, q4_k_m, draft small",
         ),
     ],
 )

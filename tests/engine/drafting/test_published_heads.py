@@ -292,5 +292,5 @@ def test_a_draft_elsewhere_gets_copies_of_what_it_shares(
 def test_packed_weights_draft_nearly_the_same(target: Decoder, tmp_path: Path) -> None:
     path = make_head("dovetail").write(tmp_path / "head", safetensors=True)
     rows = torch.randn(len(PROMPT), 64, generator=torch.Generator().manual_seed(1))
-    exact, packed = (draft(load(target, path, weights), rows, 10, 1, 10) for weights in ("fp32", "int8"))
+    exact, packed = (draft(load(target, path, weights), rows, 10, 1, 10) for weights in ("fp32", "q8_0"))
     assert len(set(exact.tokens) & set(packed.tokens)) >= 8

@@ -36,7 +36,10 @@ def drafter_for(
 def noisy(folder: Path, amount: float) -> Decoder:
     """The same model with its first matrix disturbed: right often, wrong often."""
     decoder = load_decoder(folder)
-    noise = torch.randn(decoder.source.embedding.shape, generator=torch.Generator().manual_seed(1))
+    noise = torch.randn(
+        (decoder.config.vocabulary_size, decoder.config.hidden_size),
+        generator=torch.Generator().manual_seed(1),
+    )
     for part in decoder.source.layer(0).parts():
         weight = getattr(part, "weight", None)
         if weight is not None:

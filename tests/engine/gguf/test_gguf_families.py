@@ -15,7 +15,9 @@ from engine.gguf.config import read_gguf_config
 from engine.gguf.header import read_header
 from engine.gguf.names import Source
 from engine.gguf.tensors import QUANTIZED, GgufFile
+from engine.model.embedding import FileRows
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.watched_file import WatchedFile
 from tests.support.checkpoints import reference_model
 from tests.support.decoders import greedy, load_decoder
 from tests.support.gguf_files import finish, write_gguf
@@ -78,9 +80,7 @@ def test_greedy_text_is_that_of_transformers(variant: str, kind: Kind, tmp_path:
 def test_tensors_are_those_that_were_written(
     kind: Kind, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "engine.weights.checkpoint.SLICE_BYTES", 4096
-    )  # 4 rows: heads are cut in their middle
+    monkeypatch.setattr("engine.weights.pieces.PIECE_BYTES", 4096)  # 4 rows: heads are cut in their middle
     model = written(
         "llama", tmp_path / "model.gguf", kind, hidden_size=256, intermediate_size=256, head_dim=64
     )
@@ -118,11 +118,9 @@ def test_every_type_is_written_out_as_the_package_does(kind: Kind, tmp_path: Pat
     writer = gguf.GGUFWriter(str(tmp_path / "model.gguf"), "llama")
     writer.add_tensor("matrix", blocks, raw_dtype=kind)
     finish(writer)
-    file = GgufFile(read_header(tmp_path / "model.gguf"), {"matrix": Source("matrix")})
-    assert (file.shape("matrix"), file.dtype("matrix")) == ((9, 512), torch.float32)
-    rows = torch.empty(4, 512)
-    with file.open() as handle:
-        file.read_into(handle, "matrix", rows, 3)
+    stored = GgufFile(read_header(tmp_path / "model.gguf"), {"matrix": Source("matrix")}).stored("matrix")
+    assert (stored.shape, stored.rows, stored.row_bytes) == ((9, 512), 9, blocks.shape[1])
+    found = FileRows(WatchedFile(stored.path), stored)(torch.tensor([3, 8, 3]))
     with np.errstate(all="ignore"):
         whole = gguf.quants.dequantize(blocks, kind)
-    assert np.array_equal(rows.numpy(), whole[3:7], equal_nan=True)
+    assert np.array_equal(found.numpy(), whole[[3, 8, 3]], equal_nan=True)

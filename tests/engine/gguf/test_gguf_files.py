@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import tracemalloc
 from pathlib import Path
@@ -22,14 +23,17 @@ from engine.errors import (
     UnsupportedModel,
     WeightsCorrupt,
     WeightsMissing,
+    WeightsUnreadable,
 )
 from engine.gguf.header import read_header
-from engine.gguf.model import read_gguf
 from engine.gguf.names import Source
 from engine.gguf.tensors import GgufFile
 from engine.model.config import read_config
+from engine.model.packed_loader import embedding_rows
 from engine.model.tensors import check_tensors
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.pieces import read_pieces
+from engine.weights.watched_file import WatchedFile
 from tests.support.checkpoints import reference_model, train_tokenizer
 from tests.support.decoders import load_decoder
 from tests.support.gguf_files import finish, write_gguf
@@ -58,7 +62,7 @@ def test_a_model_in_parts_is_one_model(tmp_path: Path) -> None:
 
     for path in (tmp_path, parts[0], parts[2]):
         assert torch.equal(logits(path), logits(tmp_path / "whole"))
-    assert Checkpoint(parts[1]).packed_path("int8") == tmp_path / "model.tenon-int8.packed"
+    assert Checkpoint(parts[1]).packed_path("q8_0") == tmp_path / "model.tenon-q8_0.packed"
     parts[2].unlink()
     with pytest.raises(WeightsMissing, match=r"model-00003-of-0000\d\.gguf is not there \(1 of \d parts"):
         Checkpoint(tmp_path)
@@ -79,8 +83,9 @@ def test_the_digest_tells_models_apart(tmp_path: Path) -> None:
         write_gguf(reference_model("qwen2", seed, num_hidden_layers=1), tmp_path / name)
         return Checkpoint(tmp_path / name).digest()
 
-    assert digest(0) == digest(0)
-    assert digest(0) != digest(1)
+    first = digest(0)
+    assert Checkpoint(tmp_path / "model.gguf").digest() == first
+    assert first != digest(1)
 
 
 def small(path: Path, architecture: str = "llama", **values: Any) -> Path:
@@ -155,7 +160,7 @@ def test_a_type_that_is_not_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(
         UnsupportedModel, match="stored as I8, which Tenon cannot read; choose another quantization"
     ):
-        GgufFile(header, {"embedding": Source("token_embd.weight")}).dtype("embedding")
+        GgufFile(header, {"embedding": Source("token_embd.weight")}).stored("embedding")
 
 
 def head(
@@ -247,14 +252,43 @@ def test_damaged_files_end_in_a_sentence(data: st.DataObject, whole: bytes, tmp_
     assert problem is None or (problem.endswith(".") and "\n" not in problem)
 
 
-def test_a_file_that_shrinks_while_it_is_read_is_told(tmp_path: Path, whole: bytes) -> None:
+def test_a_file_that_is_changed_while_it_is_in_use_is_told(tmp_path: Path, whole: bytes) -> None:
+    """Cut, written to or replaced: a sentence each time, for tensors and for rows of the embedding, and no crash."""
+    path = tmp_path / "model.gguf"
+    for change in ("cut", "touched", "replaced", "gone"):
+        path.write_bytes(whole)
+        checkpoint = Checkpoint(path)
+        rows = embedding_rows(checkpoint, read_config(checkpoint))
+        rows(torch.tensor([1, 2]))
+        assert not checkpoint.changed
+        if change == "cut":
+            os.truncate(path, len(whole) // 2)
+        elif change == "touched":
+            os.utime(path, ns=(0, 0))
+        elif change == "replaced":
+            (tmp_path / "other").write_bytes(whole[:-1] + b"x")
+            (tmp_path / "other").replace(path)
+        else:
+            path.unlink()
+        assert checkpoint.changed
+        if change in ("replaced", "gone"):
+            # What was opened stays what it was until the model is loaded anew.
+            rows(torch.tensor([1]))
+            continue
+        with pytest.raises(
+            WeightsUnreadable, match=r"model\.gguf was changed while it was in use: ask again"
+        ):
+            rows(torch.tensor([1]))
+        with pytest.raises(WeightsUnreadable, match="was changed while it was in use"):
+            checkpoint.tensor("model.layers.0.mlp.down_proj.weight")
+
+
+def test_a_file_that_ends_in_a_tensor_is_told(tmp_path: Path, whole: bytes) -> None:
     path = tmp_path / "model.gguf"
     path.write_bytes(whole)
-    (file,) = read_gguf(path).files
-    path.write_bytes(whole[: len(whole) // 2])
-    name = "model.layers.0.mlp.down_proj.weight"
-    with (
-        file.open() as handle,
-        pytest.raises(WeightsCorrupt, match=r"ended while blk\.0\.ffn_down\.weight was read"),
-    ):
-        file.read_into(handle, name, torch.empty(file.shape(name)), 0)
+    stored = Checkpoint(path).stored("model.layers.0.mlp.down_proj.weight")
+    path.write_bytes(whole[: stored.start + stored.size_bytes // 2])
+    with pytest.raises(WeightsCorrupt, match=r"ended while blk\.0\.ffn_down\.weight was read"):
+        list(read_pieces({path: WatchedFile(path)}, [stored], lambda: None))
+    with pytest.raises(WeightsCorrupt, match=r"damaged or cut short \(.* ends at byte \d+ of \d+\)"):
+        Checkpoint(path)

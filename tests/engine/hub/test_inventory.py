@@ -66,7 +66,7 @@ def test_removing_frees_what_it_says_and_offers_drafts_along() -> None:
     install("head", kind="head", belongs_to=("o/big",))
     install("shared", kind="draft", belongs_to=("o/big", "o/other"))
     install("other", repo="o/other")
-    (models_folder() / "big" / "tenon-int8.packed").write_bytes(b"p" * 1000)
+    (models_folder() / "big" / "tenon-q8_0.packed").write_bytes(b"p" * 1000)
     removal = plan_removal("big")
     held = sum(path.stat().st_size for path in (models_folder() / "big").iterdir())
     assert (removal.freed_bytes, removal.drafts, removal.kept_location) == (held, ("head",), None)
@@ -81,7 +81,7 @@ def test_files_used_in_place_stay(tmp_path: Path) -> None:
     place = tmp_path / "mine"
     place.mkdir()
     (place / "model.safetensors").write_bytes(b"w" * 100)
-    (place / "tenon-int8.packed").write_bytes(b"p" * 1000)
+    (place / "tenon-q8_0.packed").write_bytes(b"p" * 1000)
     (place / "other.packed").write_bytes(b"p")
     install("m", location=str(place))
     (models_folder() / "m" / "model.safetensors").unlink()

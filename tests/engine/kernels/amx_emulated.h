@@ -7,11 +7,10 @@
 #undef _tile_loadconfig
 #undef _tile_storeconfig
 #undef _tile_release
+#undef _tile_dpbssd
 #undef _tile_zero
 #undef _tile_loadd
 #undef _tile_stored
-#undef _tile_dpbusd
-#undef _tile_dpbsud
 #undef _tile_dpbf16ps
 #define _tile_loadconfig emulated_configure
 #define _tile_storeconfig(place) memcpy(place, emulated.configuration, 64)
@@ -19,8 +18,7 @@
 #define _tile_zero(index) memset(emulated.tile[index], 0, 1024)
 #define _tile_loadd emulated_load
 #define _tile_stored emulated_store
-#define _tile_dpbusd(sum, a, b) emulated_dot(sum, a, b, 0)
-#define _tile_dpbsud(sum, a, b) emulated_dot(sum, a, b, 1)
+#define _tile_dpbssd emulated_dot
 #define _tile_dpbf16ps emulated_dot_bfloat16
 #define x86_has_amx x86_has_avx512
 
@@ -57,15 +55,14 @@ static void emulated_store(int tile, void *base, int64_t stride)
         memcpy((char *)base + row * stride, emulated.tile[tile][row], (size_t)emulated_bytes(tile));
 }
 
-static inline void emulated_dot(int sum, int a, int b, int a_is_signed)
+static inline void emulated_dot(int sum, int a, int b)
 {
     for (int row = 0; row < emulated_rows(sum); row++)
         for (int column = 0; column < emulated_bytes(sum) / 4; column++) {
             int32_t total;
             memcpy(&total, &emulated.tile[sum][row][4 * column], 4);
             for (int k = 0; k < emulated_bytes(a); k++) {
-                const uint8_t left = emulated.tile[a][row][k], right = emulated.tile[b][k / 4][4 * column + k % 4];
-                total += a_is_signed ? (int8_t)left * right : left * (int8_t)right;
+                total += (int8_t)emulated.tile[a][row][k] * (int8_t)emulated.tile[b][k / 4][4 * column + k % 4];
             }
             memcpy(&emulated.tile[sum][row][4 * column], &total, 4);
         }

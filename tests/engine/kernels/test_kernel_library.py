@@ -11,16 +11,18 @@ from pathlib import Path
 import pytest
 import torch
 
-from engine.kernels import bf16, int4, int8, library
+from engine.kernels import blocks, library
+from tests.support.matrices import TYPES, matrix
 
 needs_library = pytest.mark.skipif(library.available() is None, reason=library.reason())
 
 REPORT = """
 import torch
-from engine.kernels import library, int8, int4, bf16
+from engine.kernels import blocks, library
+from tests.support.matrices import TYPES, matrix
 print(library.available(), "|", library.reason())
-for form in (int8, int4, bf16):
-    form.matmul(form.pack(torch.randn(40, 70)), torch.randn(3, 70), threads=2)
+for name in TYPES:
+    blocks.matmul(matrix(name, 40, 256), torch.randn(3, 256), threads=2)
 """
 
 
@@ -55,10 +57,10 @@ def test_a_cap_above_what_the_machine_has_takes_what_it_has() -> None:
 @needs_library
 def test_a_preferred_set_runs_at_its_width_and_below_the_cap() -> None:
     sets = [name for name, usable in library.instruction_sets().items() if usable]
-    packed, x = int8.pack(torch.randn(64, 640)), torch.randn(16, 640)
+    packed, x = matrix("Q8_0", 64, 640), torch.randn(16, 640)
 
     def product(width: int) -> torch.Tensor:
-        return int8.matmul(packed, x[:width])
+        return blocks.matmul(packed, x[:width])
 
     before = library.available()
     library.select("portable")  # rounds otherwise than every other set
@@ -67,21 +69,21 @@ def test_a_preferred_set_runs_at_its_width_and_below_the_cap() -> None:
     highest = [product(width) for width in range(17)]
     assert before in sets
     try:
-        library.prefer("int8", 4, "portable")
+        library.prefer(TYPES["Q8_0"], 4, "portable")
         for width in range(1, 17):
             expected = portable if 4 <= width < 8 else highest
             assert torch.equal(product(width), expected[width])
-        library.prefer("int8", 4, sets[-1])
+        library.prefer(TYPES["Q8_0"], 4, sets[-1])
         library.select("portable")
         assert torch.equal(product(5), portable[5])
     finally:
-        library.prefer("int8", 4, None)
+        library.prefer(TYPES["Q8_0"], 4, None)
         library.select(before)
     if sets[-1] != "portable":
         assert not torch.equal(portable[5], highest[5])
     for width, name in ((3, "portable"), (128, "portable"), (4, "sse9")):
         with pytest.raises(ValueError, match="no instruction set"):
-            library.prefer("int8", width, name)
+            library.prefer(TYPES["Q8_0"], width, name)
 
 
 @needs_library
@@ -94,15 +96,15 @@ def test_an_unknown_cap_leaves_torch_alone_and_says_so() -> None:
 
 
 def test_without_the_library_everything_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    weight, x, bias = torch.randn(40, 70), torch.randn(3, 70), torch.randn(40)
+    made, x, bias = {name: matrix(name, 40, 256) for name in TYPES}, torch.randn(3, 256), torch.randn(40)
     monkeypatch.setattr(library, "_load", lambda: library._Loaded(None, "there is none."))
     assert library.available() is None
     assert library.reason() == "there is none."
     assert library.instruction_sets() == {}
     library.set_spin(10)
-    for form, error in ((int8, 0.03), (int4, 0.12), (bf16, 0.01)):
-        out, exact = form.matmul(form.pack(weight), x, bias), x @ weight.t() + bias
-        assert (out - exact).norm() < error * exact.norm()
+    for packed in made.values():
+        exact = x @ blocks.unpack(packed).t() + bias
+        assert (blocks.matmul(packed, x, bias) - exact).norm() < 1e-5 * exact.norm()
 
 
 def test_a_file_that_is_no_library_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,13 +117,13 @@ def test_a_file_that_is_no_library_is_not_used(tmp_path: Path, monkeypatch: pyte
 
 @needs_library
 def test_many_callers_at_once() -> None:
-    packed, x = int4.pack(torch.randn(300, 640)), torch.randn(9, 640)
-    expected = int4.matmul(packed, x, threads=1)
+    packed, x = matrix("Q4_0", 300, 640), torch.randn(9, 640)
+    expected = blocks.matmul(packed, x, threads=1)
     wrong: list[int] = []
 
     def call(index: int) -> None:
         for _ in range(200):
-            if not torch.equal(int4.matmul(packed, x, threads=1 + index % 4), expected):
+            if not torch.equal(blocks.matmul(packed, x, threads=1 + index % 4), expected):
                 wrong.append(index)
 
     threads = [threading.Thread(target=call, args=(index,)) for index in range(8)]
@@ -134,11 +136,11 @@ def test_many_callers_at_once() -> None:
 
 @needs_library
 def test_workers_that_sleep_are_woken() -> None:
-    packed, x = int8.pack(torch.randn(300, 640)), torch.randn(2, 640)
-    expected = int8.matmul(packed, x, threads=1)
+    packed, x = matrix("Q8_0", 300, 640), torch.randn(2, 640)
+    expected = blocks.matmul(packed, x, threads=1)
     library.set_spin(0)
     try:
-        assert all(torch.equal(int8.matmul(packed, x, threads=3), expected) for _ in range(500))
+        assert all(torch.equal(blocks.matmul(packed, x, threads=3), expected) for _ in range(500))
     finally:
         library.set_spin(50)
 
@@ -148,11 +150,12 @@ def test_workers_that_sleep_are_woken() -> None:
 def test_a_forked_child_starts_its_own_workers() -> None:
     code = """
 import os, sys, torch
-from engine.kernels import int8
-packed, x = int8.pack(torch.randn(300, 640)), torch.randn(2, 640)
-expected = int8.matmul(packed, x, threads=3)
+from engine.kernels import blocks
+from tests.support.matrices import matrix
+packed, x = matrix("Q8_0", 300, 640), torch.randn(2, 640)
+expected = blocks.matmul(packed, x, threads=3)
 child = os.fork()
-same = all(torch.equal(int8.matmul(packed, x, threads=3), expected) for _ in range(20))
+same = all(torch.equal(blocks.matmul(packed, x, threads=3), expected) for _ in range(20))
 if child == 0:
     os._exit(0 if same else 3)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) or not same)
@@ -163,6 +166,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) or not same)
 @needs_library
 def test_the_process_ends_while_a_worker_spins() -> None:
     run(
-        "import torch; from engine.kernels import int8, library; library.set_spin(10_000_000);"
-        "int8.matmul(int8.pack(torch.randn(300, 640)), torch.randn(64, 640), threads=4)"
+        "import torch; from engine.kernels import blocks, library; from tests.support.matrices import matrix;"
+        "library.set_spin(10_000_000);"
+        "blocks.matmul(matrix('Q8_0', 300, 640), torch.randn(64, 640), threads=4)"
     )

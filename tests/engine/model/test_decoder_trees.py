@@ -177,7 +177,7 @@ def test_logits_come_for_the_rows_asked_for(decoder: Decoder) -> None:
 def test_layer_inputs_are_those_of_the_layers_asked_for(decoder: Decoder) -> None:
     tokens = random_tokens(5, 1)
     output = decoder.forward(tokens, torch.arange(5), decoder.new_cache(5), hidden_layers=(0, 2))
-    embedded = decoder.source.embedding[tokens] * (decoder.config.embedding_scale or 1.0)
+    embedded = decoder.source.embedding(tokens) * (decoder.config.embedding_scale or 1.0)
     assert sorted(output.layer_inputs) == [0, 2]
     torch.testing.assert_close(output.layer_inputs[0], embedded)
 

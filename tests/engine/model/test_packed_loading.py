@@ -1,4 +1,4 @@
-"""Packed formats from a checkpoint to logits, and everything that can be wrong with the file between them."""
+"""Packed formats from a checkpoint to logits: what matrices are in, what cannot be, and what is said of it."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from engine.kernels import int4, int8, library, packing
-from engine.model import packed_loader
+from engine.errors import Cancelled
+from engine.kernels import blocks, library
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.footprint import weight_bytes
-from engine.model.linear import Linear, PackedLinear
-from engine.model.weight_format import weight_format
+from engine.model.linear import PackedLinear
+from engine.model.weight_format import stored_format, weight_format
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import VARIANTS, write_checkpoint
 from tests.support.decoders import prefill
-from tests.support.packed_models import KERNELS, PACKED, TOKENS, dequantized, load, logits
+from tests.support.packed_models import PACKED, TOKENS, dequantized, kinds_of, load, logits
 
 
 @pytest.fixture
 def folder(tmp_path: Path, llama_folder: Path) -> Path:
     """A copy of a checkpoint that may be written to."""
-    return Path(shutil.copytree(llama_folder, tmp_path / "model", ignore=shutil.ignore_patterns("*.packed")))
+    return Path(shutil.copytree(llama_folder, tmp_path / "model"))
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
 @pytest.mark.parametrize("weights", PACKED)
 def test_logits_are_those_of_the_rounded_weights(
-    variant: str, weights: str, checkpoint_of: Callable[[str], Path], tmp_path: Path
+    variant: str, weights: str, checkpoint_of: Callable[[str], Path]
 ) -> None:
-    folder = Path(shutil.copytree(checkpoint_of(variant), tmp_path / "model"))
+    folder = checkpoint_of(variant)
     loaded = load(folder, weights)
-    expected = logits(dequantized(loaded, KERNELS[weights]), folder)
+    expected = logits(dequantized(loaded), folder)
     # What is left is the rounding of activations and of the cache to bfloat16, through every layer.
     assert (logits(loaded, folder) - expected).norm() / expected.norm() < 0.08
     config = read_config(Checkpoint(folder))
@@ -61,59 +61,77 @@ def test_siblings_of_a_tree_do_not_change_each_other_s_logits(weights: str, fold
     assert not torch.equal(outputs[0][2], outputs[1][2])
 
 
-def test_the_second_load_packs_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = logits(load(folder), folder)
-    monkeypatch.setattr(packed_loader, "write_packed_file", None)
-    assert torch.equal(logits(load(folder), folder), first)
+def test_nothing_is_written_beside_a_model(folder: Path) -> None:
+    before = sorted(folder.iterdir())
+    assert torch.equal(logits(load(folder), folder), logits(load(folder), folder))
+    assert sorted(folder.iterdir()) == before
 
 
-def test_a_changed_checkpoint_is_packed_again(folder: Path) -> None:
-    before = logits(load(folder), folder)
-    tensors = load_file(folder / "model.safetensors")
-    tensors["lm_head.weight"] *= 2
-    tensors["extra.rotary_emb.inv_freq"] = torch.zeros(1)  # the header is what tells checkpoints apart
-    save_file(tensors, folder / "model.safetensors")
-    torch.testing.assert_close(logits(load(folder), folder), 2 * before)
+def test_progress_reaches_its_end(folder: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    load(folder, progress=lambda done, total: seen.append((done, total)))
+    assert seen[-1][0] == seen[-1][1] > 0
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
 
 
-def test_progress_reaches_its_end_while_packing_and_while_mapping(folder: Path) -> None:
-    for _ in range(2):
-        seen: list[tuple[int, int]] = []
-        load(folder, progress=lambda done, total, seen=seen: seen.append((done, total)))
-        assert seen[-1][0] == seen[-1][1] > 0
-        assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+def test_a_cancel_ends_the_reading(folder: Path) -> None:
+    calls = 0
+
+    def check() -> None:
+        nonlocal calls
+        calls += 1
+        if calls > 12:
+            raise Cancelled("stop")
+
+    with pytest.raises(Cancelled):
+        load(folder, check=check)
+    load(folder)
 
 
-@pytest.mark.parametrize("weights", PACKED)
+@pytest.mark.parametrize("weights", [name for name in PACKED if name != "bf16"])
 @pytest.mark.parametrize("poison", [float("nan"), float("inf")])
-def test_a_matrix_that_a_format_cannot_hold_stays_dense_and_that_is_said(
+def test_a_matrix_that_a_format_cannot_hold_stays_in_16_bits_and_that_is_said(
     poison: float, weights: str, folder: Path
 ) -> None:
     tensors = load_file(folder / "model.safetensors")
     tensors["model.layers.1.mlp.down_proj.weight"][3, 4] = poison
     save_file(tensors, folder / "model.safetensors")
-    for _ in range(2):
-        loaded = load(folder, weights)
-        (note,) = loaded.notes
-        assert f"1 of the model's matrices do not fit {weights}" in note
-        assert "layers.1.down" in note
-        assert isinstance(loaded.layers[1].down, Linear)
+    loaded = load(folder, weights)
+    (note,) = loaded.notes
+    assert f"1 of the model's matrices do not fit {weights} and stay in bf16" in note
+    assert "model.layers.1.mlp.down_proj" in note
+    assert kinds_of(loaded.layers[1].down) == ["BF16"]
+    assert "BF16" not in kinds_of(loaded.layers[0].down)
+    assert torch.isnan(logits(loaded, folder)).any() or poison == float("inf")
 
 
-@pytest.mark.parametrize("weights", PACKED)
-def test_shapes_that_a_format_cannot_hold_stay_dense_and_that_is_said(
-    weights: str, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(packing, "MAX_COLUMNS", 64)  # the maps from 96 columns to 64 have more
-    for _ in range(2):
-        loaded = load(folder, weights)
-        (note,) = loaded.notes
-        assert "3 of the model's matrices" in note
-        assert "layers.0.down: 96 columns are more than 64" in note
-        assert {type(layer.down) for layer in loaded.layers} == {Linear}
-        assert {type(layer.qkv) for layer in loaded.layers} == {PackedLinear}
-        expected = logits(dequantized(loaded, KERNELS[weights]), folder)
-        assert (logits(loaded, folder) - expected).norm() < 0.08 * expected.norm()
+def test_columns_that_fill_no_block_fall_back_and_that_is_said(tmp_path: Path) -> None:
+    """As in llama.cpp: what 256 do not divide takes blocks of 32, what these do not takes 16 bits."""
+    folder = write_checkpoint(
+        tmp_path / "odd", hidden_size=256, head_dim=36, intermediate_size=288, num_hidden_layers=3
+    )
+    loaded = load(folder, "q4_k_m")
+    layer = loaded.layers[1]
+    assert kinds_of(layer.qkv) == ["Q4_K", "Q4_K", "Q4_K"]
+    assert kinds_of(layer.gate_up) == ["Q4_K", "Q4_K"]
+    assert kinds_of(layer.output) == ["BF16"]
+    assert kinds_of(layer.down) == ["Q8_0"]
+    assert kinds_of(loaded.head) == ["Q6_K"]
+    (note,) = loaded.notes
+    assert "3 of the model's matrices do not fit q4_k_m and stay in bf16" in note
+    assert weight_bytes(read_config(Checkpoint(folder)), weight_format("q4_k_m")) == loaded.size_bytes
+
+
+def test_the_mixture_keeps_sensitive_matrices_finer(tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "deep", hidden_size=256, intermediate_size=256, num_hidden_layers=8)
+    loaded = load(folder, "q4_k_m")
+    finer = [kinds_of(layer.down) == ["Q6_K"] for layer in loaded.layers]
+    assert finer == [True, False, False, True, False, False, True, True]
+    for layer, fine in zip(loaded.layers, finer, strict=True):
+        assert kinds_of(layer.qkv) == ["Q4_K", "Q4_K", "Q6_K" if fine else "Q4_K"]
+        assert kinds_of(layer.output) == ["Q4_K"]
+    assert kinds_of(loaded.head) == ["Q6_K"]
+    assert kinds_of(load(folder, "q8_0").head) == ["Q8_0"]
 
 
 @pytest.mark.skipif(library.available() is None, reason=library.reason())
@@ -129,18 +147,22 @@ def test_a_processor_without_avx2_gives_almost_the_same_logits(weights: str, fol
     assert (plain - usual).norm() < 0.05 * usual.norm()
 
 
-def test_checkpoints_in_bfloat16_are_quantized_from_their_own_values(tmp_path: Path) -> None:
-    folder = write_checkpoint(tmp_path / "half", dtype=torch.bfloat16)
-    stored = load_file(folder / "model.safetensors")["model.layers.0.self_attn.o_proj.weight"]
-    for weights, kernels in (("int8", int8), ("int4", int4)):
-        loaded = load(folder, weights).layers[0].output
-        rows = torch.eye(stored.shape[1])
-        torch.testing.assert_close(
-            loaded(rows).t(), kernels.unpack(kernels.pack(stored)), atol=1e-6, rtol=1e-5
-        )
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_sixteen_bits_are_kept_as_they_are(dtype: torch.dtype, tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "half", dtype=dtype, attention_bias=True)
+    state = load_file(folder / "model.safetensors")
+    loaded = load(folder, "auto")
+    name = "bf16" if dtype == torch.bfloat16 else "fp16"
+    assert stored_format(read_config(Checkpoint(folder))).name == name
+    output = loaded.layers[0].output
+    assert isinstance(output, PackedLinear)
+    assert torch.equal(blocks.unpack(output.matrix), state["model.layers.0.self_attn.o_proj.weight"].float())
+    assert torch.equal(
+        loaded.embedding(torch.tensor([7, 3])).float(), state["model.embed_tokens.weight"][[7, 3]].float()
+    )
 
 
-def test_packing_holds_one_tensor_at_a_time(tmp_path: Path) -> None:
+def test_reading_holds_a_few_pieces_at_a_time(tmp_path: Path) -> None:
     folder = write_checkpoint(tmp_path / "wide", num_hidden_layers=12, intermediate_size=512)
     tracemalloc.start()
     load(folder)
@@ -149,14 +171,21 @@ def test_packing_holds_one_tensor_at_a_time(tmp_path: Path) -> None:
     tracemalloc.stop()
 
 
+def test_pieces_are_as_good_as_whole_tensors(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = {weights: logits(load(folder, weights), folder) for weights in PACKED}
+    monkeypatch.setattr("engine.weights.pieces.PIECE_BYTES", 4096)
+    for weights, expected in whole.items():
+        assert torch.equal(logits(load(folder, weights), folder), expected)
+
+
 def test_bf16_is_dense_without_the_library_and_packed_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library, "available", lambda: "portable")
     packed = weight_format("bf16")
     monkeypatch.setattr(library, "available", lambda: None)
     dense = weight_format("bf16")
-    assert (packed.packing is not None, packed.activations) == (True, torch.float32)
-    assert (dense.packing, dense.activations) == (None, torch.bfloat16)
+    assert (packed.packed, packed.activations) == (True, torch.float32)
+    assert (dense.packed, dense.activations) == (False, torch.bfloat16)
     assert packed.cache == dense.cache == torch.bfloat16
-    assert weight_format("fp32").packing is None
+    assert not weight_format("fp32").packed
     with pytest.raises(KeyError):
-        weight_format("int2")
+        weight_format("int8")

@@ -10,44 +10,43 @@ import pytest
 import torch
 from torch.nn import functional
 
+from engine.kernels import blocks
 from engine.model import linear
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
 from engine.model.layer import LayerWeights, Side
-from engine.model.linear import DequantizedLinear, Linear, PackedLinear
+from engine.model.linear import DequantizedLinear, Linear
 from engine.model.norm import Norm
+from engine.model.packed_loader import pack
 from engine.model.weight_format import weight_format
 from engine.placement.device_layer import device_layer, layer_tensors
 from engine.placement.resident import Resident
 from engine.placement.split import HeldLayers, Split
 from engine.weights.checkpoint import Checkpoint
-from tests.support.packed_models import KERNELS, PACKED, TOKENS, dequantized, load
+from tests.support.packed_models import PACKED, TOKENS, dequantized, load
 from tests.support.sides import DEVICE, HOST, GuardedLink, Sides
 
 CPU = torch.device("cpu")
 
 
 @pytest.mark.parametrize("name", PACKED)
-@pytest.mark.parametrize("shape", [(70, 96), (33, 40), (200, 64)])
+@pytest.mark.parametrize("shape", [(70, 96), (33, 40), (200, 256)])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_the_product_is_that_of_the_dequantized_matrix(
     name: str, shape: tuple[int, int], dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    form = KERNELS[name]
-    packing = weight_format(name).packing
-    assert packing is not None
     generator = torch.Generator().manual_seed(0)
-    packed = form.pack(torch.randn(shape, generator=generator))
+    packed = pack(torch.randn(shape, generator=generator), weight_format(name).matrix_kind(shape[1]))
     rows = torch.randn(5, shape[1], generator=generator).to(dtype)
     bias = torch.randn(shape[0], generator=generator).to(dtype)
-    dense = form.unpack(packed).to(dtype)
+    dense = blocks.unpack(packed).to(dtype)
     for piece in (1 << 22, 64 * shape[1], 1):
         monkeypatch.setattr(linear, "_PIECE_WEIGHTS", piece)
         for added in (bias, None):
-            found = DequantizedLinear(packed, packing.unpack, added)(rows)
+            found = DequantizedLinear(packed, added)(rows)
             torch.testing.assert_close(found, functional.linear(rows, dense, added), atol=1e-5, rtol=1e-2)
             assert found.dtype == dtype
-    assert DequantizedLinear(packed, packing.unpack, bias).size_bytes == packed.size_bytes + bias.nbytes
+    assert DequantizedLinear(packed, bias).size_bytes == packed.size_bytes + bias.nbytes
 
 
 @pytest.mark.parametrize("variant", ["llama", "qwen2", "gemma3", "qwen3"])
@@ -58,13 +57,12 @@ def test_packed_layers_on_the_device_compute_what_they_stand_for(
     folder = Path(shutil.copytree(checkpoint_of(variant), tmp_path / "model"))
     config = read_config(Checkpoint(folder))
     weights = load(folder, name)
-    packing = weight_format(name).packing
     sides = Sides()
     link = GuardedLink(sides)
     layers = []
     for layer in weights.layers:
         sides.mark(layer_tensors(layer, torch.float32), HOST)
-        layers.append(device_layer(layer, packing, map(link.to_device, layer_tensors(layer, torch.float32))))
+        layers.append(device_layer(layer, map(link.to_device, layer_tensors(layer, torch.float32))))
     assert link.to_device_bytes == sum(layer.size_bytes for layer in weights.layers)
     assert sum(layer.size_bytes for layer in layers) == link.to_device_bytes
     assert any(isinstance(part, DequantizedLinear) for part in layers[0].parts())
@@ -76,7 +74,7 @@ def test_packed_layers_on_the_device_compute_what_they_stand_for(
     with sides:
         found = split.forward(TOKENS.clone(), torch.arange(len(TOKENS)), split.new_cache(64)).hidden
     assert sides.operations[DEVICE] > 100
-    whole = Decoder(config, Resident(dequantized(weights, KERNELS[name])))
+    whole = Decoder(config, Resident(dequantized(weights)))
     expected = whole.forward(TOKENS, torch.arange(len(TOKENS)), whole.new_cache(64)).hidden
     torch.testing.assert_close(found, expected, atol=1e-4, rtol=1e-4)
 
@@ -86,11 +84,11 @@ def test_a_matrix_that_no_format_holds_goes_there_dense(llama_folder: Path, tmp_
         Path(shutil.copytree(llama_folder, tmp_path / "model", ignore=shutil.ignore_patterns("*.packed"))),
         PACKED[0],
     ).layers[0]
-    weight = torch.randn(layer.qkv.matrix.rows, 64) if isinstance(layer.qkv, PackedLinear) else torch.empty(0)
+    weight = torch.randn(4 * 32, 64)
     mixed = LayerWeights(
         layer.attention_norm, Linear(weight), layer.output, layer.mlp_norm, layer.gate_up, layer.down
     )
-    moved = device_layer(mixed, weight_format(PACKED[0]).packing, layer_tensors(mixed, torch.bfloat16))
+    moved = device_layer(mixed, layer_tensors(mixed, torch.bfloat16))
     assert isinstance(moved.qkv, Linear)
     assert torch.equal(moved.qkv.weight, weight.bfloat16())
     assert isinstance(moved.down, DequantizedLinear)

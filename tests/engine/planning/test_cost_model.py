@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from engine.model.footprint import stored_layer_bytes
+from engine.model.footprint import layer_bytes, stored_layer_bytes
 from engine.model.weight_format import weight_format
 from engine.planning.cost_model import DraftCost, TargetCost, drafted_round, plain_round, streamed_round
 from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
@@ -15,11 +15,11 @@ from engine.planning.probes.graphics_speed import GpuSpeed
 from engine.planning.probes.host_speed import FormatSpeed, HostSpeed
 from tests.support.machines import target
 
-INT8 = weight_format("int8")
+Q8_0 = weight_format("q8_0")
 BF16 = weight_format("bf16")
 MODEL = target("llama-1b")
 # Operators take no time, so that what is left can be computed by hand.
-HOST = HostSpeed(20e9, 0.0, {name: FormatSpeed(10e9, 100e9, 0.0) for name in ("fp32", "bf16", "int8")})
+HOST = HostSpeed(20e9, 0.0, {name: FormatSpeed(10e9, 100e9, 0.0) for name in ("fp32", "bf16", "q8_0")})
 SPEEDS = MachineSpeeds(HOST, GpuSpeed(200e9, 5e12, 0.0, 8e9), disk_bytes_per_s=1e9, measured=True)
 DRAFT = DraftFacts("draft", "model", 4, 50_000_000, 60_000_000, 0, 4096, 2048)
 
@@ -27,7 +27,7 @@ DRAFT = DraftFacts("draft", "model", 4, 50_000_000, 60_000_000, 0, 4096, 2048)
 def cost(
     plan: PlacementPlan, speeds: MachineSpeeds = SPEEDS, factor: dict[int, float] | None = None
 ) -> TargetCost:
-    return TargetCost(MODEL, INT8, plan, speeds, position=0, factor=factor)
+    return TargetCost(MODEL, Q8_0, plan, speeds, position=0, factor=factor)
 
 
 def everywhere(gain: float, finds: float = 1.0) -> Expectation:
@@ -36,8 +36,8 @@ def everywhere(gain: float, finds: float = 1.0) -> Expectation:
 
 def test_equation_3_and_4_for_each_layer_and_the_head() -> None:
     config = MODEL.config
-    weights = config.layers * stored_layer_bytes(config, INT8)
-    weights += INT8.matrix_bytes(config.vocabulary_size, config.hidden_size)
+    weights = config.layers * stored_layer_bytes(config, Q8_0)
+    weights += Q8_0.matrix_bytes(config.vocabulary_size, config.hidden_size)
     products = config.layers * MODEL.layer_elements + MODEL.head_elements
     assert cost(PlacementPlan()).forward_s(1) == pytest.approx(weights / 10e9)
     # Enough tokens that multiplying takes longer than reading.
@@ -45,7 +45,7 @@ def test_equation_3_and_4_for_each_layer_and_the_head() -> None:
 
 
 def test_attention_reads_what_was_said_before() -> None:
-    later = TargetCost(MODEL, INT8, PlacementPlan(), SPEEDS, position=1000)
+    later = TargetCost(MODEL, Q8_0, PlacementPlan(), SPEEDS, position=1000)
     cached = 2 * MODEL.config.layers * MODEL.config.kv_size * 2 * 1000
     extra = later.forward_s(1) - cost(PlacementPlan()).forward_s(1)
     assert extra == pytest.approx(cached / HOST.memory_bytes_per_s)
@@ -54,7 +54,7 @@ def test_attention_reads_what_was_said_before() -> None:
 def test_streaming_takes_as_long_as_the_disk_or_the_processor() -> None:
     plan = PlacementPlan("stream", pinned_layers=10, buffers=2)
     streamed = cost(plan)
-    assert streamed.crossing_bytes == 12 * stored_layer_bytes(MODEL.config, INT8)
+    assert streamed.crossing_bytes == 12 * stored_layer_bytes(MODEL.config, Q8_0)
     assert streamed.forward_s(1) == pytest.approx(streamed.crossing_bytes / 1e9)
     assert streamed.waiting_s(1) == pytest.approx(streamed.forward_s(1) - cost(PlacementPlan()).forward_s(1))
     fast = cost(plan, replace(SPEEDS, disk_bytes_per_s=1e12))
@@ -63,10 +63,11 @@ def test_streaming_takes_as_long_as_the_disk_or_the_processor() -> None:
 
 
 def test_layers_on_a_gpu_are_read_there_and_packed_ones_are_dequantized() -> None:
-    head = INT8.matrix_bytes(MODEL.config.vocabulary_size, MODEL.config.hidden_size) / 10e9
+    head = Q8_0.matrix_bytes(MODEL.config.vocabulary_size, MODEL.config.hidden_size) / 10e9
     dense = TargetCost(MODEL, BF16, PlacementPlan("offload", device_layers=22), SPEEDS, position=0)
     layers = 22 * stored_layer_bytes(MODEL.config, BF16) / 200e9
-    assert dense.forward_s(1) == pytest.approx(layers + 2 * head, rel=0.02)
+    wide = BF16.matrix_bytes(MODEL.config.vocabulary_size, MODEL.config.hidden_size) / 10e9
+    assert dense.forward_s(1) == pytest.approx(layers + wide, rel=0.02)
     packed = cost(PlacementPlan("offload", device_layers=22))
     assert packed.forward_s(1) - head == pytest.approx(22 * MODEL.layer_elements * 21 / 200e9, rel=0.01)
     half = TargetCost(MODEL, BF16, PlacementPlan("offload", device_layers=11), SPEEDS, position=0)
@@ -75,23 +76,23 @@ def test_layers_on_a_gpu_are_read_there_and_packed_ones_are_dequantized() -> Non
 
 def test_layers_that_are_copied_take_as_long_as_the_bus() -> None:
     copied = TargetCost(MODEL, BF16, PlacementPlan("layer-offload", device_layers=2, buffers=2), SPEEDS, 0)
-    assert copied.forward_s(1) == pytest.approx(20 * stored_layer_bytes(MODEL.config, BF16) / 8e9)
+    assert copied.forward_s(1) == pytest.approx(20 * layer_bytes(MODEL.config, BF16, 0) / 8e9)
 
 
 def test_a_trees_draft_costs_its_depth_and_not_its_nodes() -> None:
-    draft = DraftCost(DRAFT, INT8, SPEEDS, on_gpu=False)
+    draft = DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=False)
     assert draft.tree_s(15) == pytest.approx(7 * draft.forward_s(2))
     assert draft.tree_s(3) == pytest.approx(3 * draft.forward_s(1))
     assert draft.tree_s(63, paced=True) > draft.tree_s(63)
-    assert DraftCost(DRAFT, INT8, SPEEDS, on_gpu=True).forward_s(1) == pytest.approx(100e6 / 200e9)
-    assert DraftCost(DRAFT, INT8, SPEEDS, on_gpu=False, factor=2.0).tree_s(3) == 2 * draft.tree_s(3)
+    assert DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=True).forward_s(1) == pytest.approx(100e6 / 200e9)
+    assert DraftCost(DRAFT, Q8_0, SPEEDS, on_gpu=False, factor=2.0).tree_s(3) == 2 * draft.tree_s(3)
 
 
 def test_equation_1_and_the_best_size_of_draft() -> None:
     plain = plain_round(cost(PlacementPlan()))
     assert plain.tokens_per_second == pytest.approx(1 / cost(PlacementPlan()).forward_s(1))
-    good = drafted_round(cost(PlacementPlan()), DraftCost(DRAFT, INT8, SPEEDS, False), everywhere(5.0))
-    draft = DraftCost(DRAFT, INT8, SPEEDS, False)
+    good = drafted_round(cost(PlacementPlan()), DraftCost(DRAFT, Q8_0, SPEEDS, False), everywhere(5.0))
+    draft = DraftCost(DRAFT, Q8_0, SPEEDS, False)
     seconds = draft.tree_s(good.nodes) + cost(PlacementPlan()).forward_s(good.nodes + 1)
     assert good.tokens_per_second == pytest.approx(good.tokens / seconds)
     assert good.tokens_per_second > plain.tokens_per_second
@@ -104,7 +105,7 @@ def test_equation_1_and_the_best_size_of_draft() -> None:
 
 def test_a_useless_draft_costs_little() -> None:
     plain = plain_round(cost(PlacementPlan())).tokens_per_second
-    useless = drafted_round(cost(PlacementPlan()), DraftCost(DRAFT, INT8, SPEEDS, False), everywhere(0.0))
+    useless = drafted_round(cost(PlacementPlan()), DraftCost(DRAFT, Q8_0, SPEEDS, False), everywhere(0.0))
     assert 0.9 * plain < useless.tokens_per_second < plain
     assert (useless.tokens, useless.nodes) == (1.0, 0)
 
@@ -119,7 +120,7 @@ def test_rounds_without_a_draft_are_plain_ones() -> None:
 
 def test_drafting_ahead_hides_some_of_the_drafting_while_the_target_waits() -> None:
     streamed = cost(PlacementPlan("stream", buffers=2))
-    slow = DraftCost(DRAFT, INT8, SPEEDS, False, factor=10.0)
+    slow = DraftCost(DRAFT, Q8_0, SPEEDS, False, factor=10.0)
     ahead, behind = (
         streamed_round(streamed, slow, everywhere(5.0)),
         drafted_round(streamed, slow, everywhere(5.0)),

@@ -8,6 +8,7 @@ import torch
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
 from engine.model.linear import DEQUANTIZING_BYTES
+from engine.model.tensors import layer_slots
 from engine.planning.device_fit import layers_that_fit, plan_device
 from engine.planning.fit import fit_model
 from engine.planning.footprint import device_footprint, device_format
@@ -34,13 +35,13 @@ def test_a_gpu_takes_as_many_layers_as_its_budget_holds(config: ModelConfig) -> 
 def test_packed_layers_stay_packed_there_and_a_piece_is_dequantized(config: ModelConfig, name: str) -> None:
     settled = fit_model(config, LoadOptions(weights=name, context=100))
     there = device_format(settled.weights)
-    shapes = ((128, 64), (64, 64), (192, 64), (64, 96))
-    each = sum(settled.weights.matrix_bytes(*shape) for shape in shapes) + 2 * 64 * 4 + 2 * 2 * 16 * 2 * 100
+    slots = [slot for slot in layer_slots(config, 0) if len(slot.shape) == 2]
+    each = sum(settled.weights.slot_bytes(slot) for slot in slots) + 2 * 64 * 4 + 2 * 2 * 16 * 2 * 100
     computing = DEQUANTIZING_BYTES + 4 * 100 * (2 * 96 + 96 + 4 * 64)
     assert device_footprint(config, PlacementPlan("offload"), settled.weights, 100).total == computing
     budgets = (each, computing + each - 1, computing + each, computing + 2 * each)
     assert [layers_that_fit(config, settled.weights, 100, budget) for budget in budgets] == [0, 0, 1, 2]
-    assert (there.activations, there.packing) == (torch.bfloat16, settled.weights.packing)
+    assert (there.activations, there.kind) == (torch.bfloat16, settled.weights.kind)
 
 
 def test_layer_offload_keeps_room_for_its_ring_and_all_keys_and_values(config: ModelConfig) -> None:

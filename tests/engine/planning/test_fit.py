@@ -7,18 +7,23 @@ from pathlib import Path
 import pytest
 
 from engine.errors import Allowed, InvalidOption, OutOfMemory
-from engine.kernels import library
+from engine.gguf.stored_tensor import BF16, F32, TensorTypes
+from engine.kernels import blocks, library
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
 from engine.model.footprint import stored_layer_bytes
+from engine.model.tensors import expected_tensors
 from engine.model.weight_format import weight_format
-from engine.planning import fit
+from engine.planning import fit, format_choice
 from engine.planning.fit import Fit, fit_model
 from engine.planning.footprint import host_footprint
+from engine.planning.machine_planner import plan_machine
+from engine.planning.machine_speeds import format_seconds
 from engine.planning.placement_plan import PlacementPlan
 from engine.planning.streaming import least_bytes
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
+from tests.support.machines import machine, target
 
 
 @pytest.fixture
@@ -72,7 +77,7 @@ def test_a_budget_too_small_for_streaming_is_refused_with_the_least_that_would_d
     monkeypatch.setattr(fit, "available_memory_bytes", lambda: 16 << 30)
     least = least_bytes(deep, weights, 64, 5000)
     options = LoadOptions(weights="fp32", context=64, ram_budget_bytes=3_000_000 + least)
-    assert fit_model(deep, options, taken_bytes=5000).plan == PlacementPlan("stream", 0, 0, 2)
+    assert fit_model(deep, options, taken_bytes=5000).plan == PlacementPlan("stream", 0, 0, 1)
     with pytest.raises(OutOfMemory, match=r"takes 3 MB, .*Set the budget to 0\.1 GB or more") as refused:
         fit_model(deep, replace(options, ram_budget_bytes=2_990_000 + least), taken_bytes=5000)
     allowed = refused.value.allowed
@@ -101,7 +106,7 @@ def test_as_many_layers_stay_as_the_budget_allows(tmp_path: Path) -> None:
     options = LoadOptions(weights="fp32", context=64)
     for pinned in (0, 1, 5):
         for more in (0, each - 1):
-            budget = least + pinned * each + more
+            budget = least + (pinned + 1) * each + more
             plan = fit_model(deep, replace(options, ram_budget_bytes=budget)).plan
             assert plan == PlacementPlan("stream", pinned_layers=pinned, buffers=2)
     resident = host_footprint(deep, PlacementPlan(), weights, 64, baseline_bytes=0).total
@@ -111,33 +116,79 @@ def test_as_many_layers_stay_as_the_budget_allows(tmp_path: Path) -> None:
     assert almost.pinned_layers + almost.buffers < 12
 
 
-def test_auto_takes_the_fastest_that_fits_and_four_bits_only_when_nothing_else_does(
+def stored_in(config: ModelConfig, kind: int, quantization: str | None = None) -> ModelConfig:
+    """The same model with every matrix in a type."""
+    types = TensorTypes(dict.fromkeys(expected_tensors(config), kind))
+    return replace(config, types=types, quantization=quantization)
+
+
+def test_auto_is_what_the_file_is_in_as_long_as_that_fits(
     config: ModelConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def chosen(budget: int | None = None) -> str:
-        return fit_model(config, LoadOptions(ram_budget_bytes=budget, context=16)).weights.name
+    def chosen(stored: ModelConfig, budget: int | None = None) -> str:
+        return fit_model(stored, LoadOptions(ram_budget_bytes=budget, context=16)).weights.name
 
-    assert chosen() == "fp32"
-    monkeypatch.setattr(fit, "SMALL_MODEL_BYTES", 0)
-    seconds = {"fp32": 4.0, "bf16": 9.0, "int8": 3.0, "int4": 1.0}
+    config = replace(config, layers=40, intermediate_size=512)
+    exact, half = stored_in(config, F32), stored_in(config, BF16)
+    assert (chosen(exact), chosen(half)) == ("fp32", "bf16")
+    monkeypatch.setattr(format_choice, "EXACT_FILE_BYTES", 0)
+    assert chosen(exact) == "bf16"
+    sizes = {
+        name: whole_bytes(config, fit_model(half, LoadOptions(weights=name, context=16)))
+        for name in ("bf16", "q8_0", "q4_k_m")
+    }
+    assert chosen(half, sizes["bf16"]) == "bf16"
+    assert chosen(half, sizes["bf16"] - 1) == "q8_0"
+    assert chosen(half, sizes["q8_0"] - 1) == "q4_k_m"
+    # A large one takes what is clearly faster, and never more bits than it has.
+    monkeypatch.setattr(format_choice, "SMALL_MODEL_BYTES", 0)
+    seconds = {"fp32": 0.1, "bf16": 2.0, "q8_0": 1.9, "q4_k_m": 0.1}
     monkeypatch.setattr(fit, "format_seconds", lambda folder: seconds)
-    assert chosen() == "int8"
-    seconds["bf16"] = 2.0
-    assert chosen() == "bf16"
-    int4 = fit_model(config, LoadOptions(weights="int4", context=16))
-    assert chosen(whole_bytes(config, int4)) == "int4"
-    assert int4.plan.kind == "resident"
+    assert chosen(half) == "bf16"
+    seconds["q8_0"] = 1.0
+    assert chosen(half) == "q8_0"
 
 
-@pytest.mark.parametrize(("stored", "expected"), [("Q4_0", "int4"), ("Q4_K", "int8"), (None, "int8")])
-def test_four_bits_are_for_files_that_lose_nothing_in_them(
-    stored: str | None, expected: str, config: ModelConfig, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("kind", ["Q4_0", "Q4_1", "Q6_K", "Q8_0", "IQ4_NL"])
+def test_a_quantized_file_stays_as_it_is(
+    kind: str, config: ModelConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fit, "SMALL_MODEL_BYTES", 0)
-    seconds = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "int4": 0.5}
-    monkeypatch.setattr(fit, "format_seconds", lambda folder: seconds)
-    quantized = replace(config, quantization=stored)
-    assert fit_model(quantized, LoadOptions(context=16)).weights.name == expected
+    monkeypatch.setattr(format_choice, "SMALL_MODEL_BYTES", 0)
+    monkeypatch.setattr(fit, "format_seconds", lambda folder: {})
+    stored = stored_in(replace(config, layers=12), blocks.NAMES[kind], f"{kind}_X")
+    settled = fit_model(stored, LoadOptions(context=16))
+    assert settled.weights.name == f"{kind}_X"
+    assert settled.weights.kind == blocks.NAMES[kind]
+    tight = fit_model(stored, LoadOptions(context=16, ram_budget_bytes=whole_bytes(stored, settled) - 1))
+    assert (tight.weights, tight.plan.kind) == (settled.weights, "stream")
+    converted = fit_model(stored, LoadOptions(context=16, weights="q8_0"))
+    assert converted.weights == weight_format("q8_0")
+
+
+@pytest.mark.parametrize(
+    ("kind", "quantization"), [("Q4_0", "Q4_0"), ("Q4_K", "Q4_K_M"), ("Q8_0", "Q8_0"), ("BF16", None)]
+)
+@pytest.mark.parametrize("name", ["laptop-8gb", "laptop-16gb-low-disk", "raspberry-pi-5-8gb"])
+def test_a_plan_and_a_load_agree(
+    name: str, kind: str, quantization: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Q4_0 of 7 B was planned as 9.5 GB in 8 bits, and loaded as 4 GB in 4 bits."""
+    report, facts = machine(name), target("llama-7b")
+    stored = stored_in(facts.config, blocks.NAMES[kind], quantization)
+    monkeypatch.setattr(fit, "available_memory_bytes", lambda: report.memory.available_bytes)
+    assert report.speeds is not None
+    host = report.speeds.host
+    monkeypatch.setattr(fit, "format_seconds", lambda folder: format_seconds(host))
+    plan = plan_machine(report, replace(facts, config=stored))
+    settled = fit_model(stored, LoadOptions())
+    assert plan.weights == settled.weights.name
+    placement = plan.mode("plain").placement
+    assert placement is not None
+    assert (placement.kind, plan.mode("plain").context) == (settled.plan.kind, settled.context)
+    memory = plan.mode("plain").memory_bytes
+    assert memory is not None
+    loaded = host_footprint(stored, settled.plan, settled.weights, settled.context).total
+    assert memory["host"] == loaded
 
 
 @pytest.mark.parametrize(
@@ -149,15 +200,15 @@ def test_unknown_values_are_refused(options: LoadOptions, config: ModelConfig) -
 
 
 def test_a_large_draft_takes_the_fastest_format(config: ModelConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    small = fit.fit_draft(config, LoadOptions(weights="int4")).weights
+    small = fit.fit_draft(config, LoadOptions(weights="q4_k_m")).weights
     assert small.name == ("fp32" if library.available() is None else "bf16")
     monkeypatch.setattr(library, "available", lambda: None)
     assert fit.fit_draft(config, LoadOptions()).weights.name == "fp32"
-    monkeypatch.setattr(fit, "SMALL_DRAFT_BYTES", 0)
-    seconds = {"fp32": 4.0, "bf16": 2.0, "int8": 1.0, "int4": 0.5}
+    monkeypatch.setattr(format_choice, "SMALL_DRAFT_BYTES", 0)
+    seconds = {"fp32": 4.0, "bf16": 2.0, "q8_0": 1.0, "q4_k_m": 0.5}
     monkeypatch.setattr(fit, "format_seconds", lambda folder: seconds)
     settled = fit.fit_draft(config, LoadOptions(context=64))
-    assert (settled.weights.name, settled.context) == ("int8", 64)
+    assert (settled.weights.name, settled.context) == ("q8_0", 64)
 
 
 def test_a_draft_takes_its_share_of_the_memory_first(config: ModelConfig) -> None:

@@ -17,7 +17,7 @@ from engine.planning.hardware_report import (
 )
 from engine.planning.probes.host_speed import FormatSpeed, HostSpeed
 
-HOST = HostSpeed(30e9, 2e-6, {"int8": FormatSpeed(30e9, 100e9, 0.2)})
+HOST = HostSpeed(30e9, 2e-6, {"q8_0": FormatSpeed(30e9, 100e9, 0.2)})
 
 
 @pytest.fixture

@@ -1,19 +1,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 import torch
 
 from engine.errors import Cancelled
-from engine.kernels import bf16, int4, int8, library
+from engine.kernels import blocks, library
+from engine.model.packed_loader import pack
 from engine.model.weight_format import FORMAT_NAMES, weight_format
 from engine.planning import kernel_table
 from engine.planning.kernel_table import (
     FORMAT_WIDTHS,
     WIDTHS,
+    Row,
     candidates,
     choices,
     describe,
@@ -23,23 +25,24 @@ from engine.planning.kernel_table import (
     measured_rows,
     prefer_fastest,
 )
+from engine.planning.probes import other_work
 
 needs_choice = pytest.mark.skipif(
-    len(candidates("int8")) < 2, reason="there is nothing to choose from on this machine"
+    len(candidates("q8_0")) < 2, reason="there is nothing to choose from on this machine"
 )
-FORMATS = {"int8": int8, "int4": int4, "bf16": bf16}
+PACKED = tuple(name for name in FORMAT_NAMES if weight_format(name).packed)
 
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(kernel_table, "_ROWS", 64)
-    monkeypatch.setattr(kernel_table, "_COLUMNS", 64)
+    monkeypatch.setattr(kernel_table, "_COLUMNS", 256)
     monkeypatch.setattr(kernel_table, "_COPIES_BYTES", 0)
     monkeypatch.setattr(kernel_table, "_RUNS_S", 0.0)
     yield
-    for name in FORMATS:
+    for kind in blocks.NAMES.values():
         for width in WIDTHS:
-            library.prefer(name, width, None)
+            library.prefer(kind, width, None)
 
 
 def fake_sets(monkeypatch: pytest.MonkeyPatch, *usable: str) -> None:
@@ -60,12 +63,32 @@ def test_measured_once_and_kept_for_this_hardware(tmp_path: Path, monkeypatch: p
     assert format_seconds(tmp_path).keys() == set(FORMAT_NAMES)
 
 
+def test_what_was_measured_on_a_busy_machine_is_measured_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured = iter([3.0, 1.0, 2.0, 9.0])
+    shares = iter([0.5, 0.5, 0.0, 0.0])
+    name = FORMAT_NAMES[0]
+    row = measured_rows(tmp_path / "other", (name,))[name]
+    monkeypatch.setattr(other_work, "share_of_others", lambda begin, end: next(shares))
+
+    def measure(name: str, check: Callable[[], None]) -> Row:
+        seconds = next(measured)
+        return {width: dict.fromkeys(cell, seconds) for width, cell in row.items()}
+
+    monkeypatch.setattr(kernel_table, "_measure", measure)
+    found = [measured_rows(tmp_path, (name,))[name][1].values() for _ in range(5)]
+    # The best of what it took; once the machine was quiet that is kept.
+    assert [set(cell) for cell in found] == [{3.0}, {1.0}, {1.0}, {1.0}, {1.0}]
+    assert next(measured) == 9.0
+
+
 def test_a_format_is_measured_when_it_is_first_wanted(tmp_path: Path) -> None:
-    eight = measured_rows(tmp_path, ("int8",))
-    assert kept_rows(tmp_path).keys() == {"int8"}
-    both = measured_rows(tmp_path, ("int8", "int4"))
-    assert both["int8"] == eight["int8"]
-    assert kept_rows(tmp_path).keys() == {"int8", "int4"}
+    eight = measured_rows(tmp_path, ("q8_0",))
+    assert kept_rows(tmp_path).keys() == {"q8_0"}
+    both = measured_rows(tmp_path, ("q8_0", "q4_k_m"))
+    assert both["q8_0"] == eight["q8_0"]
+    assert kept_rows(tmp_path).keys() == {"q8_0", "q4_k_m"}
 
 
 @pytest.mark.parametrize(
@@ -92,18 +115,18 @@ def test_another_build_of_the_library_is_measured_anew(monkeypatch: pytest.Monke
 
 def test_only_sets_with_the_same_bits_stand_in_for_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     fake_sets(monkeypatch, "portable", "avx2", "avx512vnni", "avx512bf16", "amx")
-    assert candidates("int4") == ("avx2", "avx512vnni", "amx")
+    assert candidates("q4_k_m") == ("avx2", "avx512vnni", "amx")
     assert candidates("bf16") == ("amx",)
     fake_sets(monkeypatch, "portable", "avx2", "avx512vnni", "avx512bf16")
-    assert candidates("int8") == ("avx2", "avx512bf16")
+    assert candidates("q8_0") == ("avx2", "avx512bf16")
     assert candidates("bf16") == ("avx512bf16",)
     fake_sets(monkeypatch, "portable", "avx2", "avx512vnni")
     assert candidates("bf16") == ("avx2", "avx512vnni")
     fake_sets(monkeypatch, "portable")
-    assert candidates("int8") == ("portable",)
+    assert candidates("q8_0") == ("portable",)
     assert candidates("fp32") == ("torch",)
     monkeypatch.setattr(library, "available", lambda: None)
-    assert candidates("int8") == candidates("bf16") == ("torch",)
+    assert candidates("q8_0") == candidates("bf16") == ("torch",)
 
 
 def test_another_set_than_the_highest_must_be_clearly_faster(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,23 +136,24 @@ def test_another_set_than_the_highest_must_be_clearly_faster(monkeypatch: pytest
         2: {"avx2": 0.97, "avx512vnni": 0.98, "amx": 1.0},
         4: {"avx2": 3.0, "avx512vnni": 2.0, "amx": 1.0},
     }
-    assert choices("int8", row) == {1: "avx2"}
+    assert choices("q8_0", row) == {1: "avx2"}
 
 
 @needs_choice
 def test_the_library_uses_what_was_measured_as_fastest(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lower, highest = candidates("int8")[0], candidates("int8")[-1]
-    row = {width: dict.fromkeys(candidates("int8"), 1.0) for width in WIDTHS}
+    lower, highest = candidates("q8_0")[0], candidates("q8_0")[-1]
+    row = {width: dict.fromkeys(candidates("q8_0"), 1.0) for width in WIDTHS}
     row[8][lower] = 0.5
     monkeypatch.setattr(kernel_table, "_measure", lambda name, check: row)
-    asked: dict[int, str | None] = {}
-    monkeypatch.setattr(library, "prefer", lambda name, width, one: asked.update({width: one}))
+    asked: dict[tuple[int, int], str | None] = {}
+    monkeypatch.setattr(library, "prefer", lambda kind, width, one: asked.update({(kind, width): one}))
     assert describe(tmp_path).startswith("not measured yet")
-    prefer_fastest(weight_format("int8"), tmp_path, lambda: None)
-    assert describe(tmp_path) == f"int8 {highest}, {lower} at 8 tokens"
-    assert asked == {width: lower if width == 8 else None for width in WIDTHS}
+    prefer_fastest(weight_format("q8_0"), tmp_path, lambda: None)
+    assert describe(tmp_path) == f"q8_0 {highest}, {lower} at 8 tokens"
+    kind = blocks.NAMES["Q8_0"]
+    assert asked == {(kind, width): lower if width == 8 else None for width in WIDTHS}
 
 
 @needs_choice
@@ -138,25 +162,25 @@ def test_a_cancel_while_measuring_keeps_nothing(tmp_path: Path) -> None:
         raise Cancelled("")
 
     with pytest.raises(Cancelled):
-        prefer_fastest(weight_format("int8"), tmp_path, check)
+        prefer_fastest(weight_format("q8_0"), tmp_path, check)
     assert kept_rows(tmp_path) == {}
 
 
 @needs_choice
-@pytest.mark.parametrize("name", ["int8", "int4", "bf16"])
+@pytest.mark.parametrize("name", PACKED)
 def test_a_preferred_set_changes_no_bit(name: str) -> None:
-    form, generator = FORMATS[name], torch.Generator().manual_seed(0)
-    packed = form.pack(torch.randn(100, 700, generator=generator))
+    kind, generator = weight_format(name).matrix_kind(768), torch.Generator().manual_seed(0)
+    packed = pack(torch.randn(100, 768, generator=generator), kind)
     before = library.available()
     for cap in (before, "avx512vnni"):  # the second is where bf16 has something to choose from
         if not library.instruction_sets().get(str(cap)):
             continue
         library.select(cap)
         for width in WIDTHS:
-            x = torch.randn(width, 700, generator=generator)
-            expected = form.matmul(packed, x)
+            x = torch.randn(width, 768, generator=generator)
+            expected = blocks.matmul(packed, x)
             for one in candidates(name):
-                library.prefer(name, width, one)
-                assert torch.equal(form.matmul(packed, x), expected)
-            library.prefer(name, width, None)
+                library.prefer(kind, width, one)
+                assert torch.equal(blocks.matmul(packed, x), expected)
+            library.prefer(kind, width, None)
     library.select(before)

@@ -20,7 +20,7 @@ MODELS = {
     "1B": ("llama-1b", "auto", False),
     "7B": ("llama-7b", "auto", True),
     "7B in 16 bits": ("llama-7b", "bf16", True),
-    "13B in 4 bits": ("llama-13b", "int4", True),
+    "13B in 4 bits": ("llama-13b", "q4_k_m", True),
     "70B": ("llama-70b", "auto", True),
 }
 
@@ -36,31 +36,31 @@ EXPECTED: dict[str, list[str]] = {
     # One pool: what the GPU takes the host lacks, and on the CPU packed weights are read as fast as on the
     # GPU.
     "apple-16gb": [
-        "lookup int8: all in memory",
-        "lookup int8: all in memory",
-        "lookup int8: all in memory",
-        "llmcad bf16: draft on the CPU, 15 of 32 layers in memory, the others read from the disk",
-        "dovetail int4: draft on the CPU, all in memory",
-        "llmcad int4: draft on the CPU, 12 of 80 layers in memory, the others read from the disk",
+        "lookup bf16: all in memory",
+        "lookup q8_0: all in memory",
+        "dovetail q8_0: draft on the CPU, all in memory",
+        "llmcad bf16: draft on the CPU, 14 of 32 layers in memory, the others read from the disk",
+        "lookup q4_k_m: all in memory",
+        "llmcad q4_k_m: draft on the CPU, 9 of 80 layers in memory, the others read from the disk",
     ],
     # 16 bits run well on the card, so what fits there whole does; larger targets stay on the CPU with the
     # draft on the card.
     "desktop-16gb-6gb": [
         "offload bf16: all 24 layers on the GPU",
         "offload bf16: all 22 layers on the GPU",
-        "dovetail int8: draft on the GPU, 10 of 32 layers on the GPU, the others in memory",
+        "dovetail q8_0: draft on the GPU, 9 of 32 layers on the GPU, the others in memory",
         "dovetail bf16: draft on the GPU, 6 of 32 layers on the GPU, the others in memory",
-        "dovetail int4: draft on the GPU, 10 of 40 layers on the GPU, the others in memory",
-        "llmcad int4: draft on the GPU, 18 of 80 layers in memory, the others read from the disk",
+        "dovetail q4_k_m: draft on the GPU, 9 of 40 layers on the GPU, the others in memory",
+        "llmcad q4_k_m: draft on the GPU, 14 of 80 layers in memory, the others read from the disk",
     ],
     # The same with more room: a 7 B fits in 16 bits when card and host share its layers.
     "desktop-16gb-8gb": [
-        "lookup int8: all in memory",
+        "offload bf16: all 24 layers on the GPU",
         "offload bf16: all 22 layers on the GPU",
         "dovetail bf16: draft on the GPU, 10 of 32 layers on the GPU, the others in memory",
         "dovetail bf16: draft on the GPU, 10 of 32 layers on the GPU, the others in memory",
-        "dovetail int4: draft on the GPU, 19 of 40 layers on the GPU, the others in memory",
-        "llmcad int4: draft on the GPU, 19 of 80 layers in memory, the others read from the disk",
+        "dovetail q4_k_m: draft on the GPU, 17 of 40 layers on the GPU, the others in memory",
+        "llmcad q4_k_m: draft on the GPU, 15 of 80 layers in memory, the others read from the disk",
     ],
     # Whatever fits on the card in 16 bits is there as a whole.
     "desktop-24gb-card": [
@@ -68,89 +68,89 @@ EXPECTED: dict[str, list[str]] = {
         "offload bf16: all 22 layers on the GPU",
         "dovetail bf16: draft on the GPU, all 32 layers on the GPU",
         "dovetail bf16: draft on the GPU, all 32 layers on the GPU",
-        "dovetail int4: draft on the GPU, all 40 layers on the GPU",
-        "dovetail int4: draft on the GPU, 43 of 80 layers on the GPU, the others in memory",
+        "dovetail q4_k_m: draft on the GPU, all 40 layers on the GPU",
+        "dovetail q4_k_m: draft on the GPU, 39 of 80 layers on the GPU, the others in memory",
     ],
     # Many cores, much memory, a small card: Dovetail's own machine.
     "dovetail-server-8gb": [
-        "lookup int8: all in memory",
+        "offload bf16: all 24 layers on the GPU",
         "offload bf16: all 22 layers on the GPU",
         "dovetail bf16: draft on the GPU, 10 of 32 layers on the GPU, the others in memory",
         "dovetail bf16: draft on the GPU, 10 of 32 layers on the GPU, the others in memory",
-        "dovetail int4: draft on the GPU, 18 of 40 layers on the GPU, the others in memory",
-        "dovetail int8: draft on the GPU, 5 of 80 layers on the GPU, the others in memory",
+        "dovetail q4_k_m: draft on the GPU, 17 of 40 layers on the GPU, the others in memory",
+        "dovetail q8_0: draft on the GPU, 5 of 80 layers on the GPU, the others in memory",
     ],
     # One pool and a slow bus: dequantizing on the GPU costs more than the CPU's kernels.
     "jetson-orin-nx-8gb": [
-        "lookup int8: all in memory",
-        "plain int8: all in memory",
-        "plain int4: all in memory",
-        "llmcad bf16: draft on the CPU, 6 of 32 layers in memory, the others read from the disk",
-        "llmcad int4: draft on the CPU, 17 of 40 layers in memory, the others read from the disk",
-        "llmcad int4: draft on the CPU, 4 of 80 layers in memory, the others read from the disk",
+        "offload bf16: all 24 layers on the GPU",
+        "offload bf16: all 22 layers on the GPU",
+        "plain q4_k_m: all in memory",
+        "llmcad bf16: draft on the CPU, 5 of 32 layers in memory, the others read from the disk",
+        "llmcad q4_k_m: draft on the CPU, 13 of 40 layers in memory, the others read from the disk",
+        "llmcad q4_k_m: draft on the CPU, 2 of 80 layers in memory, the others read from the disk",
     ],
     # The card is too small for the draft, whose tree the CPU drafts as well.
     "laptop-16gb-2gb": [
-        "lookup int8: all in memory",
-        "lookup int8: all in memory",
-        "dovetail int8: draft on the CPU, all in memory",
-        "llmcad bf16: draft on the CPU, 17 of 32 layers in memory, the others read from the disk",
-        "dovetail int4: draft on the CPU, all in memory",
-        "llmcad int4: draft on the CPU, 15 of 80 layers in memory, the others read from the disk",
+        "offload bf16: all 24 layers on the GPU",
+        "lookup q8_0: all in memory",
+        "dovetail q8_0: draft on the CPU, all in memory",
+        "llmcad bf16: draft on the CPU, 16 of 32 layers in memory, the others read from the disk",
+        "dovetail q4_k_m: draft on the CPU, all in memory",
+        "llmcad q4_k_m: draft on the CPU, 11 of 80 layers in memory, the others read from the disk",
     ],
     # The card takes the draft and some layers.
     "laptop-16gb-4gb": [
-        "lookup int8: all in memory",
+        "offload bf16: all 24 layers on the GPU",
         "offload bf16: all 22 layers on the GPU",
-        "dovetail int8: draft on the GPU, 3 of 32 layers on the GPU, the others in memory",
-        "llmcad bf16: draft on the GPU, 20 of 32 layers in memory, the others read from the disk",
-        "dovetail int4: draft on the GPU, 3 of 40 layers on the GPU, the others in memory",
-        "llmcad int4: draft on the GPU, 17 of 80 layers in memory, the others read from the disk",
+        "dovetail q8_0: draft on the GPU, 3 of 32 layers on the GPU, the others in memory",
+        "llmcad bf16: draft on the GPU, 19 of 32 layers in memory, the others read from the disk",
+        "dovetail q4_k_m: draft on the GPU, 3 of 40 layers on the GPU, the others in memory",
+        "llmcad q4_k_m: draft on the GPU, 14 of 80 layers in memory, the others read from the disk",
     ],
     # What must be packed first has no room on the disk.
     "laptop-16gb-low-disk": [
-        "lookup int8: all in memory",
-        "lookup int8: all in memory",
-        "Its files need 6.88",
-        "Its files need 13.5",
-        "Its files need 7.56",
-        "Its files need 39.2",
+        "lookup bf16: all in memory",
+        "lookup q8_0: all in memory",
+        "dovetail q8_0: draft on the CPU, all in memory",
+        "llmcad bf16: draft on the CPU, 16 of 32 layers in memory, the others read from the disk",
+        "dovetail q4_k_m: draft on the CPU, all in memory",
+        "Its files need 42.2 GB",
     ],
     # A 7 B fits alone in 4 bits, but not beside its draft; what is larger comes from the disk.
     "laptop-8gb": [
-        "lookup int8: all in memory",
-        "lookup int8: all in memory",
-        "llmcad int4: draft on the CPU, 28 of 32 layers in memory, the others read from the disk",
-        "llmcad bf16: draft on the CPU, 6 of 32 layers in memory, the others read from the disk",
-        "llmcad int4: draft on the CPU, 16 of 40 layers in memory, the others read from the disk",
-        "llmcad int4: draft on the CPU, 4 of 80 layers in memory, the others read from the disk",
+        "lookup bf16: all in memory",
+        "lookup q8_0: all in memory",
+        "lookup q4_k_m: all in memory",
+        "llmcad bf16: draft on the CPU, 4 of 32 layers in memory, the others read from the disk",
+        "llmcad q4_k_m: draft on the CPU, 12 of 40 layers in memory, the others read from the disk",
+        "llmcad q4_k_m: draft on the CPU, 2 of 80 layers in memory, the others read from the disk",
     ],
     # Streaming costs so much that a 7 B is better off without a draft.
     "laptop-8gb-slow-disk": [
-        "lookup int8: all in memory",
-        "lookup int8: all in memory",
-        "lookup int4: all in memory",
-        "llmcad bf16: draft on the CPU, 5 of 32 layers in memory, the others read from the disk",
-        "llmcad int4: draft on the CPU, 15 of 40 layers in memory, the others read from the disk",
-        "llmcad int4: draft on the CPU, 4 of 80 layers in memory, the others read from the disk",
+        "lookup bf16: all in memory",
+        "lookup q8_0: all in memory",
+        "lookup q4_k_m: all in memory",
+        "llmcad bf16: draft on the CPU, 4 of 32 layers in memory, the others read from the disk",
+        "llmcad q4_k_m: draft on the CPU, 11 of 40 layers in memory, the others read from the disk",
+        "llmcad q4_k_m: draft on the CPU, 2 of 80 layers in memory, the others read from the disk",
     ],
     # Little arithmetic: small drafts pay, and only just.
     "raspberry-pi-5-8gb": [
-        "lookup int8: all in memory",
-        "lookup int8: all in memory",
-        "dovetail int4: draft on the CPU, all in memory",
-        "llmcad bf16: draft on the CPU, 9 of 32 layers in memory, the others read from the disk",
-        "llmcad int4: draft on the CPU, 24 of 40 layers in memory, the others read from the disk",
-        "Its files need 39.2",
+        "lookup bf16: all in memory",
+        "lookup q8_0: all in memory",
+        "dovetail q4_k_m: draft on the CPU, all in memory",
+        "llmcad bf16: draft on the CPU, 7 of 32 layers in memory, the others read from the disk",
+        "llmcad q4_k_m: draft on the CPU, 19 of 40 layers in memory, the others read from the disk",
+        "Its files need 42.2 GB",
     ],
     # No room but for the smallest, streamed.
     "tablet-2gb": [
-        "It needs 256 MB",
-        "lookup int4: 0 of 22 layers in memory, the others read from the disk",
-        "It needs 534 MB",
-        "Its files need 13.5",
-        "Its files need 7.56",
-        "Its files need 39.2",
+        "It needs 336 MB",
+        "It needs 188 MB",
+        "It needs 602 MB",
+        "It needs 1.3 GB",
+        "It needs 867 MB",
+        "It needs 1.57 GB",
     ],
 }
 
@@ -234,7 +234,7 @@ def test_a_card_that_holds_the_model_holds_all_of_it() -> None:
 
 @pytest.mark.parametrize("name", ["laptop-8gb", "laptop-8gb-slow-disk", "raspberry-pi-5-8gb"])
 def test_a_13b_in_4_bits_on_8_gb_is_llmcad(name: str) -> None:
-    plan = plan_machine(machine(name), target("llama-13b"), small_draft(), Wishes(weights="int4"))
+    plan = plan_machine(machine(name), target("llama-13b"), small_draft(), Wishes(weights="q4_k_m"))
     assert plan.chosen == "llmcad"
     best = plan.mode("llmcad")
     assert best.disk_bytes_per_round > 0
@@ -249,7 +249,9 @@ def test_what_a_mode_lacks_is_said_in_a_sentence() -> None:
     assert "needs a draft" in refusals["dovetail"]
     assert refusals["offload"] == refusals["layer-offload"] == "There is no GPU that Tenon can use here."
     assert refusals["llmcad"] == "It is for models larger than memory, and this one fits."
-    headed = plan_machine(machine("laptop-8gb"), target("llama-13b"), dovetail_head(), Wishes(weights="int4"))
+    headed = plan_machine(
+        machine("laptop-8gb"), target("llama-13b"), dovetail_head(), Wishes(weights="q4_k_m")
+    )
     refused = headed.mode("llmcad").refusal
     assert refused is not None
     assert "small model" in refused
@@ -259,12 +261,12 @@ def test_what_a_mode_lacks_is_said_in_a_sentence() -> None:
 
 def test_budgets_are_kept_to() -> None:
     report = machine("desktop-16gb-8gb")
-    free = plan_machine(report, target("llama-7b"), small_draft(), Wishes(weights="int8"))
+    free = plan_machine(report, target("llama-7b"), small_draft(), Wishes(weights="q8_0"))
     tight = plan_machine(
         report,
         target("llama-7b"),
         small_draft(),
-        Wishes(weights="int8", ram_budget_bytes=4_000_000_000, vram_budget_bytes=0),
+        Wishes(weights="q8_0", ram_budget_bytes=4_000_000_000, vram_budget_bytes=0),
     )
     assert free.chosen != "llmcad"
     assert tight.chosen == "llmcad"
@@ -272,7 +274,7 @@ def test_budgets_are_kept_to() -> None:
     for mode in tight.modes:
         assert mode.memory_bytes is None or mode.memory_bytes["host"] <= 4_000_000_000
     nothing = plan_machine(
-        report, target("llama-7b"), wishes=Wishes(weights="int8", ram_budget_bytes=500_000_000)
+        report, target("llama-7b"), wishes=Wishes(weights="q8_0", ram_budget_bytes=500_000_000)
     )
     refused = nothing.mode("plain").refusal
     assert refused is not None
@@ -283,7 +285,7 @@ def test_no_more_layers_go_to_the_gpu_than_were_asked_for() -> None:
     report, model = machine("desktop-24gb-card"), target("llama-7b")
 
     def planned(gpu_layers: int | None) -> dict[str, int | str]:
-        plan = plan_machine(report, model, small_draft(), Wishes(weights="int8", gpu_layers=gpu_layers))
+        plan = plan_machine(report, model, small_draft(), Wishes(weights="q8_0", gpu_layers=gpu_layers))
         modes = (plan.mode(name) for name in ("offload", "layer-offload", "dovetail"))
         return {
             mode.mode: mode.refusal or (0 if mode.placement is None else mode.placement.device_layers)
@@ -311,19 +313,21 @@ def test_a_model_that_is_not_here_needs_room_on_the_disk() -> None:
     assert plan.reason.startswith("Its files need ")
     assert all(mode.refusal == plan.reason for mode in plan.modes)
     assert "and 3 GB are free" in plan.reason
-    # Packed already: nothing more is written.
-    packed = replace(target("llama-7b"), packed=("int8",))
-    assert plan_machine(report, packed, wishes=Wishes(weights="int8")).chosen is not None
-    assert plan_machine(report, target("llama-7b"), wishes=Wishes(weights="int8")).chosen is None
+    # What is converted is written where it is streamed alone.
+    assert plan_machine(report, target("llama-7b"), wishes=Wishes(weights="q8_0")).chosen is not None
+    streamed = plan_machine(report, target("llama-70b"), wishes=Wishes(weights="q8_0"))
+    assert streamed.chosen is None
+    assert streamed.reason.startswith("Its files need ")
+    assert plan_machine(report, target("llama-70b"), wishes=Wishes(weights="bf16")).chosen is not None
 
 
 def test_a_context_that_was_not_asked_for_shrinks_before_layers_are_streamed() -> None:
     report = machine("laptop-8gb")
-    wished = plan_machine(report, target("llama-7b"), wishes=Wishes(weights="int4")).mode("plain")
+    wished = plan_machine(report, target("llama-7b"), wishes=Wishes(weights="q4_k_m")).mode("plain")
     assert wished.context is not None
     assert wished.context < 4096
     assert wished.disk_bytes_per_round == 0
-    asked = plan_machine(report, target("llama-7b"), wishes=Wishes(weights="int4", context=4096)).mode(
+    asked = plan_machine(report, target("llama-7b"), wishes=Wishes(weights="q4_k_m", context=4096)).mode(
         "plain"
     )
     assert asked.context == 4096
@@ -340,7 +344,7 @@ def test_unknown_values_are_refused(wishes: Wishes) -> None:
 
 def test_a_machine_that_was_not_measured_is_planned_with_guesses() -> None:
     report = replace(machine("laptop-16gb-4gb"), speeds=None)
-    plan = plan_machine(report, target("llama-7b"), small_draft(), Wishes(weights="int8"))
+    plan = plan_machine(report, target("llama-7b"), small_draft(), Wishes(weights="q8_0"))
     assert not plan.measured
     assert plan.chosen is not None
 
@@ -357,7 +361,7 @@ def test_only_modes_that_can_run_are_taken() -> None:
 def test_what_replies_measured_moves_the_plan() -> None:
     report = machine("laptop-16gb-4gb")
     draft = small_draft()
-    wishes = Wishes(weights="int8", vram_budget_bytes=0)
+    wishes = Wishes(weights="q8_0", vram_budget_bytes=0)
 
     def plan(profile: Profile) -> MachinePlan:
         return plan_machine(report, target("llama-7b"), draft, wishes, profiles=lambda weights: profile)

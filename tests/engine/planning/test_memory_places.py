@@ -6,14 +6,14 @@ import pytest
 
 from engine.messages import MemoryPlace
 from engine.model.config import ModelConfig, read_config
-from engine.model.footprint import stored_layer_bytes
+from engine.model.footprint import layer_bytes
 from engine.model.weight_format import weight_format
 from engine.planning.footprint import device_footprint, device_format, host_footprint
 from engine.planning.memory_places import Gpu, MachineMemory, memory_places
 from engine.planning.placement_plan import PlacementPlan
 from engine.weights.checkpoint import Checkpoint
 
-INT8 = weight_format("int8")
+Q8_0 = weight_format("q8_0")
 MEMORY = MachineMemory(total=16_000_000_000, engine=400_000_000, others=6_000_000_000)
 
 
@@ -27,8 +27,8 @@ def sizes(place: MemoryPlace) -> dict[str, int]:
 
 
 def test_a_model_in_memory_is_all_there(config: ModelConfig) -> None:
-    (ram,) = memory_places(config, PlacementPlan(), INT8, 128, MEMORY, draft_bytes=5_000)
-    planned = host_footprint(config, PlacementPlan(), INT8, 128, 5_000, MEMORY.engine)
+    (ram,) = memory_places(config, PlacementPlan(), Q8_0, 128, MEMORY, draft_bytes=5_000)
+    planned = host_footprint(config, PlacementPlan(), Q8_0, 128, 5_000, MEMORY.engine)
     assert (ram.place, ram.total_bytes) == ("ram", MEMORY.total)
     assert sizes(ram) == {
         "draft": 5_000,
@@ -44,9 +44,9 @@ def test_a_model_in_memory_is_all_there(config: ModelConfig) -> None:
 
 def test_layers_and_draft_on_a_gpu(config: ModelConfig) -> None:
     plan = PlacementPlan(device_layers=2)
-    places = memory_places(config, plan, INT8, 128, MEMORY, 5_000, Gpu("cuda:0", 4_000_000_000), True)
+    places = memory_places(config, plan, Q8_0, 128, MEMORY, 5_000, Gpu("cuda:0", 4_000_000_000), True)
     assert [place.place for place in places] == ["cuda:0", "ram"]
-    there = device_footprint(config, plan, device_format(INT8), 128, 5_000)
+    there = device_footprint(config, plan, device_format(Q8_0), 128, 5_000)
     assert sum(sizes(places[0]).values()) == there.total
     assert (sizes(places[0])["draft"], "draft" in sizes(places[1])) == (5_000, False)
     assert [share.layers for place in places for share in place.shares if share.use == "weights"] == [2, 1]
@@ -54,8 +54,8 @@ def test_layers_and_draft_on_a_gpu(config: ModelConfig) -> None:
 
 def test_what_is_streamed_is_on_the_disk(config: ModelConfig) -> None:
     plan = PlacementPlan("stream", pinned_layers=1, buffers=1)
-    ram, disk = memory_places(config, plan, INT8, 128, MEMORY)
-    assert sizes(disk) == {"weights": 2 * stored_layer_bytes(config, INT8)}
+    ram, disk = memory_places(config, plan, Q8_0, 128, MEMORY)
+    assert sizes(disk) == {"weights": 2 * layer_bytes(config, Q8_0, 0)}
     assert (disk.place, disk.total_bytes, disk.shares[0].layers) == ("disk", 0, 2)
     assert next(share.layers for share in ram.shares if share.use == "weights") == 1
 

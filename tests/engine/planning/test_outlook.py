@@ -41,7 +41,7 @@ Folders = Callable[[str], str]
 
 def test_auto_takes_what_is_predicted_to_be_fastest_and_says_why(here: Here, folders: Folders) -> None:
     here(machine("laptop-16gb-4gb"))
-    options = LoadOptions(model=folders("llama-7b"), draft=folders("llama-1b"), weights="int8")
+    options = LoadOptions(model=folders("llama-7b"), draft=folders("llama-1b"), weights="q8_0")
     outlook = look_ahead(options)
     plan = choose_plan(options, outlook)
     # Of the modes that this build has.
@@ -49,7 +49,7 @@ def test_auto_takes_what_is_predicted_to_be_fastest_and_says_why(here: Here, fol
     assert plan.reason.startswith("Auto: dovetail, predicted at ")
     assert plan.predicted_per_second == outlook.plan.mode("dovetail").tokens_per_second
     settled = settle(options, outlook)
-    assert (settled.mode, settled.draft, settled.weights) == ("dovetail", options.draft, "int8")
+    assert (settled.mode, settled.draft, settled.weights) == ("dovetail", options.draft, "q8_0")
 
 
 def test_a_draft_that_does_not_pay_is_not_loaded(here: Here, folders: Folders) -> None:

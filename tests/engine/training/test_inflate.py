@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from engine.errors import InvalidOption, OutOfDisk, TensorMismatch, UnsupportedModel
+from engine.gguf.stored_tensor import PLAIN
 from engine.hub.installed import find_model
 from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
@@ -125,8 +126,8 @@ def test_bfloat16_files_keep_norms_exact(checkpoint_of: Callable[[str], Path], t
     folder = write_checkpoint(tmp_path / "small", dtype=torch.bfloat16)
     out = inflated(folder, tmp_path / "large", torch.bfloat16)
     large = Checkpoint(out)
-    assert large.dtype("model.layers.0.input_layernorm.weight") == torch.float32
-    assert large.dtype("model.layers.0.mlp.up_proj.weight") == torch.bfloat16
+    assert PLAIN[large.types["model.layers.0.input_layernorm.weight"]] == torch.float32
+    assert PLAIN[large.types["model.layers.0.mlp.up_proj.weight"]] == torch.bfloat16
     torch.testing.assert_close(
         logits(load_decoder(out), PROMPT), logits(load_decoder(folder), PROMPT), atol=1e-4, rtol=0
     )

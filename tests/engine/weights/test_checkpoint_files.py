@@ -17,6 +17,7 @@ from engine.errors import (
     WeightsCorrupt,
     WeightsMissing,
 )
+from engine.gguf.stored_tensor import PLAIN
 from engine.weights.checkpoint import Checkpoint
 from tests.support.checkpoints import write_checkpoint
 
@@ -49,7 +50,7 @@ def test_tensors_read_as_transformers_wrote_them(llama_folder: Path) -> None:
     assert checkpoint.names == set(written)
     for name, tensor in written.items():
         assert checkpoint.shape(name) == tuple(tensor.shape)
-        assert checkpoint.dtype(name) == tensor.dtype
+        assert PLAIN[checkpoint.types[name]] == tensor.dtype
         assert torch.equal(checkpoint.tensor(name), tensor)
 
 
@@ -65,7 +66,7 @@ def test_shards_read_as_one_file(sharded: Path, llama_folder: Path) -> None:
 def test_slices_convert_to_the_type_asked_for(
     tmp_path: Path, stored: torch.dtype, wanted: torch.dtype, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.weights.checkpoint.SLICE_BYTES", 1000)
+    monkeypatch.setattr("engine.weights.pieces.PIECE_BYTES", 1000)
     checkpoint = Checkpoint(write_checkpoint(tmp_path / "model", dtype=stored, tokenizer=False))
     name = "model.embed_tokens.weight"
     whole = torch.full((2 * checkpoint.shape(name)[0], checkpoint.shape(name)[1]), torch.nan, dtype=wanted)
@@ -153,7 +154,7 @@ def test_an_integer_tensor_is_refused_when_it_is_read(folder: Path) -> None:
     header = json.dumps({"a": {"dtype": "I8", "shape": [8], "data_offsets": [0, 8]}}).encode()
     (folder / "model.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + bytes(8))
     with pytest.raises(UnsupportedModel, match="I8"):
-        Checkpoint(folder).dtype("a")
+        Checkpoint(folder).stored("a")
 
 
 def test_the_digest_changes_with_config_and_files(folder: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engine.weights import direct_reader
-from engine.weights.direct_reader import DirectReader, PageMemory
+from engine.weights.direct_reader import DirectReader, Extent, PageMemory
 
 SIZE = 300_123
 
@@ -35,13 +35,14 @@ def test_ranges_come_whole_also_where_direct_reads_are_refused(
 ) -> None:
     if not direct:
         monkeypatch.setattr(direct_reader, "_opens_direct", lambda path: False)
-    reader = DirectReader(path)
-    assert direct or not reader.direct
+    reader = DirectReader([path])
+    assert reader.direct <= ({path} if direct else set())
     data = path.read_bytes()
     ranges = [(0, 4096), (8192, 100_000), (299_008, SIZE - 299_008), (4096, 0), (0, SIZE)]
     memories = [PageMemory(size) for _, size in ranges]
     reads = [
-        reader.submit(start, size, memory) for (start, size), memory in zip(ranges, memories, strict=True)
+        reader.submit([Extent(path, start, size)], memory)
+        for (start, size), memory in zip(ranges, memories, strict=True)
     ]
     for (start, size), memory, read in zip(ranges, memories, reads, strict=True):
         assert read.wait(30)
@@ -62,19 +63,19 @@ def test_the_system_s_own_answer_is_taken_on_direct_reads(
         return opened(name, flags, *more)
 
     monkeypatch.setattr(os, "open", refuse)
-    reader = DirectReader(path)
+    reader = DirectReader([path])
     memory = PageMemory(5000)
-    assert reader.submit(0, 5000, memory).wait(30)
-    assert (reader.direct, bytes(memory.tensor(0, 5000).numpy())) == (False, path.read_bytes()[:5000])
+    assert reader.submit([Extent(path, 0, 5000)], memory).wait(30)
+    assert (reader.direct, bytes(memory.tensor(0, 5000).numpy())) == (frozenset(), path.read_bytes()[:5000])
     reader.close()
 
 
 def test_a_file_that_ends_early_is_an_error(path: Path) -> None:
-    reader = DirectReader(path)
-    read = reader.submit(0, SIZE + 20_000, PageMemory(SIZE + 20_000))
+    reader = DirectReader([path])
+    read = reader.submit([Extent(path, 0, SIZE + 20_000)], PageMemory(SIZE + 20_000))
     assert read.wait(30)
     assert isinstance(read.error, OSError)
-    good = reader.submit(0, 100, PageMemory(100))
+    good = reader.submit([Extent(path, 0, 100)], PageMemory(100))
     assert good.wait(30)
     assert good.error is None
     reader.close()
@@ -91,9 +92,9 @@ def test_what_is_abandoned_does_not_touch_its_memory_any_more(
         read_block(reader, *arguments)
 
     monkeypatch.setattr(DirectReader, "_read_block", held)
-    reader = DirectReader(path)
+    reader = DirectReader([path])
     first, second = PageMemory(SIZE), PageMemory(SIZE)
-    reads = [reader.submit(0, SIZE, first), reader.submit(0, SIZE, second)]
+    reads = [reader.submit([Extent(path, 0, SIZE)], first), reader.submit([Extent(path, 0, SIZE)], second)]
     threading.Timer(0.05, gate.set).start()
     reader.abandon(reads[1])  # nothing of it has begun
     assert not second.tensor(0, SIZE).any()
@@ -107,8 +108,8 @@ def test_what_is_abandoned_does_not_touch_its_memory_any_more(
 def test_closing_ends_what_waits(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gate = threading.Event()
     monkeypatch.setattr(DirectReader, "_read_block", lambda *arguments: gate.wait(30))
-    reader = DirectReader(path)
-    read = reader.submit(0, SIZE, PageMemory(SIZE))
+    reader = DirectReader([path])
+    read = reader.submit([Extent(path, 0, SIZE)], PageMemory(SIZE))
     threading.Timer(0.05, gate.set).start()
     reader.close()
     assert read.wait(30)
@@ -123,19 +124,19 @@ def test_memory_begins_on_a_page_and_holds_whole_ones() -> None:
 
 
 def test_a_reading_thread_outlives_what_goes_wrong_in_it(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = DirectReader(path)
+    reader = DirectReader([path])
     read_block = DirectReader._read_block
     with monkeypatch.context() as patch:
         patch.setattr(DirectReader, "_read_block", lambda *arguments: {}["gone"])
-        failed = reader.submit(0, 4096, PageMemory(4096))
+        failed = reader.submit([Extent(path, 0, 4096)], PageMemory(4096))
         assert failed.wait(10)
         assert isinstance(failed.error, OSError)
     assert DirectReader._read_block is read_block
     memory = PageMemory(4096)
-    again = reader.submit(0, 4096, memory)
+    again = reader.submit([Extent(path, 0, 4096)], memory)
     assert again.wait(10)
     assert again.error is None
     assert bytes(memory.view[:4096]) == path.read_bytes()[:4096]
     reader.close()
     with pytest.raises(OSError, match="closed"):
-        reader.submit(0, 4096, memory)
+        reader.submit([Extent(path, 0, 4096)], memory)

@@ -26,7 +26,7 @@ def sections() -> Iterator[tuple[str, torch.Tensor, dict[str, Any]]]:
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     path = tmp_path / "new folder" / "model.packed"
-    write_packed_file(path, "digest", "int8", sections())
+    write_packed_file(path, "digest", "q8_0", sections())
     return path
 
 
@@ -35,7 +35,7 @@ def nothing(*_: object) -> None:
 
 
 def test_what_was_written_is_read_back_from_mapped_pages(path: Path) -> None:
-    packed = PackedFile(path, "digest", "int8")
+    packed = PackedFile(path, "digest", "q8_0")
     packed.check(nothing, nothing)
     for name, tensor in TENSORS.items():
         assert packed.sections[name].layout == {"shape": list(tensor.shape)}
@@ -50,7 +50,7 @@ def test_what_was_written_is_read_back_from_mapped_pages(path: Path) -> None:
 def test_a_file_cut_short_is_known(path: Path, keep: int) -> None:
     path.write_bytes(path.read_bytes()[:keep])
     with pytest.raises(PackedFileUnusable):
-        PackedFile(path, "digest", "int8")
+        PackedFile(path, "digest", "q8_0")
 
 
 @pytest.mark.parametrize("name", ["one", "two", "three"])
@@ -58,11 +58,11 @@ def test_a_file_cut_short_is_known(path: Path, keep: int) -> None:
 @pytest.mark.parametrize("bit", [1, 128])
 def test_a_flipped_bit_is_found_and_its_section_named(path: Path, name: str, place: float, bit: int) -> None:
     data = bytearray(path.read_bytes())
-    section = PackedFile(path, "digest", "int8").sections[name]
+    section = PackedFile(path, "digest", "q8_0").sections[name]
     data[section.offset + int(place * (section.size_bytes - 1))] ^= bit
     path.write_bytes(data)
     with pytest.raises(PackedFileUnusable, match=f"{name} is damaged"):
-        PackedFile(path, "digest", "int8").check(nothing, nothing)
+        PackedFile(path, "digest", "q8_0").check(nothing, nothing)
 
 
 def test_pages_that_changed_places_are_found(path: Path) -> None:
@@ -71,7 +71,7 @@ def test_pages_that_changed_places_are_found(path: Path) -> None:
     data[:4096], data[4096:8192] = data[4096:8192], data[:4096]
     path.write_bytes(data)
     with pytest.raises(PackedFileUnusable, match="one is damaged"):
-        PackedFile(path, "digest", "int8").check(nothing, nothing)
+        PackedFile(path, "digest", "q8_0").check(nothing, nothing)
 
 
 def test_a_flipped_bit_in_the_index_or_the_trailer_is_found(path: Path) -> None:
@@ -83,10 +83,10 @@ def test_a_flipped_bit_in_the_index_or_the_trailer_is_found(path: Path) -> None:
         damaged[place] ^= 1
         path.write_bytes(damaged)
         with pytest.raises(PackedFileUnusable):
-            PackedFile(path, "digest", "int8")
+            PackedFile(path, "digest", "q8_0")
 
 
-@pytest.mark.parametrize(("source", "weights"), [("other", "int8"), ("digest", "int4")])
+@pytest.mark.parametrize(("source", "weights"), [("other", "q8_0"), ("digest", "q4_k_m")])
 def test_a_file_of_another_model_or_format_is_not_taken(path: Path, source: str, weights: str) -> None:
     with pytest.raises(PackedFileUnusable, match="another"):
         PackedFile(path, source, weights)
@@ -95,12 +95,12 @@ def test_a_file_of_another_model_or_format_is_not_taken(path: Path, source: str,
 def test_another_version_is_not_taken(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packed_file, "VERSION", packed_file.VERSION + 1)
     with pytest.raises(PackedFileUnusable, match="version"):
-        PackedFile(path, "digest", "int8")
+        PackedFile(path, "digest", "q8_0")
 
 
 def test_no_file_is_unusable_too(tmp_path: Path) -> None:
     with pytest.raises(PackedFileUnusable):
-        PackedFile(tmp_path / "none", "digest", "int8")
+        PackedFile(tmp_path / "none", "digest", "q8_0")
 
 
 def test_a_failure_in_mid_write_leaves_the_old_file_and_no_other(path: Path) -> None:
@@ -111,6 +111,6 @@ def test_a_failure_in_mid_write_leaves_the_old_file_and_no_other(path: Path) -> 
         raise OSError("No space left on device")
 
     with pytest.raises(OSError, match="No space"):
-        write_packed_file(path, "digest", "int8", broken())
+        write_packed_file(path, "digest", "q8_0", broken())
     assert path.read_bytes() == before
     assert len(list(path.parent.iterdir())) == 1

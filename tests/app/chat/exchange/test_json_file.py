@@ -21,7 +21,7 @@ from app.chat.reply_details import ReplyDetails
 from engine.errors import ImportInvalid
 from engine.messages import SamplingOptions, Timings
 
-DETAILS = ReplyDetails("lookup", "Why.", "guide", "small", "int4", {"target": "cpu", "draft": None}, "length",
+DETAILS = ReplyDetails("lookup", "Why.", "guide", "small", "q4_k_m", {"target": "cpu", "draft": None}, "length",
                        Timings(draft_n=3, acceptance_by_position=(0.5,)), 7)  # fmt: skip
 STATISTICS = ReplyStatistics("lookup", 5, 30.5, None, 0.5, 1.8, 1 << 33, 50, 4096)
 OPTIONS = ConversationOptions("Be brief.", 9, SamplingOptions(seed=1))

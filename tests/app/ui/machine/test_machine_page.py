@@ -207,7 +207,7 @@ def test_it_is_copied_as_text(workspace: FakeWorkspace, page: MachinePage, qtbot
     for line in (
         "ThinkPad T14, Linux 6.8",
         "Graphics: RTX 3050 Laptop, 4.0 GB, 3.6 GB free, Reads 190 GB/s, torch 2.13.0+cpu",
-        "int8: reads 38.0 GB/s of weights, 400 billion products/s",
+        "q8_0: reads 38.0 GB/s of weights, 400 billion products/s",
         "LLMCad: It is for models larger than memory, and this one fits.",
         "Dovetail: 14.2 tok/s, predicted 14.5",
         "Plain: 5.9 tok/s",

@@ -98,7 +98,7 @@ def test_the_value_in_use_is_marked_on_the_slider(qtbot: QtBot, theme: Theme) ->
         ("ram_budget_bytes", None, "What is free"), ("branching", True, "On"), ("verify", "residual",
         "Residual speculative sampling"), ("drafts", "", "None"), ("drafts", "/models/small", "small"),
         ("system_prompt", "a\n b", "a b"), ("idle_unload_minutes", 0, "Never"), ("theme", "dark", "Dark"),
-        ("weights", "int4", "4-bit"), ("temperature", 0.5, "0.50"),
+        ("weights", "q4_k_m", "4-bit"), ("temperature", 0.5, "0.50"),
     ],
 )  # fmt: skip
 def test_values_as_words(name: str, value: object, words: str) -> None:

@@ -14,9 +14,9 @@ from engine.planning.probes.host_speed import FormatSpeed, fit_speed
 def test_the_fit_finds_the_speeds_that_made_the_times(overlap: float, widths: tuple[int, ...]) -> None:
     true = FormatSpeed(40e9, 200e9, overlap)
     products = matrix_size()[0] * matrix_size()[1]
-    size = weight_format("int8").matrix_bytes(*matrix_size())
+    size = weight_format("q8_0").matrix_bytes(*matrix_size())
     row = {width: {"one": true.seconds(size, width * products), "slower": 1.0} for width in widths}
-    found = fit_speed("int8", row)
+    found = fit_speed("q8_0", row)
     for width in widths:
         expected = true.seconds(size, width * products)
         assert found.seconds(size, width * products) == pytest.approx(expected, rel=1e-6)
@@ -26,11 +26,11 @@ def test_the_fit_finds_the_speeds_that_made_the_times(overlap: float, widths: tu
 
 
 def test_a_processor_that_only_multiplies_is_described_too() -> None:
-    found = fit_speed("int8", {1: {"torch": 1.0}, 16: {"torch": 16.0}})
+    found = fit_speed("q8_0", {1: {"torch": 1.0}, 16: {"torch": 16.0}})
     assert found.products_per_s > 0
     assert found.bytes_per_s > 0
     products = matrix_size()[0] * matrix_size()[1]
-    size = weight_format("int8").matrix_bytes(*matrix_size())
+    size = weight_format("q8_0").matrix_bytes(*matrix_size())
     assert found.seconds(size, 16 * products) == pytest.approx(16.0)
 
 

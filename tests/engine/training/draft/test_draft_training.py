@@ -80,7 +80,7 @@ def test_what_is_trained_is_what_the_engine_runs(
     tokens, features = torch.tensor(random_text(20, 1)), torch.randn(20, 64)
     ours = loaded.run(tokens, torch.arange(20), loaded.new_cache(20), target_features=features)
     with torch.no_grad():
-        theirs = network(target.source.embedding[tokens][None], features[None])[0]
+        theirs = network(target.source.embedding(tokens)[None], features[None])[0]
     torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
 
 

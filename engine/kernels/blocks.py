@@ -1,0 +1,397 @@
+"""GGUF's block types: weights as files store them, arranged in panels for the kernels, and as floats.
+
+Arranging moves bits and changes no value; ``csrc/tenon.h`` describes the layout. Floats come by the same operations in
+the same order as in the package ``gguf``, so they are equal to its own bit for bit, on every device. Types go by their
+numbers in GGML (``ggml.h``, ``enum ggml_type``). Without the library everything but `quantize` works on torch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from engine.kernels import library
+from engine.kernels.packing import PANEL_ROWS, NotPackable, Packed, panel_range, round_up
+
+NAMES = {
+    **{"F16": 1, "Q4_0": 2, "Q4_1": 3, "Q5_0": 6, "Q5_1": 7, "Q8_0": 8, "Q2_K": 10, "Q3_K": 11, "Q4_K": 12},
+    **{"Q5_K": 13, "Q6_K": 14, "IQ4_NL": 20, "IQ4_XS": 23, "BF16": 30, "MXFP4": 39},
+}
+"""The types by name."""
+QUANTIZABLE = ("F16", "Q8_0", "Q4_K", "Q5_K", "Q6_K", "BF16")
+"""What `quantize` writes."""
+
+_NOT_FINITE = 3  # TENON_NOT_FINITE
+_IQ4 = (-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113)
+_MXFP4 = (0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12)  # doubled
+
+
+@dataclass(frozen=True)
+class _Form:
+    """A type's block as a file has it.
+
+    Attributes:
+        elements: How many it holds.
+        size: In bytes.
+        fields: The elements' bits, lowest first: how many, the first byte, and how many bytes one group of shifts
+            spans before the next (element e of field byte b: width w, shift s, b = e // (w * 8 / bits) * w + e % w).
+        halves: Where its scale and its minimum are, in half precision.
+        scales: Bytes of finer scales as arranged.
+        zero: What is taken off an element.
+        table: What an element's bits stand for instead.
+    """
+
+    elements: int
+    size: int
+    fields: tuple[tuple[int, int, int], ...] = ()
+    halves: tuple[int, ...] = (0,)
+    scales: int = 0
+    zero: int = 0
+    table: tuple[int, ...] = ()
+
+    @property
+    def unit_bytes(self) -> int:
+        """Bytes of a block as arranged."""
+        bits = sum(field[0] for field in self.fields)
+        return self.elements * bits // 8 + self.scales + 2 * len(self.halves)
+
+
+_PLAIN = {1: torch.float16, 30: torch.bfloat16}
+_FORMS = {
+    1: _Form(1, 2),
+    30: _Form(1, 2),
+    2: _Form(32, 18, ((4, 2, 16),), zero=8),
+    3: _Form(32, 20, ((4, 4, 16),), (0, 2)),
+    6: _Form(32, 22, ((4, 6, 16), (1, 2, 1)), zero=16),
+    7: _Form(32, 24, ((4, 8, 16), (1, 4, 1)), (0, 2)),
+    8: _Form(32, 34, ((8, 2, 32),)),
+    10: _Form(256, 84, ((2, 16, 32),), (80, 82), 16),
+    11: _Form(256, 110, ((2, 32, 32), (1, 0, 32)), (108,), 16, zero=4),
+    12: _Form(256, 144, ((4, 16, 32),), (0, 2), 16),
+    13: _Form(256, 176, ((4, 48, 32), (1, 16, 32)), (0, 2), 16),
+    14: _Form(256, 210, ((4, 0, 64), (2, 128, 32)), (208,), 16, zero=32),
+    20: _Form(32, 18, ((4, 2, 16),), table=_IQ4),
+    23: _Form(256, 136, ((4, 8, 16),), (0,), 8, table=_IQ4),
+    39: _Form(32, 17, ((4, 1, 16),), (), 1, table=_MXFP4),
+}
+
+
+def _form(type: int, columns: int) -> _Form:
+    form = _FORMS.get(type)
+    if form is None:
+        raise ValueError(f"no block type has the number {type}")
+    if columns % form.elements:
+        raise ValueError(f"{columns} columns are no multiple of a block of {form.elements}")
+    return form
+
+
+def name_of(type: int) -> str:
+    """The name of a type."""
+    return next(name for name, number in NAMES.items() if number == type)
+
+
+def block_of(type: int) -> tuple[int, int]:
+    """A block's elements and its bytes; a single number for floats."""
+    form = _form(type, 0)
+    return form.elements, form.size
+
+
+def row_bytes(type: int, columns: int) -> int:
+    """Bytes of a row in a file.
+
+    Raises:
+        ValueError: ``columns`` is no multiple of the block, or there is no such type; so everywhere here.
+    """
+    form = _form(type, columns)
+    return columns // form.elements * form.size
+
+
+def arranged_bytes(type: int, rows: int, columns: int) -> int:
+    """Bytes of an arranged matrix."""
+    form = _form(type, columns)
+    if type in _PLAIN:
+        return 2 * round_up(rows, PANEL_ROWS) * _plain_columns(type, columns)
+    return round_up(rows, PANEL_ROWS) * (columns // form.elements) * form.unit_bytes
+
+
+def _plain_columns(type: int, columns: int) -> int:
+    return round_up(columns, 32) if _PLAIN[type] == torch.bfloat16 else columns
+
+
+def arrange(
+    type: int,
+    raw: Tensor,
+    rows: int,
+    columns: int,
+    row_map: Tensor | None = None,
+    out: Tensor | None = None,
+    threads: int | None = None,
+) -> Packed:
+    """Arrange a matrix for the kernels.
+
+    Args:
+        type: Of its blocks.
+        raw: Its rows as in a file, uint8 on the CPU; may be mapped from the file.
+        rows: How many (n).
+        columns: Of each (k).
+        row_map: (rows,) int32, for each row the one in ``raw`` that it is; None for their own order.
+        out: (`arranged_bytes`,) uint8, where it goes; None for new memory.
+        threads: How many share the work; torch's number by default.
+
+    Raises:
+        ValueError: A size does not fit.
+    """
+    size, stored = arranged_bytes(type, rows, columns), row_bytes(type, columns)
+    available = raw.numel() // stored if stored else rows
+    most = rows if row_map is None or not rows else int(row_map.max()) + 1
+    if raw.dtype != torch.uint8 or available < most or (row_map is None and available != rows):
+        raise ValueError(f"{raw.numel()} bytes are not {most} rows of {stored}")
+    if row_map is not None and (row_map.shape != (rows,) or (rows and int(row_map.min()) < 0)):
+        raise ValueError(f"a map of {tuple(row_map.shape)} is not one of {rows} rows")
+    raw = raw.contiguous()
+    data = torch.empty(size, dtype=torch.uint8) if out is None else out
+    if data.dtype != torch.uint8 or data.shape != (size,) or not data.is_contiguous():
+        raise ValueError(f"an arranged matrix takes {size} bytes")
+    packed = Packed(data, rows, columns, type)
+    functions = library.loaded()
+    if not size:
+        return packed
+    if functions is None:
+        lines = raw.view(-1, stored)
+        _arrange(packed, lines if row_map is None else lines[row_map.long()])
+        return packed
+    order = None if row_map is None else row_map.to(torch.int32).contiguous()
+    functions.tenon_arrange(
+        type,
+        raw.data_ptr(),
+        rows,
+        columns,
+        None if order is None else order.data_ptr(),
+        data.data_ptr(),
+        threads or torch.get_num_threads(),
+    )
+    return packed
+
+
+def dequantize(type: int, raw: Tensor, columns: int, rows: Tensor | None = None) -> Tensor:
+    """Rows of a matrix as a file has it, as floats.
+
+    Args:
+        type: Of its blocks.
+        raw: Its rows, uint8 on the CPU.
+        columns: Of each (k).
+        rows: int64 in one dimension, which rows; None for all.
+
+    Returns:
+        (count, columns) float32.
+
+    Raises:
+        ValueError: The bytes are not whole rows.
+        IndexError: There is no such row.
+    """
+    stored = row_bytes(type, columns)
+    if raw.dtype != torch.uint8 or not stored or raw.numel() % stored:
+        raise ValueError(f"{raw.numel()} bytes are not rows of {stored}")
+    lines = raw.contiguous().view(-1, stored)
+    if rows is not None and len(rows) and (int(rows.min()) < 0 or int(rows.max()) >= len(lines)):
+        raise IndexError(f"a row is not among {len(lines)}")
+    count = len(lines) if rows is None else len(rows)
+    functions = library.loaded()
+    if not count:
+        return torch.empty(0, columns)
+    if functions is None:
+        lines = lines if rows is None else lines[rows]
+        return _unpack(arrange(type, lines, count, columns), 0, count)
+    order = None if rows is None else rows.to(torch.int64).contiguous()
+    out = torch.empty(count, columns)
+    functions.tenon_dequantize(
+        type,
+        lines.data_ptr(),
+        columns,
+        None if order is None else order.data_ptr(),
+        count,
+        out.data_ptr(),
+        torch.get_num_threads(),
+    )
+    return out
+
+
+def unpack(packed: Packed, start: int = 0, stop: int | None = None) -> Tensor:
+    """The matrix (n, k) float32 that an arranged one stands for, or of it the rows start..stop, on its own device.
+
+    ``start`` is a multiple of `PANEL_ROWS`.
+    """
+    stop = packed.rows if stop is None else min(stop, packed.rows)
+    functions = library.loaded()
+    if functions is None or packed.data.device.type != "cpu":
+        return _unpack(packed, start, stop)
+    out = torch.empty(stop - start, packed.columns)
+    functions.tenon_unpack(
+        *(packed.type, packed.data.data_ptr(), packed.rows, packed.columns),
+        *(start, stop - start, out.data_ptr()),
+    )
+    return out
+
+
+def reference(packed: Packed, x: Tensor, bias: Tensor | None = None) -> Tensor:
+    """What `matmul` computes but for rounding, in torch's own operators and on any device."""
+    return functional.linear(x, unpack(packed).to(x.dtype), bias)
+
+
+def matmul(
+    packed: Packed, x: Tensor, bias: Tensor | None = None, threads: int | None = None, terms: int = 1
+) -> Tensor:
+    """Activations x (m, k) float32 times the matrix's transpose: (m, n) float32; see `engine.kernels.library.multiply`.
+
+    A token with a NaN or an infinity gives NaN in all of its outputs, and in no other token's.
+
+    Raises:
+        ValueError: a shape or a type does not fit.
+        MemoryError: no scratch memory.
+    """
+    out = library.multiply(packed, x, bias, threads, terms)
+    return reference(packed, x, bias) if out is None else out
+
+
+def _shifts(bits: int, like: Tensor) -> Tensor:
+    """By how much each part of a byte is shifted, (8 / bits, 1)."""
+    return torch.arange(0, 8, bits, dtype=torch.uint8, device=like.device)[:, None]
+
+
+def _bytes_of_scales(type: int, blocks: Tensor) -> Tensor:
+    """A block's finer scales (n, units, scales), from the blocks (n, units, size)."""
+    if type in (12, 13):  # six bits each: four whole, the others' high bits above these
+        first, minima, rest = blocks[..., 4:8], blocks[..., 8:12], blocks[..., 12:16]
+        parts = (first & 63, rest & 15 | first >> 2 & 48, minima & 63, rest >> 4 | minima >> 2 & 48)
+        return torch.cat(parts, -1)
+    if type in (11, 23):
+        spread = blocks[..., 96:104] if type == 11 else blocks[..., 4:8]
+        high = blocks[..., 104:108] if type == 11 else blocks[..., 2:4]
+        dim = -2 if type == 11 else -1  # Q3_K's run over the bytes first
+        low, high = (
+            torch.stack([part >> shift for shift in range(0, 8, bits)], dim).flatten(-2)
+            for part, bits in ((spread, 4), (high, 2))
+        )
+        return (low & 15 | (high & 3) << 4) - 32
+    at = {10: 0, 14: 192, 39: 0}.get(type, 0)
+    return blocks[..., at : at + _FORMS[type].scales]
+
+
+def _arrange(packed: Packed, lines: Tensor) -> None:
+    """Arrange rows (n, bytes) by torch's operators."""
+    form, panels = _FORMS[packed.type], round_up(packed.rows, PANEL_ROWS) // PANEL_ROWS
+    if packed.type in _PLAIN:
+        columns = _plain_columns(packed.type, packed.columns)
+        pairs = 1 if packed.type == 1 else 2
+        missing = (0, 2 * (columns - packed.columns), 0, panels * PANEL_ROWS - packed.rows)
+        padded = functional.pad(lines, missing).view(panels, PANEL_ROWS, columns // pairs, 2 * pairs)
+        packed.data.view(panels, columns // pairs, PANEL_ROWS, 2 * pairs).copy_(padded.transpose(1, 2))
+        return
+    blocks = lines.view(packed.rows, -1, form.size)
+    units, groups, padding = blocks.shape[1], form.elements // 32, panels * PANEL_ROWS - packed.rows
+    planes = []
+    for bits, at, width in form.fields:
+        field = blocks[..., at : at + form.elements * bits // 8].reshape(packed.rows, units, -1, 1, width)
+        shifts = _shifts(bits, field)
+        codes = (field >> shifts & (1 << bits) - 1).reshape(packed.rows, units, groups, 32)
+        shape = (2, 4, 4) if bits == 4 else (bits, 8 // bits, 4)
+        steps = codes.view(packed.rows, units, groups, *shape)
+        planes.append(
+            ((steps.transpose(-3, -2) if bits == 4 else steps) << shifts).sum(-2, dtype=torch.uint8)
+        )
+    halves = [blocks[..., at : at + 2] for at in form.halves]
+    begin, data = 0, packed.data.view(panels, units, -1)
+    for part in (
+        torch.cat(planes, -2).flatten(2, 3),
+        _bytes_of_scales(packed.type, blocks)[..., None],
+        torch.stack(halves, -2) if halves else blocks[..., :0, None],
+    ):
+        padded = functional.pad(part, (0, 0, 0, 0, 0, 0, 0, padding))
+        laid = padded.view(panels, PANEL_ROWS, *part.shape[1:]).permute(0, 2, 3, 1, 4).flatten(2)
+        data[..., begin : begin + laid.shape[-1]] = laid
+        begin += laid.shape[-1]
+
+
+def _unpack(packed: Packed, start: int, stop: int) -> Tensor:
+    """Rows start..stop by torch's operators."""
+    here, count = panel_range(packed, start, stop)
+    panels = packed.data.view(round_up(packed.rows, PANEL_ROWS) // PANEL_ROWS, -1)[here]
+    form, number = _FORMS[packed.type], len(panels)
+    if packed.type in _PLAIN:
+        pairs = 1 if packed.type == 1 else 2
+        values = panels.view(_PLAIN[packed.type]).view(number, -1, PANEL_ROWS, pairs).transpose(1, 2)
+        return values.reshape(number * PANEL_ROWS, -1)[:count, : packed.columns].float()
+    units, groups = packed.columns // form.elements, form.elements // 32
+    all_planes = sum(bits for bits, _, _ in form.fields)
+    sizes = [groups * all_planes * 4, form.scales, 2 * len(form.halves)]
+    parts = torch.split(panels.view(number, units, -1), [size * PANEL_ROWS for size in sizes], -1)
+    planes = parts[0].reshape(number, units, groups, all_planes, PANEL_ROWS, 4).permute(0, 4, 1, 2, 3, 5)
+    fine = parts[1].reshape(number, units, -1, PANEL_ROWS).permute(0, 3, 1, 2)
+    halves = parts[2].contiguous().view(torch.float16).float()
+    coarse = halves.view(number, units, len(form.halves), PANEL_ROWS).permute(0, 3, 1, 2)
+
+    codes = torch.zeros((), dtype=torch.uint8, device=panels.device)
+    begin = below = 0
+    for bits, _, _ in form.fields:
+        part = planes[..., begin : begin + bits, None, :] >> _shifts(bits, panels) & (1 << bits) - 1
+        codes = codes | (part.transpose(-3, -2) if bits == 4 else part).flatten(-3) << below
+        begin, below = begin + bits, below + bits
+    if form.table:
+        values = torch.tensor(form.table, dtype=torch.float32, device=panels.device)[codes.int()]
+    elif packed.type == 8:
+        values = codes.view(torch.int8).float()
+    else:
+        values = codes.float() - form.zero
+
+    scale, offset = _scales(packed.type, fine, coarse)
+    values = values.reshape(number, PANEL_ROWS, units, scale.shape[-1], -1) * scale[..., None]
+    values = values if offset is None else values + offset[..., None]
+    return values.view(number * PANEL_ROWS, packed.columns)[:count]
+
+
+def _scales(type: int, fine: Tensor, coarse: Tensor) -> tuple[Tensor, Tensor | None]:
+    """Each sub-block's scale, and what is added; from the finer scales' bytes and the coarse floats."""
+    if type == 39:  # a power of two, halved; below 2^-126 it is a subnormal number
+        exponent = fine.int()
+        bits = torch.where(exponent < 2, 0x00200000 << exponent.clamp(max=1), exponent - 1 << 23)
+        return bits.view(torch.float32), None
+    d, minimum = coarse[..., :1], coarse[..., 1:]
+    if type in (3, 7):
+        return d, minimum
+    if type == 10:
+        return d * (fine & 15).float(), -(minimum * (fine >> 4).float())
+    if type in (12, 13):
+        return d * fine[..., :8].float(), -(minimum * fine[..., 8:].float())
+    return (d * fine.view(torch.int8).float() if fine.shape[-1] else d), None
+
+
+def quantize(type: int, x: Tensor, threads: int | None = None) -> Tensor:
+    """Quantize a matrix.
+
+    Args:
+        type: One of `QUANTIZABLE`.
+        x: (n, k) float32.
+        threads: How many share the work; torch's number by default.
+
+    Returns:
+        (n, `row_bytes`) uint8, as a file has it.
+
+    Raises:
+        ValueError: A shape or a type does not fit.
+        NotPackable: It holds a NaN, an infinity, or what is too large for the type; or there is no library.
+    """
+    if name_of(type) not in QUANTIZABLE or x.dtype != torch.float32 or x.dim() != 2:
+        raise ValueError(f"{x.dtype} {tuple(x.shape)} cannot be quantized to {name_of(type)}")
+    out = torch.empty(len(x), row_bytes(type, x.shape[1]), dtype=torch.uint8)
+    functions = library.loaded()
+    if functions is None:
+        raise NotPackable(library.reason())
+    x = x.contiguous()
+    if functions.tenon_quantize(
+        type, x.data_ptr(), *x.shape, out.data_ptr(), threads or torch.get_num_threads()
+    ):
+        raise NotPackable(f"it holds a NaN, an infinity, or what is too large for {name_of(type)}")
+    return out

@@ -1,0 +1,73 @@
+/* GGUF's block types: how large their blocks are, and how rows of them are arranged for the kernels. */
+#ifndef TENON_BLOCKS_H
+#define TENON_BLOCKS_H
+
+#include <stdint.h>
+
+#include "quantize.h"
+#include "tenon.h"
+
+/* A call for each type of quantized blocks. */
+#define EACH_QUANTIZED_TYPE(X) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) X(IQ4_NL) X(MXFP4) \
+    X(Q2_K) X(Q3_K) X(Q4_K) X(Q5_K) X(Q6_K) X(IQ4_XS)
+
+enum { MOST_UNIT_BYTES = 276, MOST_BLOCK_BYTES = 210 };
+
+struct block_form {
+    int16_t elements, bytes;                /* of a block as GGUF stores it; 0: no such type */
+    int8_t byte_planes, nibble_planes, two_bit_planes, bit_planes;      /* of each group of 32 elements */
+    int16_t unit_bytes;                     /* of a block, per row, as arranged */
+};
+
+/* By type. Floats count as blocks of one element here; bfloat16's columns are padded to 32 as well. */
+static const struct block_form BLOCK_FORMS[TENON_TYPES] = {
+    [TENON_F16] = {1, 2, 0, 0, 0, 0, 2},
+    [TENON_BF16] = {1, 2, 0, 0, 0, 0, 2},
+    [TENON_Q4_0] = {32, 18, 0, 4, 0, 0, 18},
+    [TENON_Q4_1] = {32, 20, 0, 4, 0, 0, 20},
+    [TENON_Q5_0] = {32, 22, 0, 4, 0, 1, 22},
+    [TENON_Q5_1] = {32, 24, 0, 4, 0, 1, 24},
+    [TENON_Q8_0] = {32, 34, 8, 0, 0, 0, 34},
+    [TENON_IQ4_NL] = {32, 18, 0, 4, 0, 0, 18},
+    [TENON_MXFP4] = {32, 17, 0, 4, 0, 0, 17},
+    [TENON_Q2_K] = {256, 84, 0, 0, 2, 0, 84},
+    [TENON_Q3_K] = {256, 110, 0, 0, 2, 1, 114},
+    [TENON_Q4_K] = {256, 144, 0, 4, 0, 0, 148},
+    [TENON_Q5_K] = {256, 176, 0, 4, 0, 1, 180},
+    [TENON_Q6_K] = {256, 210, 0, 4, 2, 0, 210},
+    [TENON_IQ4_XS] = {256, 136, 0, 4, 0, 0, 138},
+};
+
+/* A type's form; NULL where there is none, or k is no multiple of its block. */
+static inline const struct block_form *block_form_of(int32_t type, int64_t k)
+{
+    const struct block_form *form = type >= 0 && type < TENON_TYPES ? &BLOCK_FORMS[type] : NULL;
+    return form && form->elements && k >= 0 && k % form->elements == 0 ? form : NULL;
+}
+
+/* Bytes of an arranged panel. */
+static inline int64_t block_panel_bytes(int32_t type, int64_t k)
+{
+    const int64_t padded = type == TENON_BF16 ? (k + 31) / 32 * 32 : k;
+    return padded / BLOCK_FORMS[type].elements * BLOCK_FORMS[type].unit_bytes * PANEL_ROWS;
+}
+
+/* IQ4_NL's and IQ4_XS's values, and MXFP4's doubled. */
+static const int8_t IQ4_VALUES[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+static const int8_t MXFP4_VALUES[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+
+static inline float half_float(uint16_t half)
+{
+    const uint32_t magnitude = half & 0x7fffu, shifted = (magnitude << 13) + (112u << 23);
+    const uint32_t small = float_bits((float)(int32_t)magnitude * 0x1p-24f);    /* below 2^-14 */
+    const uint32_t bits = magnitude < 0x0400u ? small : magnitude < 0x7c00u ? shifted : shifted + (112u << 23);
+    return bits_float(bits | (uint32_t)(half & 0x8000u) << 16);
+}
+
+/* Half of 2^(exponent - 127): MXFP4's scale, whose values are doubled. */
+static inline float mxfp4_scale(uint8_t exponent)
+{
+    return bits_float(exponent < 2 ? 0x00200000u << exponent : (uint32_t)(exponent - 1) << 23);
+}
+
+#endif

@@ -1,0 +1,9 @@
+/* What one instruction set's file gives to others. */
+#ifndef TENON_SETS_H
+#define TENON_SETS_H
+
+#include "job.h"
+
+extern const struct multiplier avx2_bf16, avx2_f16, avx512vnni_blocks, avx512vnni_f16;
+
+#endif

@@ -1,0 +1,76 @@
+/* Vectors of 16 bytes by the compiler's own types, for processors with none of the instruction sets. */
+#ifndef TENON_VECTOR_PLAIN_H
+#define TENON_VECTOR_PLAIN_H
+
+#include "inline.h"
+
+#include <string.h>
+
+#include "job.h"
+
+enum { LANES = 4 };
+
+typedef uint8_t ivec __attribute__((vector_size(16)));
+typedef uint16_t pairs __attribute__((vector_size(16)));
+typedef int32_t ints __attribute__((vector_size(16)));
+typedef float fvec __attribute__((vector_size(16)));
+
+INLINE ivec load_bytes(const void *p) { ivec v; memcpy(&v, p, sizeof v); return v; }
+INLINE void store_bytes(void *p, ivec v) { memcpy(p, &v, sizeof v); }
+INLINE ivec broadcast_byte(int v) { return (ivec){0} + (uint8_t)v; }
+INLINE ivec broadcast_int(int32_t v) { return (ivec)((ints){0} + v); }
+INLINE ivec broadcast4(const void *p) { int32_t v; memcpy(&v, p, sizeof v); return broadcast_int(v); }
+INLINE ivec repeat16(const void *p) { return load_bytes(p); }
+INLINE ivec low_nibbles(ivec v) { return v & 15; }
+INLINE ivec high_nibbles(ivec v) { return v >> 4; }
+INLINE ivec and_bytes(ivec a, ivec b) { return a & b; }
+INLINE ivec or_bytes(ivec a, ivec b) { return a | b; }
+INLINE ivec exclusive_or(ivec a, ivec b) { return a ^ b; }
+INLINE ivec subtract_bytes(ivec a, ivec b) { return a - b; }
+INLINE ivec shift_left(ivec v, int by) { return (ivec)((pairs)v << by); }
+INLINE ivec shift_right(ivec v, int by) { return (ivec)((pairs)v >> by); }
+INLINE ivec lookup(ivec table, ivec at)
+{
+    ivec out;
+    for (int i = 0; i < 16; i++)
+        out[i] = table[at[i] & 15];
+    return out;
+}
+
+INLINE fvec float_zero(void) { return (fvec){0}; }
+INLINE fvec to_float(ivec v) { return __builtin_convertvector((ints)v, fvec); }
+INLINE fvec load_floats(const float *p) { fvec v; memcpy(&v, p, sizeof v); return v; }
+INLINE fvec broadcast_float(float v) { return (fvec){0} + v; }
+INLINE fvec multiply_floats(fvec a, fvec b) { return a * b; }
+INLINE fvec add_floats(fvec a, fvec b) { return a + b; }
+INLINE fvec fused(fvec a, fvec b, fvec c) { return a * b + c; }
+INLINE void store_floats(float *p, fvec v) { memcpy(p, &v, sizeof v); }
+INLINE ivec even_bfloat16(ivec v) { return (ivec)((ints)v << 16); }
+INLINE ivec odd_bfloat16(ivec v) { return (ivec)((ints)v & (int32_t)0xffff0000); }
+INLINE fvec as_float(ivec v) { return (fvec)v; }
+
+INLINE float half_float(uint16_t half)
+{
+    const uint32_t magnitude = half & 0x7fffu, sign = (uint32_t)(half & 0x8000u) << 16;
+    const uint32_t bits = magnitude >= 0x7c00u ? 0x7f800000u | magnitude << 13 : (magnitude << 13) + 0x38000000u;
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    if (magnitude < 0x0400u)
+        value = (float)magnitude * 5.9604644775390625e-8f;  /* a subnormal, of 2^-24 each */
+    return sign ? -value : value;
+}
+
+INLINE fvec load_half(const void *p)
+{
+    uint16_t halves[LANES];
+    memcpy(halves, p, sizeof halves);
+    return (fvec){half_float(halves[0]), half_float(halves[1]), half_float(halves[2]), half_float(halves[3])};
+}
+
+INLINE fvec load_unsigned(const uint8_t *p) { return (fvec){p[0], p[1], p[2], p[3]}; }
+INLINE fvec load_signed(const uint8_t *p)
+{
+    return (fvec){(int8_t)p[0], (int8_t)p[1], (int8_t)p[2], (int8_t)p[3]};
+}
+
+#endif

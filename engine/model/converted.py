@@ -1,0 +1,184 @@
+"""A model converted to another format, in a file beside it: kept where making it anew would take too long.
+
+The file lies next to the checkpoint, or in the cache folder where that cannot be written to. It holds the matrices in
+the order of the layers, in GGUF's blocks; everything else stays in the checkpoint.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from engine.errors import OutOfDisk
+from engine.gguf.stored_tensor import BF16, StoredTensor
+from engine.kernels.packing import NotPackable
+from engine.model.config import ModelConfig
+from engine.model.footprint import weight_bytes
+from engine.model.packed_loader import Check, Progress, quantized
+from engine.model.tensors import Slot, check_tensors, head_slot, layer_slots
+from engine.model.weight_format import WeightFormat, stored_format
+from engine.sentences import figure, say
+from engine.weights.checkpoint import Checkpoint, piece_values
+from engine.weights.freed_memory import give_back_memory
+from engine.weights.packed_file import PackedFile, PackedFileUnusable, write_packed_file
+from engine.weights.pieces import read_pieces
+from engine.weights.watched_file import WatchedFile
+
+_log = logging.getLogger(__name__)
+# The index and the gaps between sections.
+_SPARE_BYTES = 16 << 20
+
+
+class Converted:
+    """A checkpoint some of whose tensors come from the file of what they were converted to.
+
+    Args:
+        checkpoint: The model.
+        packed: The file.
+
+    Attributes:
+        files: All files.
+        refused: Matrices that the format could not hold, and why.
+
+    Raises:
+        PackedFileUnusable: A tensor has not the bytes of its shape.
+    """
+
+    def __init__(self, checkpoint: Checkpoint, packed: PackedFile) -> None:
+        self._checkpoint = checkpoint
+        self._tensors = {
+            name: StoredTensor(
+                name,
+                packed.path,
+                section.offset,
+                section.size_bytes,
+                section.layout["kind"],
+                tuple(section.layout["shape"]),
+            )
+            for name, section in packed.sections.items()
+        }
+        for name, tensor in self._tensors.items():
+            if tensor.size_bytes != tensor.rows * tensor.row_bytes:
+                raise PackedFileUnusable(f"{name} has not the bytes of its shape")
+        self.packed = packed
+        self.files: Mapping[Path, WatchedFile] = {**checkpoint.files, packed.path: WatchedFile(packed.path)}
+        self.refused = {
+            name: section.layout["refused"]
+            for name, section in packed.sections.items()
+            if "refused" in section.layout
+        }
+
+    def stored(self, name: str) -> StoredTensor:
+        """Where a tensor lies."""
+        return self._tensors.get(name) or self._checkpoint.stored(name)
+
+
+def streams_as_it_is(config: ModelConfig, weight_format: WeightFormat) -> bool:
+    """Whether a layer can be made of a checkpoint's own bytes as fast as they are read."""
+    if not config.types:
+        return weight_format == stored_format(config)
+    if weight_format.dense == torch.float32 and not weight_format.packed:
+        return True
+    return all(
+        config.types.get(slot.name) == weight_format.kind_of(slot)
+        for index in range(config.layers)
+        for slot in layer_slots(config, index)
+        if len(slot.shape) == 2
+    )
+
+
+def open_converted(
+    checkpoint: Checkpoint,
+    config: ModelConfig,
+    weight_format: WeightFormat,
+    cache_folder: Path,
+    progress: Progress = lambda done_bytes, total_bytes: None,
+    check: Check = lambda: None,
+) -> Converted:
+    """The converted file of a model, made first where there is none that is of this model.
+
+    Args:
+        checkpoint: The model.
+        config: Of this checkpoint.
+        weight_format: What it is converted to.
+        cache_folder: Where the file goes when the model's own folder cannot be written to.
+        progress: Called while converting with bytes of the checkpoint done, and in all.
+        check: Called often; raises to cancel, and then leaves nothing behind.
+
+    Raises:
+        TensorMismatch: The checkpoint's tensors are not those of its config.
+        WeightsCorrupt: One of its files ends early.
+        OutOfDisk: No room for the file in either folder.
+    """
+    check_tensors(checkpoint, config)
+    source, name = checkpoint.digest(), weight_format.name
+    places = (
+        checkpoint.packed_path(name),
+        cache_folder / f"{source[:32]}-{name}.packed",
+    )
+    for path in places:
+        try:
+            return Converted(checkpoint, PackedFile(path, source, name))
+        except PackedFileUnusable as problem:
+            _log.info("%s is not used: %s", path, problem)
+    failures: list[str] = []
+    needed = weight_bytes(config, weight_format) + _SPARE_BYTES
+    for path in places:
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            free = shutil.disk_usage(path.parent).free
+            if free < needed:
+                raise OSError(f"{free / 1e9:.3g} GB are free and {needed / 1e9:.3g} GB are needed")
+            write_packed_file(
+                path, source, name, _sections(checkpoint, config, weight_format, progress, check)
+            )
+        except OSError as error:
+            failures.append(f"{path}: {error.strerror or error}")
+        else:
+            # What converting used is not to be held on to beside the weights.
+            give_back_memory()
+            return Converted(checkpoint, PackedFile(path, source, name))
+    raise OutOfDisk(
+        say(
+            "The {name} weights could not be written next to the model nor to {cache_folder}: "
+            "make {needed} GB free on one of these disks.",
+            name=weight_format.name,
+            cache_folder=cache_folder,
+            needed=figure(math.ceil(needed / 10000000.0) / 100, ".2f"),
+        ),
+        details="\n".join(failures),
+    )
+
+
+def _sections(
+    checkpoint: Checkpoint, config: ModelConfig, weight_format: WeightFormat, progress: Progress, check: Check
+) -> Iterator[tuple[str, Tensor, dict[str, Any]]]:
+    """Every matrix: name, blocks, layout; one is in memory at a time."""
+    slots = [slot for index in range(config.layers) for slot in layer_slots(config, index)]
+    slots = [slot for slot in (*slots, head_slot(config)) if len(slot.shape) == 2]
+    total, done = sum(checkpoint.stored_bytes(slot.name) for slot in slots), 0
+    for slot in slots:
+        found, layout = convert(checkpoint, slot, weight_format.kind_of(slot), check)
+        yield slot.name, found, layout
+        done += checkpoint.stored_bytes(slot.name)
+        progress(done, total)
+
+
+def convert(checkpoint: Checkpoint, slot: Slot, kind: int, check: Check) -> tuple[Tensor, dict[str, Any]]:
+    """A matrix in blocks of a type, or in 16 bits where a number is none; and what its section says of it."""
+    stored = checkpoint.stored(slot.name)
+    rows: list[Tensor] = []
+    for piece in read_pieces(checkpoint.files, [stored], check):
+        try:
+            rows.append(quantized(piece_values(piece), kind))
+        except NotPackable as problem:
+            found, layout = convert(checkpoint, slot, BF16, check)
+            return found, {**layout, "refused": str(problem)}
+    return torch.cat(rows), {"kind": kind, "shape": list(slot.shape)}

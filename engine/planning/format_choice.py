@@ -1,0 +1,98 @@
+"""Which weight format a model is loaded in: the one rule that a plan and a load go by."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from engine.errors import InvalidOption
+from engine.gguf.stored_tensor import F32, F64
+from engine.model.config import ModelConfig
+from engine.model.footprint import weight_bytes
+from engine.model.tensors import expected_tensors
+from engine.model.weight_format import FORMAT_NAMES, WeightFormat, stored_format, weight_format
+from engine.planning.thresholds import EXACT_FILE_BYTES, SMALL_DRAFT_BYTES, SMALL_MODEL_BYTES
+from engine.sentences import either, say
+
+AUTO = "auto"
+# 8 bits must be faster than the numbers of the file by more than measurements differ.
+_WORTH = 0.9
+
+Seconds = Mapping[str, float]
+"""What products take, by the names of formats."""
+
+
+def choose_format(
+    config: ModelConfig,
+    wanted: str,
+    fits: Callable[[WeightFormat], bool],
+    seconds: Callable[[WeightFormat], float],
+) -> WeightFormat:
+    """The format asked for; for ``auto`` what the file is in, and never more bits than it has.
+
+    A quantized file stays as it is. Plain numbers become 8 bits where they do not fit into memory, or where a large
+    model is read faster so, and 4 where those do not fit either.
+
+    Args:
+        config: Of the model.
+        wanted: A name from `FORMAT_NAMES`, or ``auto``.
+        fits: Whether all of a model in a format has room in memory.
+        seconds: What a token takes in a format, measured here or predicted; formats are compared by it alone.
+
+    Raises:
+        InvalidOption: there is no such format.
+    """
+    if wanted in FORMAT_NAMES:
+        return weight_format(wanted)
+    if wanted != AUTO:
+        raise InvalidOption(
+            say(
+                "There is no weight format {wanted}: choose auto, {names}.",
+                wanted=repr(wanted),
+                names=either(FORMAT_NAMES),
+            )
+        )
+    stored = stored_format(config)
+    if config.quantization is not None:
+        return stored
+    if _is_small_and_exact(config) and fits(weight_format("fp32")):
+        return weight_format("fp32")
+    eight = weight_format("q8_0")
+    if not fits(stored):
+        return eight if fits(eight) else weight_format("q4_k_m")
+    large = weight_bytes(config, stored) > SMALL_MODEL_BYTES
+    return eight if large and seconds(eight) < _WORTH * seconds(stored) else stored
+
+
+def draft_format(
+    exact_bytes: int, seconds: Callable[[], Seconds], kernels: bool, quantized: WeightFormat | None = None
+) -> WeightFormat:
+    """The format of a draft that runs on the CPU.
+
+    A draft need not be exact, so a small one takes 16 bits where the kernel library runs them: a third of float32's
+    time, for what costs there is the number of operators. One that is larger than the processor's caches takes what
+    multiplies fastest; 4 bits would cost too many of its guesses.
+
+    Args:
+        exact_bytes: Of its weights in float32.
+        seconds: Measured here, or assumed.
+        kernels: Whether the kernel library is there.
+        quantized: What its file is in, where that is quantized.
+    """
+    if quantized is not None:
+        return quantized
+    if exact_bytes <= SMALL_DRAFT_BYTES:
+        return weight_format("bf16" if kernels else "fp32")
+    measured = seconds()
+    return weight_format(min(("fp32", "bf16", "q8_0"), key=measured.__getitem__))
+
+
+def quantized_format(config: ModelConfig) -> WeightFormat | None:
+    """What a quantized file is in; None where it holds plain numbers."""
+    return None if config.quantization is None else stored_format(config)
+
+
+def _is_small_and_exact(config: ModelConfig) -> bool:
+    """Whether the file holds float32, and little enough that this costs neither time nor memory."""
+    matrices = [name for name, shape in expected_tensors(config).items() if len(shape) == 2]
+    exact = bool(config.types) and all(config.types.get(name) in (F32, F64) for name in matrices)
+    return exact and weight_bytes(config, weight_format("fp32")) < EXACT_FILE_BYTES

@@ -1,0 +1,37 @@
+"""The numbers that a tensor's bytes stand for."""
+
+from __future__ import annotations
+
+import gguf.quants
+import numpy as np
+import torch
+from gguf.constants import GGMLQuantizationType
+from torch import Tensor
+
+from engine.gguf.stored_tensor import PLAIN
+from engine.kernels import blocks
+
+#: Types that the kernels multiply as they are stored.
+KERNEL_TYPES = frozenset(blocks.NAMES.values())
+
+
+def values(kind: int, raw: Tensor, columns: int) -> Tensor:
+    """Whole rows as floats.
+
+    Args:
+        kind: Their element type, a number of GGUF's.
+        raw: Their bytes, uint8.
+        columns: Elements of a row.
+
+    Returns:
+        (rows, columns) float32; of plain numbers in their own type, maybe the bytes themselves.
+    """
+    if kind in PLAIN:
+        aligned = raw if raw.storage_offset() % PLAIN[kind].itemsize == 0 else raw.clone()
+        return aligned.view(PLAIN[kind]).view(-1, columns)
+    if kind in KERNEL_TYPES:
+        return blocks.dequantize(kind, raw, columns)
+    with np.errstate(all="ignore"):  # a damaged scale is a NaN or an infinity
+        return torch.from_numpy(gguf.quants.dequantize(raw.numpy(), GGMLQuantizationType(kind))).view(
+            -1, columns
+        )

@@ -1,0 +1,104 @@
+"""A weights file that is read while it is in use: what is written into it, cut off or put in its place is noticed."""
+
+from __future__ import annotations
+
+import os
+import threading
+import weakref
+from collections.abc import Iterable
+from io import FileIO
+from pathlib import Path
+
+from engine.errors import WeightsCorrupt, WeightsUnreadable
+from engine.sentences import say
+
+Stamp = tuple[int, int, int]
+
+
+def stamp(status: os.stat_result) -> Stamp:
+    """What tells a file from another one, or from itself before it was changed, as far as the system knows."""
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+class WatchedFile:
+    """One file, opened when it is read first, by any thread. A map would end the process where the file is cut.
+
+    Args:
+        path: The file.
+
+    Attributes:
+        stamp: Of the file when this object was made.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.stamp = stamp(path.stat())
+        self._lock = threading.Lock()
+        self._file: FileIO | None = None
+
+    @property
+    def changed(self) -> bool:
+        """Whether another file is at this path now, or none, or this one was written to."""
+        try:
+            return stamp(self.path.stat()) != self.stamp
+        except OSError:
+            return True
+
+    def read(
+        self, parts: Iterable[tuple[int, memoryview]], name: str = "a tensor", keep_cached: bool = True
+    ) -> None:
+        """Read some parts.
+
+        Args:
+            parts: The first byte of each, and where as many as fit go.
+            name: Of the tensor, for the sentence.
+            keep_cached: Whether their pages may stay in the system's page cache.
+
+        Raises:
+            WeightsUnreadable: The file was changed, or the disk failed.
+            WeightsCorrupt: It ends early.
+        """
+        try:
+            file = self._opened()
+            for start, target in parts:
+                done = 0
+                while done < len(target):
+                    count = self._read(file, start + done, target[done:])
+                    if not count:
+                        raise WeightsCorrupt(
+                            say(
+                                "{file} ended while {name} was read; download it again.",
+                                file=self.path.name,
+                                name=name,
+                            )
+                        )
+                    done += count
+                if not keep_cached and hasattr(os, "posix_fadvise"):
+                    os.posix_fadvise(file.fileno(), start, done, os.POSIX_FADV_DONTNEED)
+        except OSError as error:
+            raise WeightsUnreadable(
+                say("{path} cannot be read: {reason}.", path=self.path, reason=error.strerror or error)
+            ) from error
+
+    def read_ahead(self, start: int, size_bytes: int) -> None:
+        """Let the system read what will be wanted, where it can be asked to."""
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self._opened().fileno(), start, size_bytes, os.POSIX_FADV_WILLNEED)
+
+    def _opened(self) -> FileIO:
+        with self._lock:
+            if self._file is None:
+                self._file = self.path.open("rb", buffering=0)
+                weakref.finalize(self, self._file.close)
+        if stamp(os.fstat(self._file.fileno())) != self.stamp:
+            raise WeightsUnreadable(
+                say("The file {name} was changed while it was in use: ask again.", name=self.path.name)
+            )
+        return self._file
+
+    def _read(self, file: FileIO, start: int, target: memoryview) -> int:
+        if hasattr(os, "preadv"):
+            return os.preadv(file.fileno(), [target], start)
+        with self._lock:
+            file.seek(start)
+            return file.readinto(target) or 0

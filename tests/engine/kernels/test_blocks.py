@@ -1,0 +1,263 @@
+"""GGUF's block types against the package gguf, bit for bit and over wild bytes, with the library and without."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
+from gguf.quants import dequantize as gguf_dequantize
+from gguf.quants import quantize as gguf_quantize
+from torch import Tensor
+
+from engine.kernels import blocks, library
+from engine.kernels.packing import NotPackable, Packed
+
+TYPES = list(blocks.NAMES.values())
+needs_library = pytest.mark.skipif(library.available() is None, reason=library.reason())
+
+
+@pytest.fixture(params=["library", "torch"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "torch":
+        monkeypatch.setattr(library, "_load", lambda: library._Loaded(None, "there is none."))
+    elif library.available() is None:
+        pytest.skip(library.reason())
+    return str(request.param)
+
+
+def wild(type: int, rows: int, columns: int, seed: int = 0) -> Tensor:
+    """Random bytes, so that scales are NaN, infinite, subnormal and negative too."""
+    generator = torch.Generator().manual_seed(seed * 100 + type)
+    raw = torch.randint(256, (rows, blocks.row_bytes(type, columns)), dtype=torch.uint8, generator=generator)
+    raw[: rows // 8] = 0
+    raw[rows // 8 : rows // 4] = 255
+    return raw
+
+
+def expected(type: int, raw: Tensor) -> Tensor:
+    with np.errstate(all="ignore"):
+        return torch.from_numpy(gguf_dequantize(raw.numpy(), GGMLQuantizationType(type)))
+
+
+def same_bits(left: Tensor, right: Tensor) -> bool:
+    """Whether all numbers are equal bit for bit; which NaN a NaN is counts for nothing."""
+    return left.shape == right.shape and bool(
+        ((left.view(torch.int32) == right.view(torch.int32)) | (left.isnan() & right.isnan())).all()
+    )
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_sizes_are_those_of_gguf(type: int) -> None:
+    assert blocks.block_of(type) == GGML_QUANT_SIZES[GGMLQuantizationType(type)]
+    assert blocks.name_of(type) == GGMLQuantizationType(type).name
+
+
+@needs_library
+@pytest.mark.parametrize("type", [*TYPES, -1, 0, 9, 31, 99])
+@pytest.mark.parametrize("columns", [0, 1, 32, 100, 256, 288, 768])
+def test_the_library_and_python_agree_on_sizes(type: int, columns: int) -> None:
+    functions = library.loaded()
+    assert functions is not None
+    found = functions.tenon_arranged_bytes(type, 33, columns)
+    if found >= 0:
+        assert found == blocks.arranged_bytes(type, 33, columns)
+    else:
+        with pytest.raises(ValueError, match=r"no multiple of a block|no block type"):
+            blocks.arranged_bytes(type, 33, columns)
+
+
+@pytest.mark.parametrize("type", TYPES)
+def test_rows_equal_those_of_gguf(type: int, way: str) -> None:
+    raw = wild(type, 48, 768)
+    exact = expected(type, raw)
+    assert exact.isnan().any() or type == blocks.NAMES["MXFP4"]
+    assert same_bits(blocks.dequantize(type, raw, 768), exact)
+    some = torch.tensor([47, 0, 3, 3, 30])
+    assert same_bits(blocks.dequantize(type, raw, 768, some), exact[some])
+    assert blocks.dequantize(type, raw, 768, some[:0]).shape == (0, 768)
+    for row in (-1, 48):
+        with pytest.raises(IndexError, match="48"):
+            blocks.dequantize(type, raw, 768, torch.tensor([row]))
+    with pytest.raises(ValueError, match="bytes are not rows"):
+        blocks.dequantize(type, raw.flatten()[1:], 768)
+
+
+@pytest.mark.parametrize("type", TYPES)
+@pytest.mark.parametrize(("rows", "columns"), [(1, 256), (32, 512), (33, 768), (100, 256)])
+def test_arranging_changes_no_value(type: int, rows: int, columns: int, way: str) -> None:
+    raw = wild(type, rows + 5, columns, rows)
+    order = torch.randperm(rows + 5, generator=torch.Generator().manual_seed(rows))[:rows].to(torch.int32)
+    exact = expected(type, raw)
+    for row_map, want in ((None, exact[:rows]), (order, exact[order.long()])):
+        source = raw[:rows] if row_map is None else raw
+        packed = blocks.arrange(type, source, rows, columns, row_map)
+        assert packed.size_bytes == blocks.arranged_bytes(type, rows, columns)
+        assert same_bits(blocks.unpack(packed), want)
+        for start in range(0, rows, 32):
+            assert same_bits(blocks.unpack(packed, start, start + 7), want[start : start + 7])
+
+
+@needs_library
+@pytest.mark.parametrize("type", TYPES)
+def test_the_library_arranges_as_torch_does(type: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = wild(type, 75, 1024)
+    for columns in (1024, 990) if blocks.block_of(type)[0] == 1 else (1024,):
+        part = raw[:, : blocks.row_bytes(type, columns)].contiguous()
+        ours = [
+            blocks.arrange(
+                type, part, 75, columns, out=torch.full_like(torch.empty(size, dtype=torch.uint8), 9)
+            )
+            for size in [blocks.arranged_bytes(type, 75, columns)]
+        ]
+        ours.append(blocks.arrange(type, part, 75, columns, threads=3))
+        unpacked = blocks.unpack(ours[0])
+        with monkeypatch.context() as context:
+            context.setattr(library, "_load", lambda: library._Loaded(None, "there is none."))
+            plain = blocks.arrange(type, part, 75, columns)
+            assert same_bits(blocks.unpack(ours[0]), unpacked)
+        for packed in ours:
+            assert torch.equal(packed.data, plain.data)
+
+
+@needs_library
+@pytest.mark.parametrize("type", TYPES)
+def test_padding_is_zero(type: int) -> None:
+    one = blocks.arrange(type, wild(type, 1, 256), 1, 256)
+    whole = Packed(one.data, 32, 256, type)
+    rest = blocks.unpack(whole)[1:]
+    assert torch.equal(rest, torch.zeros_like(rest))
+    assert int((one.data != 0).sum()) <= blocks.arranged_bytes(type, 32, 256) // 32
+
+
+def test_what_does_not_fit_is_one_sentence(way: str) -> None:
+    type = blocks.NAMES["Q4_K"]
+    raw = wild(type, 4, 512)
+    with pytest.raises(ValueError, match="100 columns are no multiple of a block of 256"):
+        blocks.arrange(type, raw, 4, 100)
+    with pytest.raises(ValueError, match="number 77"):
+        blocks.row_bytes(77, 256)
+    for rows, row_map in ((5, None), (3, None), (1, torch.tensor([4])), (1, torch.tensor([-1]))):
+        with pytest.raises(ValueError, match="rows"):
+            blocks.arrange(type, raw, rows, 512, row_map)
+    with pytest.raises(ValueError, match="takes"):
+        blocks.arrange(type, raw, 4, 512, out=torch.empty(7, dtype=torch.uint8))
+
+
+def weights(kind: str, rows: int = 64, columns: int = 1024) -> Tensor:
+    generator = torch.Generator().manual_seed(5)
+    gauss = torch.randn(rows, columns, generator=generator)
+    scales = (
+        torch.randn(rows, columns // 256, 1, generator=generator)
+        .exp()
+        .expand(-1, -1, 256)
+        .reshape(gauss.shape)
+    )
+    return (
+        0.02
+        * {"gauss": gauss, "heavy": gauss * gauss.abs(), "shifted": gauss + 2, "scaled": gauss * scales}[kind]
+    )
+
+
+@needs_library
+@pytest.mark.parametrize("name", ["F16", "BF16", "Q8_0"])
+@pytest.mark.parametrize("scale", [1e-42, 1e-9, 3e-5, 1.0, 3e3])
+def test_what_is_only_rounded_equals_gguf(name: str, scale: float) -> None:
+    # Of subnormal numbers the reference takes the reciprocal, which is infinite.
+    x = weights("heavy") * (max(scale, 1e-30) if name == "Q8_0" else scale)
+    x[0, :32] = 0
+    x[1, :64] = torch.arange(64) / 2 - 16  # ties
+    exact = torch.from_numpy(gguf_quantize(x.numpy(), GGMLQuantizationType[name]).view(np.uint8))
+    assert torch.equal(blocks.quantize(blocks.NAMES[name], x), exact)
+
+
+@needs_library
+@pytest.mark.parametrize(
+    ("name", "most"),
+    # What llama.cpp's own quantizer errs by (llama-cpp-python 0.3.36, no importance matrix).
+    [
+        ("Q4_K", {"gauss": 0.07131, "heavy": 0.09200, "shifted": 0.07391, "scaled": 0.07188}),
+        ("Q5_K", {"gauss": 0.03595, "heavy": 0.04749, "shifted": 0.03678, "scaled": 0.03621}),
+        ("Q6_K", {"gauss": 0.01771, "heavy": 0.02371, "shifted": 0.03055, "scaled": 0.01777}),
+    ],
+)
+def test_searched_scales_err_no_more_than_llama_cpp(name: str, most: dict[str, float]) -> None:
+    for kind, bound in most.items():
+        x = weights(kind)
+        back = blocks.dequantize(blocks.NAMES[name], blocks.quantize(blocks.NAMES[name], x), x.shape[1])
+        assert float((back - x).square().mean().sqrt() / x.std()) < bound, kind
+
+
+@needs_library
+@pytest.mark.parametrize("name", blocks.QUANTIZABLE)
+def test_weights_that_are_hard_to_quantize(name: str) -> None:
+    type = blocks.NAMES[name]
+
+    def back(x: Tensor) -> Tensor:
+        return blocks.dequantize(type, blocks.quantize(type, x), x.shape[1])
+
+    assert torch.equal(back(torch.zeros(2, 256)), torch.zeros(2, 256))
+    assert blocks.quantize(type, torch.empty(0, 256)).shape == (0, blocks.row_bytes(type, 256))
+    for value in (-3.0, 3.0):  # one number throughout, and only one that is not zero
+        one, single = torch.full((1, 256), value), torch.zeros(1, 256)
+        single[0, 77] = value
+        assert (back(one) - one).abs().max() < 0.03
+        assert (back(single) - single).abs().max() < 0.03
+    for scale in (1e-30, 1e-7, 1e-2, 1e4):
+        x = weights("gauss") * scale
+        assert (back(x) - x).abs().max() < 0.2 * x.abs().max() + 1e-6
+    threaded = [blocks.quantize(type, weights("heavy"), threads) for threads in (1, 3)]
+    assert torch.equal(*threaded)
+
+
+@needs_library
+@pytest.mark.parametrize("name", blocks.QUANTIZABLE)
+@pytest.mark.parametrize("wrong", [torch.nan, torch.inf, -torch.inf, 1e30, -3.4e38])
+def test_what_a_type_cannot_hold_is_reported(name: str, wrong: float) -> None:
+    if name == "BF16" and wrong == 1e30:
+        pytest.skip("it holds this")
+    for at in (0, 100, 255):
+        x = weights("gauss", 3, 256)
+        x[1, at] = wrong
+        with pytest.raises(NotPackable, match=name):
+            blocks.quantize(blocks.NAMES[name], x)
+
+
+def test_what_is_not_quantized(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="Q4_0"):
+        blocks.quantize(blocks.NAMES["Q4_0"], torch.zeros(1, 256))
+    with pytest.raises(ValueError, match="bfloat16"):
+        blocks.quantize(blocks.NAMES["Q8_0"], torch.zeros(1, 256, dtype=torch.bfloat16))
+    with pytest.raises(ValueError, match="no multiple"):
+        blocks.quantize(blocks.NAMES["Q6_K"], torch.zeros(1, 128))
+    monkeypatch.setattr(library, "_load", lambda: library._Loaded(None, "there is none."))
+    with pytest.raises(NotPackable, match="there is none"):
+        blocks.quantize(blocks.NAMES["Q8_0"], torch.zeros(1, 256))
+
+
+@needs_library
+@pytest.mark.parametrize("cap", [name for name, usable in library.instruction_sets().items() if usable])
+def test_under_every_cap(cap: str) -> None:
+    code = (
+        "from tests.engine.kernels import test_blocks as t\n"
+        "for type in t.TYPES:\n"
+        "    raw = t.wild(type, 40, 512)\n"
+        "    packed = t.blocks.arrange(type, raw, 40, 512)\n"
+        "    assert t.same_bits(t.blocks.unpack(packed), t.expected(type, raw))\n"
+        "    assert t.same_bits(t.blocks.dequantize(type, raw, 512), t.expected(type, raw))\n"
+        "for name in t.blocks.QUANTIZABLE:\n"
+        "    t.test_weights_that_are_hard_to_quantize(name)\n"
+        "print(t.library.available())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {library.CAP_VARIABLE: cap},
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.stdout.strip() == cap, done.stderr

@@ -1,0 +1,39 @@
+"""Matrices of every block type with wild integers and sane scales."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from engine.kernels import blocks
+from engine.kernels.packing import Packed
+
+TYPES = blocks.NAMES
+BLOCKS = {name: type for name, type in TYPES.items() if name not in ("F16", "BF16")}
+#: Where a block's half-precision numbers are.
+_HALVES = {
+    **dict.fromkeys(("Q4_0", "Q5_0", "Q8_0", "IQ4_NL", "IQ4_XS"), (0,)),
+    **dict.fromkeys(("Q4_1", "Q5_1", "Q4_K", "Q5_K"), (0, 2)),
+    **{"Q2_K": (80, 82), "Q3_K": (108,), "Q6_K": (208,), "MXFP4": ()},
+}
+
+
+def raw_matrix(name: str, rows: int, columns: int, seed: int = 0, scale: float = 0.02) -> Tensor:
+    """A matrix as a GGUF file has it: (rows, bytes) uint8."""
+    generator = torch.Generator().manual_seed(seed)
+    if name in ("F16", "BF16"):
+        floats = torch.randn(rows, columns, generator=generator) * scale
+        return floats.to(torch.float16 if name == "F16" else torch.bfloat16).view(torch.uint8)
+    elements, size = blocks.block_of(TYPES[name])
+    raw = torch.randint(256, (rows, columns // elements, size), dtype=torch.uint8, generator=generator)
+    for at in _HALVES[name]:
+        halves = (torch.rand(rows, columns // elements, 1, generator=generator) - 0.5) * scale
+        raw[..., at : at + 2] = halves.to(torch.float16).view(torch.uint8)
+    if name == "MXFP4":
+        raw[..., 0] = raw[..., 0] % 6 + 118
+    return raw.flatten(1)
+
+
+def matrix(name: str, rows: int, columns: int, seed: int = 0, scale: float = 0.02) -> Packed:
+    """The same, arranged for the kernels."""
+    return blocks.arrange(TYPES[name], raw_matrix(name, rows, columns, seed, scale), rows, columns)
