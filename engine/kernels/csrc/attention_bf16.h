@@ -37,6 +37,19 @@ static void to_operands(const float *x, int64_t n, uint16_t *out)
     convert_to_bfloat16(x, n, n, out);
 }
 
+INLINE __m512 widen_16(const int8_t *q, float scale)
+{
+    return _mm512_mul_ps(_mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const void *)q))), _mm512_set1_ps(scale));
+}
+
+INLINE void widen(const int8_t *q, int64_t count, float scale, uint16_t *out)
+{
+    if (count == 2 * LANES)
+        _mm512_storeu_si512(out, (__m512i)_mm512_cvtne2ps_pbh(widen_16(q + LANES, scale), widen_16(q, scale)));
+    else
+        _mm256_storeu_si256((void *)out, (__m256i)_mm512_cvtneps_pbh(widen_16(q, scale)));
+}
+
 /* 2^x, to 3e-6 of it, exact zero for minus infinity: a polynomial for the fraction above the next lower integer. */
 INLINE __m512 power_of_two(__m512 x)
 {

@@ -6,6 +6,7 @@
  *   put_keys             stores LANES keys' channels 2 * pair and 2 * pair + 1 in the products' form
  *   put_values           stores a pair of keys' values in it
  *   to_operands          converts a row
+ *   widen                up to 32 channels of an 8-bit row, a multiple of 16, into bfloat16
  *   weigh                rows' scores, [panel][TILE_ROWS][LANES], into weights, WEIGHTS_ROW apart
  *   multiply             (rows, steps * STEP) operands by panels of `panel_steps` steps, of which `steps` are taken
  *   begin_item, end_item around an item: what products need
@@ -87,9 +88,7 @@ static void widen_row(const struct attention *a, const uint8_t *row, uint16_t *o
         uint16_t half;
         memcpy(&half, row + a->head_dim + begin / SCALE_CHANNELS * 2, sizeof half);
         const float scale = bits_float((uint32_t)half << 16);
-        const int64_t end = begin + SCALE_CHANNELS < a->head_dim ? begin + SCALE_CHANNELS : a->head_dim;
-        for (int64_t i = begin; i < end; i++)
-            out[i] = bfloat16((float)q[i] * scale);
+        widen(q + begin, a->head_dim - begin < SCALE_CHANNELS ? a->head_dim - begin : SCALE_CHANNELS, scale, out + begin);
     }
 }
 
