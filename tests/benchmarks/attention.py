@@ -65,7 +65,8 @@ def reading(target: Target, peer: Peer | None, tokens: int, runs: int) -> Row:
         alones.append(sum(target.seconds_of_forward(size, all_logits=False) for size in chunks_of(tokens)))
     whole, alone = statistics.median(wholes) / layers, statistics.median(alones) / layers
     row = {"ms": 1e3 * whole, "attention_ms": 1e3 * (whole - alone)}
-    row["attention_tokens_per_s"] = tokens / max(whole - alone, 1e-9)
+    if whole > alone:  # a short prompt's attention is less than what runs differ by
+        row["attention_tokens_per_s"] = tokens / (whole - alone)
     return row | ({"times_llama_cpp": statistics.median(ratios)} if ratios else {})
 
 
