@@ -47,6 +47,7 @@ class BenchmarkRow:
         acceptance_rate: Of drafted positions that were tested.
         peak_bytes: The process's resident set at its peak so far.
         device_peak_bytes: Of each GPU.
+        busy: Whether other programs kept the machine busy during any of its replies.
     """
 
     mode: str
@@ -59,6 +60,7 @@ class BenchmarkRow:
     acceptance_rate: float | None = None
     peak_bytes: int = 0
     device_peak_bytes: dict[str, int] = field(default_factory=dict)
+    busy: bool = False
 
 
 @dataclass(frozen=True)
@@ -245,6 +247,7 @@ def _row(
         acceptance_rate=sum(one.draft_n_accepted for one in timings) / tested if tested else None,
         peak_bytes=last.memory.resident_peak_bytes,
         device_peak_bytes=last.memory.device_peak_bytes,
+        busy=any(reply.busy for _, reply in replies),
     )
 
 

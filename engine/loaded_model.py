@@ -14,6 +14,7 @@ import torch
 
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.target import Target
+from engine.drafting.match_chances import MatchChances
 from engine.errors import ConfigInvalid, InvalidOption, OutOfMemory, UnsupportedModel
 from engine.hub.installed import cache_folder, find_model, model_name
 from engine.kernels import library
@@ -97,6 +98,7 @@ class LoadedModel:
         gate: The bundled guide's confidence gate, None for every other model.
         tell: Takes a sentence for the person about something that happens in mid-reply; set for each reply.
         round_costs: By mode, what the rounds of earlier replies cost: a reply need not measure it again first.
+        match_chances: What matches in the texts of earlier replies were worth to lookup.
         notes: Sentences for the person about what could not be done as asked.
     """
 
@@ -182,6 +184,7 @@ class LoadedModel:
             self.notes += self.draft.notes
         streamed = self.placement.streamed_bytes > 0
         self.round_costs: defaultdict[str, RoundCost] = defaultdict(lambda: RoundCost(flat=streamed))
+        self.match_chances = MatchChances()
         self.options = options
         self.folder = folder
         self._checkpoint = checkpoint

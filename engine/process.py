@@ -6,7 +6,7 @@ import contextlib
 import threading
 from multiprocessing.connection import Connection
 
-from engine.engine import Engine
+from engine import Engine
 from engine.messages import Event, Shutdown
 
 

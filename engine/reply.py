@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from engine.decoding.loop import Hooks, decode
+from engine.decoding.round_cost import RoundCost
 from engine.decoding.schedule import Recorded
 from engine.decoding.statistics import ReplyClock
 from engine.drafting.drafter import Drafter
@@ -33,9 +34,11 @@ from engine.modes import MODES
 from engine.planning.hardware import device_peak_bytes, own_memory
 from engine.planning.outlook import Outlook
 from engine.planning.planner import choose_plan
+from engine.planning.probes.other_work import OtherWork
 from engine.request import fit_prompt, opening, settled_sampler
 from engine.sentences import mark, say
 from engine.text.gate import HeldReply
+from engine.text.repetition import loop_start
 from engine.text.stop import ReplyText
 from engine.verifying.confidence import ConfidenceRecord
 from engine.verifying.rules import RULES
@@ -99,6 +102,8 @@ class ReplyRun:
         self._drafted: list[tuple[int, int]] = []
         self._last_update = time.perf_counter()
         self._last_unconfirmed = 0.0
+        self._others = OtherWork()
+        self._busy = False
 
     def run(self) -> None:
         """Run the loop; ends with `Finished`, also when cancelled.
@@ -117,8 +122,10 @@ class ReplyRun:
         self._model.tell = self._notice
         options = self._request.options
         mode = MODES[self._plan.mode]
-        cost = self._model.round_costs[mode.name]
-        recipe = mode.recipe(self._rule, self._drafter(), options.draft_nodes, cost)
+        cost = self._recalled_cost(mode.name)
+        recipe = mode.recipe(
+            self._rule, self._drafter(), options.draft_nodes, cost, self._model.match_chances
+        )
         recorded = Recorded(recipe.schedule)
         recipe = replace(recipe, schedule=recorded)
         hooks = Hooks(self._check, self._prefilled, self._emitted)
@@ -130,14 +137,36 @@ class ReplyRun:
         if self._held is not None:
             self._release(self._held)
         self._update_statistics()
+        self._busy = self._others.busy
         self._learn(recorded.rounds)
         self._emit(Finished(self._request.request_id, self._finished()))
 
     def _learn(self, rounds: list[RoundRecord]) -> None:
-        """Refine what is predicted for the model's next replies."""
-        if self._outlook is not None:
-            model, kind = self._model, self._request.prompt_kind
-            self._outlook.learn(rounds, model.report.weights, model.placement_plan, self._plan.mode, kind)
+        """Refine what is predicted for the model's next replies: by what is like them, and was not disturbed."""
+        if loop_start(self._reply.token_ids) is not None:
+            return
+        model = self._model
+        model.match_chances.keep()
+        if self._outlook is not None and not self._busy:
+            self._outlook.learn(
+                rounds,
+                model.report.weights,
+                model.placement_plan,
+                self._plan.mode,
+                self._request.prompt_kind,
+                model.match_chances if self._plan.mode == "lookup" else None,
+            )
+
+    def _recalled_cost(self, mode: str) -> RoundCost:
+        """What rounds of a mode cost; what earlier sessions measured stands in until this one has."""
+        model = self._model
+        cost = model.round_costs[mode]
+        if self._outlook is not None and not cost.measured:
+            profile = self._outlook.profile(model.report.weights)
+            cost.expect(profile.forward_seconds(model.placement_plan))
+            if not model.match_chances.known:
+                model.match_chances = profile.chances()
+        return cost
 
     def _drafter(self) -> Drafter | None:
         """The loaded draft's drafter, where the mode uses it; if it fails, the person is told once."""
@@ -247,6 +276,7 @@ class ReplyRun:
             timings=self._clock.timings(),
             memory=self._memory(),
             drafted_text=self._drafted_text(),
+            busy=self._busy,
         )
 
     def _memory(self) -> Memory:

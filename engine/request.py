@@ -74,6 +74,8 @@ def fit_prompt(
     """
     if request.raw_prompt is not None:
         prompt = tokenizer.encode(request.raw_prompt)
+        if not prompt:  # characters that no token of the vocabulary stands for
+            raise EmptyPrompt(say("The message is empty: write a question first."))
         check_length(len(prompt), context)
         return prompt
     if not tokenizer.has_chat_template:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.planning.probes import other_work
 from engine.sentences import LANGUAGE
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -24,3 +25,9 @@ def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def _english(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(LANGUAGE, "en")
+
+
+@pytest.fixture(autouse=True)
+def _quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever else this machine does: what tests measure is taken as measured on one that rests."""
+    monkeypatch.setattr(other_work, "share_of_others", lambda begin, end: 0.0)

@@ -46,7 +46,7 @@ class EngineThread:
             problem = activate()
             if problem is not None:
                 _log.warning(problem)
-            from engine.engine import Engine  # imports torch: seconds, which the window must not wait for
+            from engine import Engine  # imports torch: seconds, which the window must not wait for
 
             engine = Engine(self._on_event)
         except Exception:

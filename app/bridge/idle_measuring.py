@@ -1,4 +1,4 @@
-"""Measures this machine while nobody wants anything of the engine, where that was never done to the end."""
+"""Measures this machine while nobody wants anything of the engine, where that was never done well."""
 
 from __future__ import annotations
 
@@ -16,10 +16,15 @@ from app.chat.engine_state import EnginePhase
 
 _LOOK_MS = 5_000
 _QUIET_S = 20.0
+# Other programs that kept the machine busy may be done after this time; each time that they are not doubles it.
+_BUSY_PAUSE_S = 300.0
 
 
 class IdleMeasuring(IdleWatch):
     """Looks every few seconds whether the engine has been quiet for a while, until the machine's speeds are known.
+
+    What was measured while other programs kept the machine busy, the modes of a model too, is measured again, after a
+    pause that grows.
 
     The first question stops what the welcome page measures, and so it does here; it is taken up again later. What
     the person stopped, and what failed, is not begun again in this session.
@@ -46,6 +51,7 @@ class IdleMeasuring(IdleWatch):
         self._replies = replies
         self._machine = machine
         self._looked = self._runs = self._gave_way = False
+        self._pause_s = _QUIET_S
         replies.asked.connect(self.give_way)
         machine.changed.connect(self._machine_changed)
         self.timer.timeout.connect(self.look)
@@ -54,11 +60,11 @@ class IdleMeasuring(IdleWatch):
     def look(self) -> None:
         """Go on if the engine has been quiet for long enough: ask what the machine is, then measure it."""
         machine = self._machine
-        if machine.declined or (machine.report is not None and machine.report.measured_at):
+        if machine.declined or (self._speeds_known and machine.doubtful is None):
             self.timer.stop()
         elif self._replies.busy or self._model.state.phase is not EnginePhase.READY:
             self.note_use()
-        elif self.quiet_s < _QUIET_S:
+        elif self.quiet_s < self._pause_s:
             return
         elif machine.report is None and not self._looked:
             self._looked = True
@@ -67,7 +73,10 @@ class IdleMeasuring(IdleWatch):
             self.timer.stop()
         else:
             self._gave_way = False
-            machine.measure_speeds()
+            if not self._speeds_known:
+                machine.measure_speeds()
+            elif machine.doubtful is not None:
+                machine.measure_modes(machine.doubtful)
             self._runs = machine.measuring.running
 
     @Slot()
@@ -79,7 +88,19 @@ class IdleMeasuring(IdleWatch):
 
     @Slot()
     def _machine_changed(self) -> None:
-        if self._runs and not self._machine.measuring.running:
-            self._runs = False
-            if not self._gave_way:
-                self.timer.stop()
+        machine = self._machine
+        if machine.measuring.running:
+            return
+        ended, self._runs = self._runs and not self._gave_way, False
+        busy = machine.report is not None and machine.report.measured_busy
+        if busy or machine.doubtful is not None:
+            if ended:
+                self._pause_s = max(2 * self._pause_s, _BUSY_PAUSE_S)
+            self.timer.start()
+        elif ended:
+            self.timer.stop()
+
+    @property
+    def _speeds_known(self) -> bool:
+        report = self._machine.report
+        return report is not None and bool(report.measured_at) and not report.measured_busy

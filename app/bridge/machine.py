@@ -47,6 +47,7 @@ class Machine(QObject):
         report: The machine; None before the engine has told.
         measuring: How far measuring is.
         declined: Whether the person stopped measuring: then nothing is measured unasked any more.
+        doubtful: With what options modes were measured while other programs kept the machine busy; None for none.
         clock: Tells the time, in seconds.
     """
 
@@ -73,6 +74,7 @@ class Machine(QObject):
         self.report: MachineReport | None = None
         self.measuring = Measuring()
         self.declined = False
+        self.doubtful: LoadOptions | None = None
         self.clock: Callable[[], float] = monotonic
         self._requests = 0
         self._look_id = ""
@@ -211,6 +213,7 @@ class Machine(QObject):
                 event.first_token_ms,
                 event.tokens_per_round,
                 event.refusal or "",
+                event.busy,
             )
             self._rows = (*self._rows, row)
             self._show(replace(self.measuring, modes_done=len(self._rows)))
@@ -226,6 +229,7 @@ class Machine(QObject):
         rows, self._rows = self._rows, ()
         if options is not None and self.report is not None and rows:
             self.kept.keep(self.report, options, rows)
+            self.doubtful = options if any(row.busy for row in rows) else None
         self._benchmark, self._speeds_id = None, ""
         self._show(Measuring())
         self._model.set_measuring(False)

@@ -27,6 +27,7 @@ class MeasuredMode:
         first_token_ms: Median time to the first token.
         tokens_per_round: Tokens for each forward of the model.
         refusal: One sentence that says why it could not run; empty where it did.
+        busy: Whether other programs kept the machine busy meanwhile.
     """
 
     mode: str
@@ -35,6 +36,7 @@ class MeasuredMode:
     first_token_ms: float | None = None
     tokens_per_round: float | None = None
     refusal: str = ""
+    busy: bool = False
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,8 @@ def _row(stored: dict[str, object]) -> MeasuredMode:
         words = field.name in ("mode", "refusal")
         if not isinstance(value, str if words else (float, int, type(None))):
             raise TypeError(field.name)
-    return MeasuredMode(**{field.name: stored[field.name] for field in fields(MeasuredMode)})  # type: ignore[arg-type]
+    known = {field.name: stored[field.name] for field in fields(MeasuredMode) if field.name in stored}
+    return MeasuredMode(**known)  # type: ignore[arg-type]
 
 
 def _write(path: Path, text: str) -> None:

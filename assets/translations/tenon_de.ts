@@ -2158,6 +2158,11 @@
    <translation>Heute um {time} gemessen</translation>
   </message>
   <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Measured while other programs kept it busy</source>
+   <translation>Gemessen, während andere Programme den Computer beschäftigten</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/page.py" />
    <source>Measures processor, memory and disks anew, in some seconds</source>
    <translation>Misst Prozessor, Speicher und Festplatten neu, in einigen Sekunden</translation>
@@ -2731,6 +2736,11 @@
    <location filename="app/ui/transcript/strip.py" />
    <source>Opens the inspector</source>
    <translation>Öffnet den Inspektor</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Other programs kept the machine busy meanwhile: it is measured again when it rests.</source>
+   <translation>Andere Programme haben den Computer dabei beschäftigt: Es wird noch einmal gemessen, wenn er ruht.</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/row_menu.py" />
@@ -3676,11 +3686,6 @@
    <translation>Die GGUF-Datei {name} ist beschädigt oder abgeschnitten ({problem}): neu herunterladen.</translation>
   </message>
   <message>
-   <location filename="engine/model/config.py" />
-   <source>The GGUF file's metadata holds a value that transformers refuses; download it again.</source>
-   <translation>In den Metadaten der GGUF-Datei steht ein Wert, den transformers ablehnt: neu herunterladen.</translation>
-  </message>
-  <message>
    <location filename="engine/loaded_model.py" />
    <source>The GPU ran out of memory, and the model's layers that were there need {needed} GB of memory, of which {free} GB are free: set the GPU memory budget to 0 and ask again.</source>
    <translation>Der GPU ging der Speicher aus, und die Schichten des Modells, die dort lagen, brauchen {needed} GB Arbeitsspeicher, von denen {free} GB frei sind: das Budget an GPU-Speicher auf 0 setzen und neu fragen.</translation>
@@ -4231,7 +4236,12 @@
    <translation>Das Modell passt nicht zu seiner Beschreibung</translation>
   </message>
   <message>
-   <location filename="engine/text/tokenizer.py" />
+   <location filename="engine/text/tokenizer_folder.py" />
+   <source>The model folder {folder} has a vocab.json, but Tenon does not know how its tokenizer splits a text: copy the model's tokenizer.json there.</source>
+   <translation>Der Modellordner {folder} hat eine vocab.json, aber Tenon weiß nicht, wie sein Tokenizer einen Text zerlegt: die tokenizer.json des Modells dorthin kopieren.</translation>
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer_folder.py" />
    <source>The model folder {folder} has no tokenizer: copy tokenizer.json there, or download the model again.</source>
    <translation>Der Modellordner {folder} hat keinen Tokenizer: tokenizer.json dorthin kopieren oder das Modell neu herunterladen.</translation>
   </message>
@@ -4279,6 +4289,11 @@
    <location filename="app/chat/troubles.py" />
    <source>The model's tokenizer cannot be read</source>
    <translation>Der Tokenizer des Modells ist nicht lesbar</translation>
+  </message>
+  <message>
+   <location filename="engine/text/sentence_piece.py" />
+   <source>The model's tokenizer.model is of a kind that Tenon does not know: copy its tokenizer.json there.</source>
+   <translation>Die tokenizer.model des Modells ist von einer Art, die Tenon nicht kennt: seine tokenizer.json dorthin kopieren.</translation>
   </message>
   <message>
    <location filename="engine/placement/streamed.py" />
@@ -4534,7 +4549,7 @@
    <translation>Der Tokenizer in der GGUF-Datei ist beschädigt: die Datei neu herunterladen.</translation>
   </message>
   <message>
-   <location filename="engine/text/tokenizer.py" />
+   <location filename="engine/text/tokenizer_folder.py" />
    <source>The tokenizer in {folder} cannot be read: download the model's tokenizer files again.</source>
    <translation>Der Tokenizer in {folder} ist nicht lesbar: die Tokenizer-Dateien des Modells neu herunterladen.</translation>
   </message>
@@ -5363,11 +5378,6 @@
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>caches</source>
    <translation>Caches</translation>
-  </message>
-  <message>
-   <location filename="engine/model/config.py" />
-   <source>config.json holds a value that transformers refuses; download it again.</source>
-   <translation>In der config.json steht ein Wert, den transformers ablehnt: neu herunterladen.</translation>
   </message>
   <message>
    <location filename="engine/weights/checkpoint.py" />

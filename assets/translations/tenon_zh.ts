@@ -2145,6 +2145,11 @@
    <translation>今天 {time} 测量</translation>
   </message>
   <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Measured while other programs kept it busy</source>
+   <translation>测量时其他程序占用了本机</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/page.py" />
    <source>Measures processor, memory and disks anew, in some seconds</source>
    <translation>重新测量处理器、内存和磁盘，需数秒</translation>
@@ -2718,6 +2723,11 @@
    <location filename="app/ui/transcript/strip.py" />
    <source>Opens the inspector</source>
    <translation>打开检查器</translation>
+  </message>
+  <message>
+   <location filename="app/ui/machine/words.py" />
+   <source>Other programs kept the machine busy meanwhile: it is measured again when it rests.</source>
+   <translation>测量期间其他程序占用了本机：空闲时会重新测量。</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/row_menu.py" />
@@ -3662,11 +3672,6 @@
    <translation>GGUF 文件 {name} 已损坏或不完整（{problem}）；请重新下载。</translation>
   </message>
   <message>
-   <location filename="engine/model/config.py" />
-   <source>The GGUF file's metadata holds a value that transformers refuses; download it again.</source>
-   <translation>GGUF 文件的元数据中有一个值不被 transformers 接受；请重新下载。</translation>
-  </message>
-  <message>
    <location filename="engine/loaded_model.py" />
    <source>The GPU ran out of memory, and the model's layers that were there need {needed} GB of memory, of which {free} GB are free: set the GPU memory budget to 0 and ask again.</source>
    <translation>GPU 显存不足，而原在 GPU 上的模型层需要 {needed} GB 内存，可用 {free} GB：请将 GPU 显存预算设为 0 后再问一次。</translation>
@@ -4217,7 +4222,12 @@
    <translation>模型与其描述不符</translation>
   </message>
   <message>
-   <location filename="engine/text/tokenizer.py" />
+   <location filename="engine/text/tokenizer_folder.py" />
+   <source>The model folder {folder} has a vocab.json, but Tenon does not know how its tokenizer splits a text: copy the model's tokenizer.json there.</source>
+   <translation>模型文件夹 {folder} 中有 vocab.json，但 Tenon 不知道其分词器如何切分文本：请将该模型的 tokenizer.json 复制到那里。</translation>
+  </message>
+  <message>
+   <location filename="engine/text/tokenizer_folder.py" />
    <source>The model folder {folder} has no tokenizer: copy tokenizer.json there, or download the model again.</source>
    <translation>模型文件夹 {folder} 中没有分词器：请将 tokenizer.json 复制到那里，或重新下载模型。</translation>
   </message>
@@ -4265,6 +4275,11 @@
    <location filename="app/chat/troubles.py" />
    <source>The model's tokenizer cannot be read</source>
    <translation>无法读取模型的分词器</translation>
+  </message>
+  <message>
+   <location filename="engine/text/sentence_piece.py" />
+   <source>The model's tokenizer.model is of a kind that Tenon does not know: copy its tokenizer.json there.</source>
+   <translation>该模型的 tokenizer.model 属于 Tenon 不认识的类型：请将其 tokenizer.json 复制到那里。</translation>
   </message>
   <message>
    <location filename="engine/placement/streamed.py" />
@@ -4519,7 +4534,7 @@
    <translation>GGUF 文件中的分词器已损坏：请重新下载该文件。</translation>
   </message>
   <message>
-   <location filename="engine/text/tokenizer.py" />
+   <location filename="engine/text/tokenizer_folder.py" />
    <source>The tokenizer in {folder} cannot be read: download the model's tokenizer files again.</source>
    <translation>无法读取 {folder} 中的分词器：请重新下载模型的分词器文件。</translation>
   </message>
@@ -5346,11 +5361,6 @@
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>caches</source>
    <translation>缓存</translation>
-  </message>
-  <message>
-   <location filename="engine/model/config.py" />
-   <source>config.json holds a value that transformers refuses; download it again.</source>
-   <translation>config.json 中有一个值不被 transformers 接受；请重新下载。</translation>
   </message>
   <message>
    <location filename="engine/weights/checkpoint.py" />

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 from engine.cli.interrupt import on_interrupt
 from engine.cli.parser import size
+from engine.cli.read_ahead import read_ahead
 from engine.errors import InvalidOption
 from engine.messages import (
     Cancel,
@@ -128,7 +129,8 @@ def _add_llmcad(ask: argparse.ArgumentParser) -> None:
 
 def _ask(options: argparse.Namespace) -> int:
     request = _request(options)
-    from engine.engine import Engine
+    read_ahead(options.model)
+    from engine import Engine
 
     events: queue.Queue[Event] = queue.Queue()
     engine = Engine(events.put)

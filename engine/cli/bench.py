@@ -51,8 +51,8 @@ def add_to(commands: Any) -> None:
 
 
 def _bench(options: argparse.Namespace) -> int:
+    from engine import Engine
     from engine.benchmark import Benchmark, BenchmarkFinished
-    from engine.engine import Engine
     from engine.hub.installed import cache_folder, models_folder
     from engine.modes import MODES
     from engine.planning.hardware_report import measure_report
@@ -130,9 +130,10 @@ def _table(rows: tuple[BenchmarkRow, ...]) -> list[str]:
             continue
         first = "" if row.first_token_ms is None else f"{row.first_token_ms / 1e3:.2g} s"
         accepted = "" if row.acceptance_rate is None else f"{row.acceptance_rate:.0%}"
+        busy = "  while other programs kept the machine busy" if row.busy else ""
         lines.append(
             f"{row.mode:<15}{_figure(row.tokens_per_second):>8}{_figure(row.predicted_per_second):>11}"
-            f"{first:>13}{_figure(row.tokens_per_round):>14}{accepted:>10}"
+            f"{first:>13}{_figure(row.tokens_per_round):>14}{accepted:>10}{busy}"
         )
     return lines
 

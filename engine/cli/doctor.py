@@ -90,7 +90,7 @@ def _lines(report: HardwareReport) -> list[tuple[str, str]]:
 
 def _speed_lines(speeds: Speeds) -> list[tuple[str, str]]:
     lines = [
-        ("measured", speeds.measured_at),
+        ("measured", speeds.measured_at + (", while other programs kept it busy" if speeds.busy else "")),
         ("", f"memory {readable(speeds.host.memory_bytes_per_s)}/s"),
     ]
     for name, format_ in speeds.host.formats.items():

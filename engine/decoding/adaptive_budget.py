@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.decoding.draft_yield import DraftYield
 from engine.decoding.round_cost import RoundCost
+from engine.decoding.schedule import Schedule
 from engine.messages import RoundRecord
 
 # Rounds without a draft at the start: all others are judged against them.
@@ -25,7 +26,7 @@ _LAGS_AFTER = 4
 _KNOWN_AT_PROBE = 1.0
 
 
-class AdaptiveBudget:
+class AdaptiveBudget(Schedule):
     """The budget with the most expected tokens per second, on this machine and for this text.
 
     While no size beats plain decoding nothing is drafted. It is then tried again ever more rarely, and only while the

@@ -81,7 +81,8 @@ def decode(
         seen.extend(verdict.tokens)
         begun = time.perf_counter()
         recipe.drafter.observe(verdict.tokens, target.take_hidden())
-        draft = recipe.drafter.propose(_budget(recipe.schedule, reply, target))
+        proposed = recipe.drafter.propose(_budget(recipe.schedule, reply, target))
+        draft = recipe.schedule.choose(proposed)
         drafted, waited_s = time.perf_counter(), target.waited_s
         logits = target.verify(root, draft, hooks.check, recipe.drafter.draft_ahead)
         verdict = recipe.verifier.verify(draft, logits, len(seen), seen)

@@ -4,9 +4,16 @@ from __future__ import annotations
 
 import statistics
 from collections import deque
+from collections.abc import Mapping
 
 # A forward that waits for weights for this share of its time takes as long as the disk does, whatever its width.
 _WAITS = 0.1
+# What each further row of a forward is taken to add before it was measured, as a share of a plain round's time.
+_ASSUMED_ROW = 0.1
+# Measurements of a width that see through one hiccup.
+_ENOUGH = 3
+# Nodes of the first draft of all.
+_FIRST_NODES = 1
 # Rounds whose median is taken: enough to see through a hiccup, few enough to follow the load.
 _KEPT = 7
 
@@ -24,19 +31,29 @@ class RoundCost:
 
     Attributes:
         flat: The same.
+        doubts: How often costs were forgotten.
     """
 
     def __init__(self, flat: bool = False) -> None:
         self.flat = flat
+        self.doubts = 0
         # What forwards compute, and what those took that waited.
         self._verify = _Curve()
         self._disk_s: deque[float] = deque(maxlen=_KEPT)
+        # What each row beyond the first adds, by the power of two that the rows come to, and what was expected of it.
+        self._row_s: dict[int, deque[float]] = {}
+        self._expected: dict[int, float] = {}
         self._draft = _Curve()
         self._draft.add(1, 0.0)
 
     def add_verify(self, size: int, seconds: float, waited_s: float = 0.0) -> None:
         """A forward over the root and a draft of this size was measured; ``waited_s`` of it went by for weights."""
         self._verify.add(_bucket(size), seconds - waited_s)
+        if size and self.plain_rounds():
+            narrow_s = self._verify.quiet_s(1)
+            # No forward takes longer than its rows one by one, unless something else came in between.
+            row_s = min((seconds - waited_s - narrow_s) / size, narrow_s)
+            self._row_s.setdefault(_bucket(size), deque(maxlen=_KEPT)).append(row_s)
         if waited_s > _WAITS * seconds:
             self._disk_s.append(seconds)
 
@@ -72,6 +89,51 @@ class RoundCost:
         computing_s = self._verify.seconds(_bucket(size))
         return max(computing_s, self._least_s()) + self._draft.seconds(_bucket(size))
 
+    def expect(self, seconds: Mapping[int, float]) -> None:
+        """What earlier sessions measured of forwards, by their rows: relations count, as the load may be another."""
+        if 1 in seconds:
+            for rows, wide_s in sorted(seconds.items()):
+                if rows > 1:
+                    self._expected[_bucket(rows - 1)] = (wide_s / seconds[1] - 1.0) / (rows - 1)
+
+    @property
+    def nodes_to_try(self) -> int:
+        """Nodes of a draft of which something is known, or half as many: what rows cost is found out step by step."""
+        # One measurement will do where it is no worse than what was feared; a bad one may have been a hiccup.
+        feared_s = 2 * _ASSUMED_ROW * self._verify.quiet_s(1)
+        sure = (rows for rows, all_ in self._row_s.items() if len(all_) > 1 or (all_ and all_[0] <= feared_s))
+        known = max((*sure, *self._expected), default=0)
+        return max(2 * known - 1, _FIRST_NODES)
+
+    def forward_s(self, size: int) -> float:
+        """A forward over the root and this many nodes, where nothing else disturbs it.
+
+        Each row adds what was measured at the next narrower width, until its own is known: the lower median of that and
+        of its own measurements. At first it is what was expected, or else a tenth of a plain round.
+        """
+        narrow_s = self._verify.quiet_s(1)
+        row_s = _ASSUMED_ROW * narrow_s
+        if size:
+            bucket = _bucket(size)
+            for rows in sorted({*self._row_s, *self._expected}):
+                if rows > bucket:
+                    break
+                if rows in self._expected:
+                    row_s = self._expected[rows] * narrow_s
+                row_s = statistics.median_low((row_s, *self._row_s.get(rows, ())))
+        return max(narrow_s + size * row_s, self._least_s())
+
+    def knows(self, size: int) -> bool:
+        """Whether forwards over this many nodes were measured so often that `forward_s` is no guess."""
+        return len(self._row_s.get(_bucket(size), ())) >= _ENOUGH if size else True
+
+    def doubt(self) -> None:
+        """Forget the oldest measurement of what rows add: nothing was drafted for long because of them."""
+        self.doubts += 1
+        for measured in self._row_s.values():
+            if measured:
+                measured.popleft()
+
     def _least_s(self) -> float:
         return statistics.median(self._disk_s) if self._disk_s else 0.0
 
@@ -95,6 +157,11 @@ class _Curve:
 
     def measured(self, rows: int) -> int:
         return len(self._seconds.get(rows, ()))
+
+    def quiet_s(self, rows: int) -> float:
+        """The lower quartile where the width was measured: other programs can only slow a forward down."""
+        known = sorted(self._seconds.get(rows, ()))
+        return known[(len(known) - 1) // 4] if known else self.seconds(rows)
 
     def seconds(self, rows: int) -> float:
         """Measured, else on the line between the measured neighbours, else what the nearest takes."""

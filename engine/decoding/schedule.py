@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from engine.messages import RoundRecord
+from engine.model.token_tree import Draft
 
 
 class Schedule(Protocol):
@@ -13,11 +14,15 @@ class Schedule(Protocol):
     def budget(self) -> int:
         """Most nodes to draft in the next round. Asked once for each round."""
 
+    def choose(self, draft: Draft) -> Draft:
+        """What of a draft within the budget is verified; all of it, unless a schedule knows better."""
+        return draft
+
     def observe(self, record: RoundRecord) -> None:
         """The round is over; it may have drafted fewer nodes than the budget allows."""
 
 
-class FixedLength:
+class FixedLength(Schedule):
     """The same budget in every round; 0 is plain decoding."""
 
     def __init__(self, nodes: int) -> None:
@@ -32,7 +37,7 @@ class FixedLength:
         """Nothing to adapt."""
 
 
-class Recorded:
+class Recorded(Schedule):
     """A schedule whose rounds are kept, for whoever wants to know what they took.
 
     Attributes:
@@ -47,6 +52,10 @@ class Recorded:
     def budget(self) -> int:
         """The wrapped schedule's."""
         return self._schedule.budget()
+
+    def choose(self, draft: Draft) -> Draft:
+        """The wrapped schedule's."""
+        return self._schedule.choose(draft)
 
     def observe(self, record: RoundRecord) -> None:
         """Keep the round and hand it on."""

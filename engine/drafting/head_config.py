@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.model.config import ACTIVATIONS, ModelConfig
+from engine.model.config_values import BAD_VALUE, complete
 from engine.model.families import SUPPORTED
 from engine.model.rope import read_rope
 from engine.sentences import say
@@ -73,9 +74,7 @@ def block_config(raw: dict[str, Any], wide: bool, prefix: str) -> tuple[ModelCon
         )
     try:
         return _translate(inner, model_type, speculators is None, wide, prefix), inner
-    except UnsupportedModel:
-        raise
-    except Exception as error:  # transformers raises its own kinds for a bad value, without a common base
+    except BAD_VALUE as error:
         raise ConfigInvalid(
             say("A value in the draft's config.json is missing or of the wrong kind; download it again."),
             details=repr(error),
@@ -85,8 +84,6 @@ def block_config(raw: dict[str, Any], wide: bool, prefix: str) -> tuple[ModelCon
 def _translate(
     inner: dict[str, Any], model_type: str, own_code: bool, wide: bool, prefix: str
 ) -> ModelConfig:
-    from transformers import AutoConfig
-
     values = {name: inner[name] for name in _READ if inner.get(name) is not None}
     if own_code:
         for name in ("attention_bias", "mlp_bias", *(() if wide else ("head_dim",))):
@@ -96,33 +93,34 @@ def _translate(
     layers = int(values.pop("num_hidden_layers", 1))
     if own_code and wide:
         layers = 1
-    config = AutoConfig.for_model(model_type, **values)
+    config = complete(values, model_type)
     rope = read_rope(config, None, partial=False)
     if rope.long_frequencies is not None:
         raise UnsupportedModel(say("Tenon has no draft with LongRoPE; choose another draft."))
-    if config.hidden_act not in ACTIVATIONS:
+    activation = config["hidden_act"]
+    if activation not in ACTIVATIONS:
         raise UnsupportedModel(
-            say("Tenon has no activation {hidden_act}; choose another draft.", hidden_act=config.hidden_act)
+            say("Tenon has no activation {hidden_act}; choose another draft.", hidden_act=activation)
         )
-    heads = int(config.num_attention_heads)
-    kv_heads = int(config.num_key_value_heads or heads)
-    head_dim = int(getattr(config, "head_dim", None) or config.hidden_size // heads)
-    if heads % kv_heads or head_dim % 2 or layers < 1:
+    heads, kv_heads, head_dim = (
+        int(config[name]) for name in ("num_attention_heads", "num_key_value_heads", "head_dim")
+    )
+    if heads % kv_heads or head_dim % 2 or min(heads, head_dim, layers) < 1:
         raise ValueError(f"{heads} heads, {kv_heads} key-value heads, head_dim {head_dim}, {layers} layers")
-    biased = bool(inner.get("qkv_bias", False)) if own_code else bool(config.attention_bias)
+    biased = bool(inner.get("qkv_bias", False)) if own_code else bool(config["attention_bias"])
     return ModelConfig(
         architecture=_FAMILIES[model_type],
         family=SUPPORTED[_FAMILIES[model_type]],
-        hidden_size=int(config.hidden_size),
+        hidden_size=int(config["hidden_size"]),
         layers=layers,
         heads=heads,
         kv_heads=kv_heads,
         head_dim=head_dim,
-        intermediate_size=int(config.intermediate_size),
-        vocabulary_size=int(config.vocab_size),
-        context_length=int(config.max_position_embeddings),
-        norm_epsilon=float(config.rms_norm_eps),
-        activation=ACTIVATIONS[config.hidden_act],
+        intermediate_size=int(config["intermediate_size"]),
+        vocabulary_size=int(config["vocab_size"]),
+        context_length=int(config["max_position_embeddings"]),
+        norm_epsilon=float(config["rms_norm_eps"]),
+        activation=ACTIVATIONS[activation],
         attention_scale=head_dim**-0.5,
         attention_soft_cap=None,
         logit_soft_cap=None,
@@ -130,7 +128,7 @@ def _translate(
         tied=False,
         qkv_bias=biased,
         output_bias=biased and not own_code,
-        mlp_bias=False if own_code else bool(getattr(config, "mlp_bias", False)),
+        mlp_bias=False if own_code else bool(config["mlp_bias"]),
         windows=(None,) * layers,
         ropes=(rope,),
         layer_ropes=(0,) * layers,

@@ -1,8 +1,9 @@
 """Prompt lookup: the text often repeats itself, so its own past is a free draft.
 
-The last n tokens are looked up in everything before them (prompt and reply); what followed there is proposed. Source:
-Saxena, "Prompt Lookup Decoding" (2023), and the n-gram tables of LLMA (Yang et al. 2023). Several earlier places
-that went on differently make a tree, the longest match first.
+The last tokens are looked up in everything before them (prompt and reply); what followed there is proposed. Source:
+Saxena, "Prompt Lookup Decoding" (2023), and the n-gram tables of LLMA (Yang et al. 2023). How far a match reaches back
+tells how likely it goes on, as in the match models of text compressors (Mahoney, "Adaptive Weighing of Context Models
+for Lossless Data Compression", 2005): each node has its chance, and a schedule takes those that pay.
 """
 
 from __future__ import annotations
@@ -11,75 +12,100 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
+from engine.drafting.match_chances import MatchChances
 from engine.model.token_tree import Draft
 
-# A single token says too little about what follows it, and beyond four a longer match decides nothing more.
-LONGEST_MATCH = 4
-SHORTEST_MATCH = 2
-# Places remembered for one n-gram; the latest come first, and a few tell all that the others would.
+# Matches are found by their last tokens: by four where there are such, else by two. A single one says too little.
+_KEYS = (4, 2)
+SHORTEST_MATCH = _KEYS[-1]
+# Beyond this a longer match decides nothing more.
+LONGEST_MATCH = 32
+# Places remembered for one n-gram, the latest of them.
 _PLACES = 4
+# Nodes that are less likely than this are not worth a row even where rows cost next to nothing (its logarithm).
+_UNLIKELY = -4.0
+_NOTHING = Draft()
 
 
 class PromptLookup:
-    """Drafts continuations of the longest suffix that occurred before.
+    """Drafts the continuation of the longest suffix that occurred before, each node with the log of its chance.
 
     An index from n-gram to the places where it ended is extended as tokens arrive, so that a proposal costs a few
-    dictionary look-ups whatever the length of the context.
+    dictionary look-ups whatever the length of the context. What would have been proposed is compared with each token
+    that comes, whether it was drafted or not.
+
+    Args:
+        chances: What earlier replies of the model have shown of its matches; learns from this one.
     """
 
     hidden_layers: tuple[int, ...] = ()
 
-    def __init__(self, branches: int = 2) -> None:
-        """Set up an empty index.
-
-        Args:
-            branches: Continuations merged into the tree; 1 drafts chains.
-        """
-        self._branches = branches
+    def __init__(self, chances: MatchChances | None = None) -> None:
+        self._chances = MatchChances() if chances is None else chances
         self._tokens: list[int] = []
         self._places: dict[tuple[int, ...], list[int]] = {}
+        # How long the match is, and the place behind it; None where there is none.
+        self._match: tuple[int, int] | None = None
 
     def reset(self, prompt: Sequence[int]) -> int:
         """Index a new prompt; no rows are needed."""
         self._tokens = []
         self._places = {}
-        self.observe(prompt)
+        self._chances.begin()
+        for token in prompt:
+            self._append(token)
+        self._match = self._longest()
         return len(prompt)
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None = None) -> None:
-        """Append tokens and index the n-grams that they complete."""
+        """Learn from the tokens what matches are worth, and append them."""
         for token in tokens:
-            # An n-gram is indexed when the token after it is known, so a suffix never finds itself.
-            end = len(self._tokens)
-            for length in range(SHORTEST_MATCH, min(LONGEST_MATCH, end) + 1):
-                places = self._places.setdefault(tuple(self._tokens[end - length :]), [])
-                places.append(end)
-                if len(places) > _PLACES:
-                    del places[0]
-            self._tokens.append(token)
+            if self._match is not None:
+                length, place = self._match
+                self._chances.learn(length, self._tokens[place] == token)
+            self._append(token)
+            self._match = self._longest()
 
     def propose(self, budget: int) -> Draft:
-        """A tree of what followed the longest earlier matches, at most ``budget`` nodes."""
-        starts = self._starts() if budget > 0 else []
-        # The likeliest continuation gets most of the budget; the others are there for its first tokens.
-        aside = budget // 4
-        lengths = [budget - aside * (len(starts) - 1), *[aside] * (len(starts) - 1)]
-        paths = [self._continuation(start, length) for start, length in zip(starts, lengths, strict=False)]
-        return Draft.from_paths(paths, budget)
+        """What followed the longest match, the latest of those, as far as that is likely: at most ``budget`` nodes."""
+        if budget < 1 or self._match is None:
+            return _NOTHING
+        length, place = self._match
+        scores: list[float] = []
+        score = self._chances.log_chance(length)
+        while score >= _UNLIKELY and len(scores) < budget:
+            scores.append(score)
+            score += self._chances.log_chance(length + len(scores))
+        tokens = self._continuation(place, len(scores))
+        return Draft(tuple(tokens), tuple(range(-1, len(tokens) - 1)), tuple(scores))
 
     def draft_ahead(self) -> bool:
         """This drafter waits for the verdict."""
         return False
 
-    def _starts(self) -> list[int]:
-        """Places after the longest earlier matches, the longest and latest first, with distinct next tokens."""
-        found: dict[int, int] = {}
-        for length in range(min(LONGEST_MATCH, len(self._tokens)), SHORTEST_MATCH - 1, -1):
-            for start in reversed(self._places.get(tuple(self._tokens[-length:]), ())):
-                found.setdefault(self._tokens[start], start)
-                if len(found) == self._branches:
-                    return list(found.values())
-        return list(found.values())
+    def _append(self, token: int) -> None:
+        # An n-gram is indexed when the token after it is known, so a suffix never finds itself.
+        end = len(self._tokens)
+        for length in _KEYS:
+            if length <= end:
+                places = self._places.setdefault(tuple(self._tokens[end - length :]), [])
+                places.append(end)
+                if len(places) > _PLACES:
+                    del places[0]
+        self._tokens.append(token)
+
+    def _longest(self) -> tuple[int, int] | None:
+        """The longest match, the latest of those."""
+        places = {place for key in _KEYS for place in self._places.get(tuple(self._tokens[-key:]), ())}
+        return max(((self._length(place), place) for place in places), default=None)
+
+    def _length(self, place: int) -> int:
+        """Tokens before a place that are the text's last ones."""
+        tokens, end = self._tokens, len(self._tokens)
+        most, length = min(place, LONGEST_MATCH), SHORTEST_MATCH
+        while length < most and tokens[place - length - 1] == tokens[end - length - 1]:
+            length += 1
+        return length
 
     def _continuation(self, start: int, length: int) -> list[int]:
         """``length`` tokens from ``start`` on; where they run into the end of the text, the repetition goes on."""

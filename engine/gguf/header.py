@@ -17,9 +17,11 @@ from __future__ import annotations
 import math
 import mmap
 import struct
+from collections import deque
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
@@ -77,6 +79,12 @@ class GgufHeader:
     tensors: dict[str, TensorInfo]
 
 
+#: By what tells a file from its successor: plan, config, weights and tokenizer read the same head.
+_known: WeakValueDictionary[tuple[Path, int, int, int], GgufHeader] = WeakValueDictionary()
+# A model's vocabulary, and its draft's, take a tenth of a second to read and are wanted again in the next one.
+_kept: deque[GgufHeader] = deque(maxlen=2)
+
+
 class _Damaged(Exception):
     """Why the file is not what it says."""
 
@@ -89,12 +97,20 @@ def read_header(path: Path) -> GgufHeader:
         UnsupportedModel: Its version, or a tensor's type, is not one that is read.
     """
     try:
-        size_bytes = path.stat().st_size
+        status = path.stat()
+        size_bytes = status.st_size
+        key = (path, size_bytes, status.st_mtime_ns, status.st_ino)
+        known = _known.get(key)
+        if known is not None:
+            return known
         with path.open("rb") as file:
             if file.read(len(_MAGIC)) != _MAGIC:
                 raise WeightsCorrupt(say("{name} is not a GGUF file; download it again.", name=path.name))
             with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                return _Reader(path, data).read()
+                header = _known[key] = _Reader(path, data).read()
+            if "tokenizer.ggml.tokens" in header.metadata:
+                _kept.append(header)
+            return header
     except (_Damaged, struct.error) as problem:
         raise WeightsCorrupt(
             say(

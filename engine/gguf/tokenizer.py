@@ -12,15 +12,15 @@ from typing import Any
 
 from gguf.constants import TokenType
 from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
-from transformers import PreTrainedTokenizerFast
 
 from engine.errors import TokenizerInvalid, UnsupportedModel
-from engine.gguf.pre_tokenizers import SPLITTINGS
+from engine.gguf.pre_tokenizers import SPLITTINGS, Splitting
 from engine.sentences import mark, say
 
 _SPACE = "\u2581"
 _WHOLE = frozenset({TokenType.CONTROL, TokenType.USER_DEFINED, TokenType.UNKNOWN})
 _SPECIAL = frozenset({TokenType.CONTROL, TokenType.UNKNOWN})
+_SPECIAL_KEYS = {"bos": "bos", "eos": "eos", "unk": "unknown", "pad": "padding"}
 # Phi-3's own tokenizer drops white space behind its special tokens, but for these.
 _KEEPING_SPACE = frozenset({"<unk>", "<s>", "<|endoftext|>"})
 _UNKNOWN_SPLITTING = mark(
@@ -33,11 +33,14 @@ _NO_SPLITTING = mark(
 )
 
 
-def read_tokenizer(metadata: Mapping[str, Any]) -> PreTrainedTokenizerFast:
-    """Build the tokenizer, with the special tokens and the chat template.
+def read_tokenizer(metadata: Mapping[str, Any]) -> tuple[Tokenizer, dict[str, str], str | None]:
+    """Build the tokenizer.
 
     Args:
         metadata: Of the file.
+
+    Returns:
+        The tokenizer; the texts of its special tokens by name (``eos_token`` and the like); the chat template.
 
     Raises:
         TokenizerInvalid: There is none, or it makes no sense.
@@ -51,6 +54,26 @@ def read_tokenizer(metadata: Mapping[str, Any]) -> PreTrainedTokenizerFast:
         raise
     except Exception as error:  # the library's own kind, which has no name
         raise _damaged(error) from error
+
+
+def byte_level(ids: dict[str, int], merges: Sequence[str], splitting: Splitting) -> Tokenizer:
+    """A tokenizer of bytes that are merged.
+
+    Args:
+        ids: The tokens.
+        merges: Two tokens each, with a space between them, the first ones first.
+        splitting: How a text is split before.
+
+    Raises:
+        Exception: Of a merge that makes no token; the library's own kind, which has no name.
+    """
+    pairs = [(left, right) for left, _, right in (merge.partition(" ") for merge in merges)]
+    backend = Tokenizer(models.BPE(ids, pairs, ignore_merges=splitting.whole_words))
+    splits = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in splitting.patterns]
+    to_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    backend.pre_tokenizer = pre_tokenizers.Sequence([*splits, to_bytes])
+    backend.decoder = decoders.ByteLevel()
+    return backend
 
 
 def _damaged(error: Exception) -> TokenizerInvalid:
@@ -100,24 +123,20 @@ class _Vocabulary:
         index = self._metadata.get(f"tokenizer.ggml.{key}_token_id")
         return self._tokens[index] if isinstance(index, int) and index < len(self._tokens) else None
 
-    def tokenizer(self) -> PreTrainedTokenizerFast:
+    def tokenizer(self) -> tuple[Tokenizer, dict[str, str], str | None]:
         backend, starts = self._byte_level() if self._kind == "gpt2" else self._sentence_piece()
+        special = {f"{name}_token": self._special(key) for name, key in _SPECIAL_KEYS.items()}
+        known = {name: token for name, token in special.items() if token is not None}
         backend.add_tokens([self._whole(token, kind) for token, kind in self._whole_tokens()])
-        start = self._special("bos")
+        plain = [token for token in known.values() if self._kinds[self._ids[token]] not in _WHOLE]
+        backend.add_tokens([AddedToken(token, special=True) for token in plain])
+        start = known.get("bos_token")
         if start is not None and self._value("add_bos_token", starts):
             backend.post_processor = processors.TemplateProcessing(
                 single=[start, "$A"], special_tokens=[(start, self._ids[start])]
             )
         template = self._metadata.get("tokenizer.chat_template")
-        return PreTrainedTokenizerFast(
-            tokenizer_object=backend,
-            bos_token=start,
-            eos_token=self._special("eos"),
-            unk_token=self._special("unknown"),
-            pad_token=self._special("padding"),
-            chat_template=template if isinstance(template, str) else None,
-            clean_up_tokenization_spaces=False,
-        )
+        return backend, known, template if isinstance(template, str) and template else None
 
     def _whole_tokens(self) -> list[tuple[str, int]]:
         """Tokens that are found in a text before it is split, with their kinds."""
@@ -125,7 +144,7 @@ class _Vocabulary:
 
     def _whole(self, token: str, kind: int) -> AddedToken:
         phi3 = self._kind == "llama" and self._metadata.get("general.architecture") == "phi3"
-        drops_space = phi3 and kind == TokenType.CONTROL and token not in _KEEPING_SPACE
+        drops_space = phi3 and (kind == TokenType.CONTROL or token == "</s>") and token not in _KEEPING_SPACE
         return AddedToken(token, normalized=False, special=kind in _SPECIAL, rstrip=drops_space)
 
     def _byte_level(self) -> tuple[Tokenizer, bool]:
@@ -133,13 +152,7 @@ class _Vocabulary:
         splitting = SPLITTINGS.get(name)
         if splitting is None:
             raise UnsupportedModel(say(_UNKNOWN_SPLITTING if name else _NO_SPLITTING, name=name))
-        merges = [tuple(merge.split(" ", 1)) for merge in self._value("merges")]
-        backend = Tokenizer(models.BPE(self._ids, merges, ignore_merges=splitting.whole_words))
-        splits = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in splitting.patterns]
-        to_bytes = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
-        backend.pre_tokenizer = pre_tokenizers.Sequence([*splits, to_bytes])
-        backend.decoder = decoders.ByteLevel()
-        return backend, splitting.starts
+        return byte_level(self._ids, self._value("merges"), splitting), splitting.starts
 
     def _sentence_piece(self) -> tuple[Tokenizer, bool]:
         """SentencePiece's merges: of two neighbours that make a token, those with the best score come first."""

@@ -241,8 +241,10 @@ def reference(packed: Packed, x: Tensor, bias: Tensor | None = None) -> Tensor:
     return functional.linear(x, unpack(packed).to(x.dtype), bias)
 
 
-def matmul(packed: Packed, x: Tensor, bias: Tensor | None = None, threads: int | None = None) -> Tensor:
-    """Activations x (m, k) float32 times the matrix's transpose: (m, n) float32.
+def matmul(
+    packed: Packed, x: Tensor, bias: Tensor | None = None, threads: int | None = None, terms: int = 1
+) -> Tensor:
+    """Activations x (m, k) float32 times the matrix's transpose: (m, n) float32; see `engine.kernels.library.multiply`.
 
     A token with a NaN or an infinity gives NaN in all of its outputs, and in no other token's.
 
@@ -250,7 +252,7 @@ def matmul(packed: Packed, x: Tensor, bias: Tensor | None = None, threads: int |
         ValueError: a shape or a type does not fit.
         MemoryError: no scratch memory.
     """
-    out = library.multiply(packed, x, bias, threads)
+    out = library.multiply(packed, x, bias, threads, terms)
     return reference(packed, x, bias) if out is None else out
 
 

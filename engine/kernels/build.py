@@ -33,6 +33,7 @@ COMMON_FLAGS = (
 _ROWS = "-ffp-contract=fast"
 _COMMON: dict[str, str] = {
     "attention": "",
+    "block_floats": "",
     "block_types": "",
     "blocks": "",
     "dispatch": "",

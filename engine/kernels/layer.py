@@ -12,6 +12,7 @@ from engine.kernels import library
 from engine.kernels.library import Matrix
 
 HEAD_DIM_MULTIPLE = 16
+CACHE_8_BITS = 1  # TENON_CACHE_8_BITS
 ACTIVATIONS = {"silu": 0, "gelu_tanh": 1, "gelu": 2}  # TENON_SILU and so on
 
 
@@ -39,6 +40,11 @@ class Step(ctypes.Structure):
     )
 
 
+def row_bytes_8_bits(head_dim: int) -> int:
+    """Of one head's keys or values of a token in 8 bits: a byte per channel, then a bfloat16 scale per 32 of them."""
+    return head_dim + 2 * -(-head_dim // 32)
+
+
 class _Kept(threading.local):
     """Scratch memory of a thread, kept between calls: fresh memory would be cleared page by page."""
 
@@ -54,7 +60,8 @@ def forward(layer: Layer, step: Step, cache: Tensor, hidden: Tensor) -> None:
     Args:
         layer: Its weights.
         step: Of this forward.
-        cache: (2, kv_heads, rows, head_dim) bfloat16, keys first; the new rows are written into it.
+        cache: (2, kv_heads, rows, head_dim) bfloat16, or int8 with `row_bytes_8_bits` for head_dim, keys first; the new
+            rows are written into it.
         hidden: (m, hidden) float32, changed in place.
 
     Raises:

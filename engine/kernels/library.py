@@ -30,13 +30,14 @@ class Matrix(ctypes.Structure):
         ("n", ctypes.c_int64),
         ("k", ctypes.c_int64),
         ("type", ctypes.c_int32),
+        ("terms", ctypes.c_int32),
     )
 
     @classmethod
-    def of(cls, packed: Packed, bias: Tensor | None) -> Matrix:
-        """Point at a matrix and a bias (rows,) float32."""
+    def of(cls, packed: Packed, bias: Tensor | None, terms: int = 1) -> Matrix:
+        """Point at a matrix and a bias (rows,) float32; for ``terms`` see `multiply`."""
         address = None if bias is None else bias.data_ptr()
-        return cls(packed.data.data_ptr(), address, packed.rows, packed.columns, packed.type)
+        return cls(packed.data.data_ptr(), address, packed.rows, packed.columns, packed.type, terms)
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,9 @@ def loaded() -> ctypes.CDLL | None:
     return _load().functions
 
 
-def multiply(packed: Packed, x: Tensor, bias: Tensor | None, threads: int | None) -> Tensor | None:
+def multiply(
+    packed: Packed, x: Tensor, bias: Tensor | None, threads: int | None, terms: int = 1
+) -> Tensor | None:
     """Multiply with an arranged matrix.
 
     Args:
@@ -200,6 +203,7 @@ def multiply(packed: Packed, x: Tensor, bias: Tensor | None, threads: int | None
         x: (m, k) float32.
         bias: (n,) float32 or None.
         threads: how many threads share the work; torch's number by default.
+        terms: of 8 bits that an activation is the sum of where the matrix is in blocks: 1, or 2 for nearly all of it.
 
     Returns:
         (m, n) float32, or None when there is no library.
@@ -220,6 +224,6 @@ def multiply(packed: Packed, x: Tensor, bias: Tensor | None, threads: int | None
     bias = None if bias is None else bias.contiguous()
     out = torch.empty(x.shape[0], rows)
     threads = threads or torch.get_num_threads()
-    if found.tenon_matmul(Matrix.of(packed, bias), x.data_ptr(), len(x), out.data_ptr(), threads):
+    if found.tenon_matmul(Matrix.of(packed, bias, terms), x.data_ptr(), len(x), out.data_ptr(), threads):
         raise MemoryError("no memory for the activations of a matrix product")
     return out

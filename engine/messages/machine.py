@@ -84,6 +84,7 @@ class MachineReport:
         measured_at: When its speeds were measured, as ISO 8601 in UTC; empty while they never were.
         memory_bytes_per_s: Measured reads of the host's memory; None where nothing was measured.
         formats: The processor's measured speeds.
+        measured_busy: Whether other programs took much of the processors while they were measured.
     """
 
     machine: str
@@ -105,6 +106,7 @@ class MachineReport:
     measured_at: str = ""
     memory_bytes_per_s: float | None = None
     formats: tuple[FormatReport, ...] = ()
+    measured_busy: bool = False
 
 
 @dataclass(frozen=True)

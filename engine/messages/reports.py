@@ -189,6 +189,7 @@ class Reply:
 
     Attributes:
         drafted_text: (start, end) of each stretch of the text that came from accepted drafts; not printed.
+        busy: Whether other programs took much of the processors meanwhile, so that its speed says little.
     """
 
     text: str
@@ -204,6 +205,7 @@ class Reply:
     timings: Timings
     memory: Memory
     drafted_text: tuple[tuple[int, int], ...] = ()
+    busy: bool = False
 
     def as_json(self) -> dict[str, Any]:
         """The object of ``--json``: plain types."""

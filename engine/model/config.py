@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-# Every config class of transformers needs what this imports, most of a second's worth: better while the engine starts
-# than while a model loads.
-import transformers.models.llama.configuration_llama  # noqa: F401
-from transformers.models.auto.configuration_auto import CONFIG_MAPPING
-
 from engine.errors import ConfigInvalid, UnsupportedModel
 from engine.gguf.stored_tensor import TensorTypes
+from engine.model.config_values import BAD_VALUE, complete
 from engine.model.families import SUPPORTED, Family
 from engine.model.rope import Rope, read_rope
 from engine.sentences import mark, say
@@ -24,10 +19,6 @@ ACTIVATIONS = {"silu": "silu", "swish": "silu", "gelu_pytorch_tanh": "gelu_tanh"
 _BAD_VALUE = mark("A value in config.json is missing or of the wrong kind; download it again.")
 _BAD_VALUE_IN_GGUF = mark(
     "A value in the GGUF file's metadata is missing or of the wrong kind; download it again."
-)
-_REFUSED_VALUE = mark("config.json holds a value that transformers refuses; download it again.")
-_REFUSED_VALUE_IN_GGUF = mark(
-    "The GGUF file's metadata holds a value that transformers refuses; download it again."
 )
 
 
@@ -140,7 +131,7 @@ class ModelConfig:
 
 
 def read_config(checkpoint: ConfigSource) -> ModelConfig:
-    """Read a checkpoint's config; transformers supplies defaults and understands the older spellings.
+    """Read a checkpoint's config.
 
     Raises:
         UnsupportedModel: The architecture, or a feature of it, is one that Tenon cannot run.
@@ -156,11 +147,11 @@ def read_config(checkpoint: ConfigSource) -> ModelConfig:
             )
         )
     _refuse_quantized(checkpoint.config)
-    config = _transformers_config(checkpoint, family)
-    _refuse_features(config, family)
     try:
+        config = _decoder_values(checkpoint, family)
+        _refuse_features(config, family)
         return _translate(checkpoint, config, family)
-    except (AttributeError, KeyError, TypeError, ValueError, ZeroDivisionError) as error:
+    except BAD_VALUE as error:
         sentence = _BAD_VALUE_IN_GGUF if checkpoint.from_gguf else _BAD_VALUE
         raise ConfigInvalid(say(sentence), details=repr(error)) from error
 
@@ -178,16 +169,14 @@ def _refuse_quantized(raw: dict[str, Any]) -> None:
         )
 
 
-def _transformers_config(checkpoint: ConfigSource, family: Family) -> Any:
-    try:
-        config = CONFIG_MAPPING[checkpoint.config["model_type"]].from_dict(copy.deepcopy(checkpoint.config))
-        return getattr(config, family.text_config) if family.text_config else config
-    except Exception as error:  # transformers raises its own kinds for a bad value, without a common base
-        sentence = _REFUSED_VALUE_IN_GGUF if checkpoint.from_gguf else _REFUSED_VALUE
-        raise ConfigInvalid(say(sentence), details=repr(error)) from error
+def _decoder_values(checkpoint: ConfigSource, family: Family) -> dict[str, Any]:
+    raw = checkpoint.config
+    if family.text_config is None:
+        return complete(raw, raw["model_type"])
+    return complete(raw.get(family.text_config) or {}, f"{raw['model_type']}_text")
 
 
-def _refuse_features(config: Any, family: Family) -> None:
+def _refuse_features(config: Mapping[str, Any], family: Family) -> None:
     activation = _activation_name(config)
     if activation not in ACTIVATIONS:
         raise UnsupportedModel(
@@ -197,22 +186,22 @@ def _refuse_features(config: Any, family: Family) -> None:
                 names=", ".join(ACTIVATIONS),
             )
         )
-    if getattr(config, "use_bidirectional_attention", False):
+    if config.get("use_bidirectional_attention"):
         raise UnsupportedModel(
             say("Tenon runs causal models, and this one sets use_bidirectional_attention.")
         )
-    if not family.soft_caps and getattr(config, "attn_logit_softcapping", None) is not None:
+    if not family.soft_caps and config.get("attn_logit_softcapping") is not None:
         raise UnsupportedModel(
             say("Tenon has no attn_logit_softcapping in {name}; choose another model.", name=say(family.name))
         )
-    if not family.soft_caps and getattr(config, "final_logit_softcapping", None) is not None:
+    if not family.soft_caps and config.get("final_logit_softcapping") is not None:
         raise UnsupportedModel(
             say(
                 "Tenon has no final_logit_softcapping in {name}; choose another model.", name=say(family.name)
             )
         )
     if family.windows == "layer_types":
-        unknown = set(config.layer_types) - {"full_attention", "sliding_attention"}
+        unknown = set(config["layer_types"]) - {"full_attention", "sliding_attention"}
         if unknown:
             raise UnsupportedModel(
                 say(
@@ -222,40 +211,40 @@ def _refuse_features(config: Any, family: Family) -> None:
             )
 
 
-def _activation_name(config: Any) -> str:
-    return str(getattr(config, "hidden_activation", None) or config.hidden_act)
+def _activation_name(config: Mapping[str, Any]) -> str:
+    return str(config.get("hidden_activation") or config["hidden_act"])
 
 
-def _translate(checkpoint: ConfigSource, config: Any, family: Family) -> ModelConfig:
-    heads = int(config.num_attention_heads)
-    kv_heads = int(getattr(config, "num_key_value_heads", None) or heads)
-    head_dim = int(getattr(config, "head_dim", None) or config.hidden_size // heads)
-    if heads % kv_heads or head_dim % 2:
+def _translate(checkpoint: ConfigSource, config: Mapping[str, Any], family: Family) -> ModelConfig:
+    heads, kv_heads, head_dim = (
+        int(config[name]) for name in ("num_attention_heads", "num_key_value_heads", "head_dim")
+    )
+    if heads % kv_heads or head_dim % 2 or min(heads, head_dim) < 1:
         raise ValueError(f"{heads} heads, {kv_heads} key-value heads, head_dim {head_dim}")
-    layers = int(config.num_hidden_layers)
+    layers = int(config["num_hidden_layers"])
     windows = _windows(config, family, layers)
     ropes, layer_ropes = _ropes(config, family, windows, layers)
-    scale = float(config.query_pre_attn_scalar) if family.scalar_scale else float(head_dim)
-    attention_bias = bool(getattr(config, "attention_bias", False))
-    mlp_bias = bool(getattr(config, "mlp_bias", False))
+    scale = float(config["query_pre_attn_scalar"]) if family.scalar_scale else float(head_dim)
+    attention_bias = bool(config["attention_bias"])
+    mlp_bias = bool(config["mlp_bias"])
     return ModelConfig(
         architecture=checkpoint.architecture,
         family=family,
-        hidden_size=int(config.hidden_size),
+        hidden_size=int(config["hidden_size"]),
         layers=layers,
         heads=heads,
         kv_heads=kv_heads,
         head_dim=head_dim,
-        intermediate_size=int(config.intermediate_size),
-        vocabulary_size=int(config.vocab_size),
-        context_length=int(config.max_position_embeddings),
-        norm_epsilon=float(config.rms_norm_eps),
+        intermediate_size=int(config["intermediate_size"]),
+        vocabulary_size=int(config["vocab_size"]),
+        context_length=int(config["max_position_embeddings"]),
+        norm_epsilon=float(config["rms_norm_eps"]),
         activation=ACTIVATIONS[_activation_name(config)],
         attention_scale=scale**-0.5,
-        attention_soft_cap=config.attn_logit_softcapping if family.soft_caps else None,
-        logit_soft_cap=config.final_logit_softcapping if family.soft_caps else None,
-        embedding_scale=float(config.hidden_size) ** 0.5 if family.scaled_embedding else None,
-        tied=bool(config.tie_word_embeddings),
+        attention_soft_cap=config["attn_logit_softcapping"] if family.soft_caps else None,
+        logit_soft_cap=config["final_logit_softcapping"] if family.soft_caps else None,
+        embedding_scale=float(config["hidden_size"]) ** 0.5 if family.scaled_embedding else None,
+        tied=bool(config["tie_word_embeddings"]),
         qkv_bias=attention_bias if family.qkv_bias is None else family.qkv_bias,
         output_bias=attention_bias if family.output_bias is None else family.output_bias,
         mlp_bias=mlp_bias if family.mlp_bias is None else family.mlp_bias,
@@ -268,27 +257,25 @@ def _translate(checkpoint: ConfigSource, config: Any, family: Family) -> ModelCo
     )
 
 
-def _windows(config: Any, family: Family, layers: int) -> tuple[int | None, ...]:
-    window = getattr(config, "sliding_window", None)
+def _windows(config: Mapping[str, Any], family: Family, layers: int) -> tuple[int | None, ...]:
+    window = config["sliding_window"]
     if family.windows == "none" or window is None:
         return (None,) * layers
     if family.windows == "all":
         return (int(window),) * layers
-    kinds = config.layer_types
+    kinds = config["layer_types"]
     return tuple(int(window) if kinds[layer] == "sliding_attention" else None for layer in range(layers))
 
 
 def _ropes(
-    config: Any, family: Family, windows: tuple[int | None, ...], layers: int
+    config: Mapping[str, Any], family: Family, windows: tuple[int | None, ...], layers: int
 ) -> tuple[tuple[Rope, ...], tuple[int | None, ...]]:
-    if "full_attention" in config.rope_parameters:  # Gemma 3: sliding layers have frequencies of their own
+    if "full_attention" in config["rope_parameters"]:  # Gemma 3: sliding layers have frequencies of their own
         kinds = ("full_attention", "sliding_attention")
         ropes = tuple(read_rope(config, kind, family.partial_rotary) for kind in kinds)
-        return ropes, tuple(kinds.index(config.layer_types[layer]) for layer in range(layers))
+        return ropes, tuple(kinds.index(config["layer_types"][layer]) for layer in range(layers))
     rope = read_rope(config, None, family.partial_rotary)
-    rotates = (
-        getattr(config, "no_rope_layers", None) or (1,) * layers
-    )  # SmolLM3: 1 where the layer does rotate
+    rotates = config.get("no_rope_layers") or (1,) * layers  # SmolLM3: 1 where the layer does rotate
     return (rope,), tuple(0 if rotates[layer] else None for layer in range(layers))
 
 

@@ -58,8 +58,12 @@ class Decoder:
         # Gemma rounds the factor to the weights' type.
         self._embedding_scale = None if scale is None else torch.tensor(scale, dtype=source.dtype).item()
 
-    def new_cache(self, capacity_tokens: int) -> KVCache:
-        """An empty cache for texts of up to this many tokens, rows of a draft included."""
+    def new_cache(self, capacity_tokens: int, eight_bits: bool = False) -> KVCache:
+        """An empty cache for texts of up to this many tokens, rows of a draft included.
+
+        With ``eight_bits`` keys and values take 8 bits and a scale per 32 channels where the kernel library computes
+        the layers; see `KVCache`.
+        """
         config = self.config
         return KVCache(
             config.layers,
@@ -73,6 +77,7 @@ class Decoder:
             ),
             elsewhere=[side for side in self._sides if side != self._home],
             carry=self.source.carry,
+            eight_bits=eight_bits,
         )
 
     @torch.inference_mode()
@@ -263,7 +268,7 @@ class _View:
             behind = len(self._positions) - self._count
             cache = self._cache
             self._steps[window, rope] = fused_step(
-                self._count, self._tree, cache.store(0), cache.length, behind, window, rotation
+                self._count, self._tree, cache.store(-1), cache.length, behind, window, rotation
             )
         return self._steps[window, rope]
 

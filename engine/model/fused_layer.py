@@ -93,7 +93,7 @@ def fused_step(
         count: New rows, n.
         mask: (n, behind + n) bool, True where new row i sees uncommitted row j, its own included; None for a chain
             that continues all of them.
-        cache: Some layer's `KVCache.store`, for its shape.
+        cache: Some layer's `KVCache.store`, for its shape and type.
         length: Committed rows.
         behind: Uncommitted rows of earlier forwards that stay.
         window: Positions that a row sees, its own included; None for all.
@@ -125,6 +125,7 @@ def fused_step(
         ancestors=None if ancestors is None else ancestors.data_ptr(),
         cosine=None if cosine is None else cosine.data_ptr(),
         sine=None if sine is None else sine.data_ptr(),
+        cache_type=kernel.CACHE_8_BITS if cache.dtype == torch.int8 else 0,
     )
     return FusedStep(step, tuple(held))
 

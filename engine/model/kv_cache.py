@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import torch
 from torch import Tensor
 
+from engine.kernels.layer import row_bytes_8_bits
 from engine.model.layer import Side
 
 FIRST_ROWS = 256
@@ -36,6 +37,8 @@ class KVCache:
         short_text_limit: LongRoPE: texts longer than this are rotated otherwise, from their first token on.
         elsewhere: Sides of the first layers, as many as compute on another device.
         carry: Moves the indices of kept rows to such a side.
+        eight_bits: Keys and values that would be bfloat16 here become 8 bits with scales, half the bytes, which only the
+            kernel library reads and writes: for layers that are fused, see `engine.model.fused_layer`.
 
     Attributes:
         length: Committed rows.
@@ -53,6 +56,7 @@ class KVCache:
         short_text_limit: int | None = None,
         elsewhere: Sequence[Side] = (),
         carry: Callable[[Tensor, Side], Tensor] = lambda tensor, side: tensor.to(side.device),
+        eight_bits: bool = False,
     ) -> None:
         self.capacity = capacity
         self.length = 0
@@ -61,12 +65,18 @@ class KVCache:
         self._behind = 0
         self._uncommitted = torch.empty(0, dtype=torch.long, device=device)
         self._rows = min(FIRST_ROWS, capacity)
-        shape = (2, kv_heads, self._rows, head_dim)
+        if eight_bits and dtype == torch.bfloat16:
+            dtype, width = torch.int8, row_bytes_8_bits(head_dim)
+        else:
+            width = head_dim
         self._elsewhere = tuple(elsewhere)
         self._carry = carry
-        stores = [(side.cache, side.device) for side in elsewhere]
-        stores += [(dtype, device)] * (layers - len(elsewhere))
-        self._layers = [torch.empty(shape, dtype=type_, device=place) for type_, place in stores]
+        stores = [(head_dim, side.cache, side.device) for side in elsewhere]
+        stores += [(width, dtype, device)] * (layers - len(elsewhere))
+        self._layers = [
+            torch.empty((2, kv_heads, self._rows, wide), dtype=type_, device=place)
+            for wide, type_, place in stores
+        ]
 
     @property
     def bytes(self) -> int:
@@ -148,8 +158,13 @@ class KVCache:
         Returns:
             Keys and values of the committed and the uncommitted rows, the new ones last: views
             (kv_heads, length + behind + n - first_row, head_dim).
+
+        Raises:
+            TypeError: The layer's rows are 8 bits.
         """
         store = self._layers[layer]
+        if store.dtype == torch.int8:
+            raise TypeError("only the kernel library writes rows of 8 bits")
         start = self.length + self._behind
         end = start + len(keys)
         store[0, :, start:end] = keys.transpose(0, 1)

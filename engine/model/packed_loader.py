@@ -87,7 +87,7 @@ def load_packed(
         embedding=embedding,
         layers=tuple(packed_layer(config, layer, parts) for layer in layers.values()),
         final_norm=final_norm_of(config, parts),
-        head=PackedLinear(head),
+        head=PackedLinear(head, terms=2),
         tied=False,
         parameters=count_parameters(config),
         activations=weight_format.activations,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,20 +33,20 @@ class Rope:
     original_context: int | None = None
 
 
-def read_rope(config: Any, layer_type: str | None, partial: bool) -> Rope:
-    """Compute the frequencies as transformers does, with its own functions for the scaled kinds.
+def read_rope(config: Mapping[str, Any], layer_type: str | None, partial: bool) -> Rope:
+    """Compute the frequencies, to the bit as transformers does (modeling_rope_utils.py).
 
     Args:
-        config: A transformers config.
+        config: From `complete`.
         layer_type: The entry of ``rope_parameters`` to take where they differ by kind of layer, else None.
         partial: Whether the family rotates only a part of each head.
 
     Raises:
         UnsupportedModel: A kind of RoPE that Tenon does not know.
+        KeyError: A parameter is missing.
+        ValueError: One makes no sense.
     """
-    from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
-
-    parameters = config.rope_parameters[layer_type] if layer_type else config.rope_parameters
+    parameters = config["rope_parameters"][layer_type] if layer_type else config["rope_parameters"]
     kind = parameters.get("rope_type", "default")
     if kind not in ROPE_TYPES:
         raise UnsupportedModel(
@@ -63,18 +65,75 @@ def read_rope(config: Any, layer_type: str | None, partial: bool) -> Rope:
         raise UnsupportedModel(
             say("Tenon has no partial_rotary_factor ({fraction}) in this architecture.", fraction=fraction)
         )
-    if kind == "default":
-        head_dim = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        size = int(head_dim * fraction)
-        steps = torch.arange(0, size, 2, dtype=torch.float) / size
-        return Rope(_floats(1.0 / (parameters["rope_theta"] ** steps)))
-    compute = ROPE_INIT_FUNCTIONS[kind]
-    frequencies, scaling = compute(config, torch.device("cpu"), layer_type=layer_type)
-    if kind != "longrope":
-        return Rope(_floats(frequencies), float(scaling))
+    size = int(config["head_dim"] * fraction)
+    base = parameters["rope_theta"]
+    steps = torch.arange(0, size, 2, dtype=torch.float) / size
+    plain = 1.0 / (base**steps)
+    if kind in ("default", "dynamic"):  # dynamic scaling begins behind the context, where Tenon ends
+        return Rope(_floats(plain))
+    if kind == "linear":
+        return Rope(_floats(plain / parameters["factor"]))
+    if kind == "llama3":
+        return Rope(_floats(_llama3(plain, parameters)))
+    if kind == "yarn":
+        return _yarn(steps, parameters, config["max_position_embeddings"])
     original = int(parameters["original_max_position_embeddings"])
-    long, _ = compute(config, torch.device("cpu"), seq_len=original + 1, layer_type=layer_type)
-    return Rope(_floats(frequencies), float(scaling), _floats(long), original)
+    short, long = (_stretched(base**steps, parameters[name]) for name in ("short_factor", "long_factor"))
+    factor = parameters.get("factor") or config["max_position_embeddings"] / original
+    scaling = parameters.get("attention_factor")
+    if scaling is None:
+        scaling = 1.0 if factor <= 1.0 else math.sqrt(1 + math.log(factor) / math.log(original))
+    return Rope(_floats(short), float(scaling), _floats(long), original)
+
+
+def _stretched(powers: Tensor, factors: list[float]) -> Tensor:
+    """LongRoPE (arXiv 2402.13753): every frequency has a divisor of its own."""
+    if len(factors) != len(powers):
+        raise ValueError(f"{len(factors)} factors of {len(powers)} frequencies")
+    return 1.0 / (torch.tensor(factors, dtype=torch.float) * powers)
+
+
+def _llama3(plain: Tensor, parameters: Mapping[str, Any]) -> Tensor:
+    """Llama 3.1: long waves are stretched, short ones stay, those between are mixed."""
+    factor, original = parameters["factor"], parameters["original_max_position_embeddings"]
+    low, high = parameters["low_freq_factor"], parameters["high_freq_factor"]
+    waves = 2 * math.pi / plain
+    stretched = torch.where(waves > original / low, plain / factor, plain)
+    share = (original / waves - low) / (high - low)
+    mixed = (1 - share) * stretched / factor + share * stretched
+    between = (waves >= original / high) & (waves <= original / low)
+    return torch.where(between, mixed, stretched)
+
+
+def _yarn(steps: Tensor, parameters: Mapping[str, Any], context: int) -> Rope:
+    """YaRN (arXiv 2309.00071, section 3.2): frequencies that turn often stay, the others are interpolated."""
+    base, original = parameters["rope_theta"], parameters["original_max_position_embeddings"]
+    factor = parameters["factor"]
+    if factor is None:
+        factor = context / original
+    pairs = len(steps)
+
+    def scale(weight: float) -> float:
+        return 1.0 if factor <= 1 else 0.1 * weight * math.log(factor) + 1.0
+
+    def pair_that_turns(times: float) -> float:
+        return 2 * pairs * math.log(original / (times * 2 * math.pi)) / (2 * math.log(base))
+
+    low = pair_that_turns(parameters.get("beta_fast") or 32)
+    high = pair_that_turns(parameters.get("beta_slow") or 1)
+    if parameters.get("truncate", True):
+        low, high = math.floor(low), math.ceil(high)
+    low, high = max(low, 0), min(high, 2 * pairs - 1)
+    if low == high:
+        high += 0.001  # a ramp without a width divides by zero
+    kept = 1 - torch.clamp((torch.arange(pairs, dtype=torch.float) - low) / (high - low), 0, 1)
+    powers = base**steps
+    frequencies = 1.0 / (factor * powers) * (1 - kept) + 1.0 / powers * kept
+    scaling = parameters.get("attention_factor")
+    if scaling is None:
+        weight, whole = parameters.get("mscale"), parameters.get("mscale_all_dim")
+        scaling = scale(weight) / scale(whole) if weight and whole else scale(1)
+    return Rope(_floats(frequencies), float(scaling))
 
 
 def _floats(values: Tensor) -> tuple[float, ...]:

@@ -56,29 +56,9 @@ class Draft:
         """A draft in which each token follows the one before."""
         return cls(tuple(tokens), tuple(range(-1, len(tokens) - 1)))
 
-    @classmethod
-    def from_paths(cls, paths: Sequence[Sequence[int]], limit: int) -> Draft:
-        """Merge continuations into a tree that shares their common prefixes.
-
-        Args:
-            paths: Continuations of the root, the most likely first.
-            limit: Most nodes to keep; earlier paths take them first.
-        """
-        tokens: list[int] = []
-        parents: list[int] = []
-        child_of: dict[tuple[int, int], int] = {}
-        for path in paths:
-            node = ROOT
-            for token in path:
-                child = child_of.get((node, token))
-                if child is None:
-                    if len(tokens) == limit:
-                        break
-                    child = child_of[node, token] = len(tokens)
-                    tokens.append(token)
-                    parents.append(node)
-                node = child
-        return cls(tuple(tokens), tuple(parents))
+    def first(self, count: int) -> Draft:
+        """The draft of the first nodes alone; for drafts that were chosen without chance."""
+        return Draft(self.tokens[:count], self.parents[:count], self.scores[:count])
 
     @cached_property
     def is_chain(self) -> bool:

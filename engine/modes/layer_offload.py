@@ -8,5 +8,8 @@ from engine.drafting.drafter import NoDrafter
 from engine.modes.mode import Mode
 
 LAYER_OFFLOAD = Mode(
-    "layer-offload", drafter=NoDrafter, schedule=lambda nodes, cost: FixedLength(0), placement="layer-offload"
+    "layer-offload",
+    drafter=lambda chances: NoDrafter(),
+    schedule=lambda nodes, cost: FixedLength(0),
+    placement="layer-offload",
 )

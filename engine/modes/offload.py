@@ -7,4 +7,9 @@ from engine.decoding.schedule import FixedLength
 from engine.drafting.drafter import NoDrafter
 from engine.modes.mode import Mode
 
-OFFLOAD = Mode("offload", drafter=NoDrafter, schedule=lambda nodes, cost: FixedLength(0), placement="offload")
+OFFLOAD = Mode(
+    "offload",
+    drafter=lambda chances: NoDrafter(),
+    schedule=lambda nodes, cost: FixedLength(0),
+    placement="offload",
+)

@@ -4,4 +4,4 @@ from engine.decoding.schedule import FixedLength
 from engine.drafting.drafter import NoDrafter
 from engine.modes.mode import Mode
 
-PLAIN = Mode("plain", drafter=NoDrafter, schedule=lambda nodes, cost: FixedLength(0))
+PLAIN = Mode("plain", drafter=lambda chances: NoDrafter(), schedule=lambda nodes, cost: FixedLength(0))

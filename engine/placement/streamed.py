@@ -229,7 +229,7 @@ class Streamed:
         self._final_norm = final_norm_of(config, parts)
         head = parts[head_slot(config).name]
         assert isinstance(head, Packed)
-        self._head = PackedLinear(head)
+        self._head = PackedLinear(head, terms=2)
         return format_notes(config, types, refused | reader.refused)
 
     def _pinned(self, index: int, check: Callable[[], None]) -> LayerWeights:

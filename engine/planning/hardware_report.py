@@ -25,6 +25,7 @@ from engine.planning.probes.graphics import Gpu, read_gpus
 from engine.planning.probes.graphics_speed import GpuSpeed, measure_gpu
 from engine.planning.probes.host_memory import HostMemory, read_host_memory
 from engine.planning.probes.host_speed import HostSpeed, measure_host
+from engine.planning.probes.other_work import OtherWork
 from engine.planning.probes.power import Power, read_power
 from engine.planning.probes.processor import Processor, read_processor
 
@@ -49,12 +50,14 @@ class Speeds:
         host: Of the processor.
         gpus: By the GPU's device name.
         disks: Bytes read per second by the folder's role; what could not be measured is not there.
+        busy: Whether other programs took much of the processors meanwhile, so that it is to be measured again.
     """
 
     measured_at: str
     host: HostSpeed
     gpus: dict[str, GpuSpeed]
     disks: dict[str, float]
+    busy: bool = False
 
 
 @dataclass(frozen=True)
@@ -161,6 +164,7 @@ def _measure(
     progress: Callable[[str, float], None],
     check: Callable[[], None],
 ) -> Speeds:
+    others = OtherWork()
     steps = 5 + len(report.gpus) + len(report.disks)
     done = 0
 
@@ -189,7 +193,8 @@ def _measure(
         if speed is not None:
             disks[disk.role] = speed
     progress("", 1.0)
-    return Speeds(datetime.now(timezone.utc).isoformat(timespec="seconds"), host, gpus, disks)
+    now = datetime.now(timezone.utc).isoformat(timespec="seconds")
+    return Speeds(now, host, gpus, disks, others.busy)
 
 
 def _kept_speeds(report: HardwareReport, cache_folder: Path) -> Speeds | None:

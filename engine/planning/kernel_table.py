@@ -2,7 +2,8 @@
 
 The file lies in the cache folder under a hash of the hardware and of the kernel library. Two things are read from it:
 which instruction set multiplies a format at a width, and which format is fastest. The stand-in for a model is one
-matrix in enough copies that no cache holds them.
+matrix in enough copies that no cache holds them. What was measured while other programs kept the machine busy is
+measured again by the next that wants it, and the best of both is kept.
 
 Instruction sets stand in for each other only where they give the same bits, so that a table that was measured on a
 busy machine costs time and changes no token. In blocks of 8 bits and fewer all do but the portable one; in bf16 those
@@ -30,6 +31,7 @@ from engine.model.linear import Linear, PackedLinear
 from engine.model.packed_loader import pack
 from engine.model.weight_format import FORMAT_NAMES, WeightFormat, weight_format
 from engine.planning.hardware import usable_cores
+from engine.planning.probes.other_work import OtherWork
 
 WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 # A format is judged by plain decoding and by a width that verification uses.
@@ -50,6 +52,7 @@ _ROWS, _COLUMNS = 2048, 2048
 _COPIES_BYTES = 96 << 20
 _FEWEST_RUNS, _MOST_RUNS, _RUNS_S = 5, 60, 0.03
 _FILE_NAME = "kernel-table.json"
+_BUSY = "measured-busy"
 
 # Seconds of one product by width and instruction set (or torch), of one format.
 Row = dict[int, dict[str, float]]
@@ -79,12 +82,17 @@ def measured_rows(
         names: Of the formats.
         check: Called often; raises to cancel.
     """
-    kept = kept_rows(cache_folder)
+    kept, doubtful = kept_rows(cache_folder), _measured_busy(cache_folder)
     wanted = tuple(names)
-    fresh = {name: _measure(name, check) for name in wanted if name not in kept}
+    fresh: dict[str, Row] = {}
+    for name in wanted:
+        if name not in kept or name in doubtful:
+            others = OtherWork()
+            fresh[name] = _best(_measure(name, check), kept.get(name))
+            doubtful = doubtful | {name} if others.busy else doubtful - {name}
     if fresh:
         with suppress(OSError):  # a cache that cannot be kept is measured again
-            _keep(cache_folder, kept | fresh)
+            _keep(cache_folder, kept | fresh, doubtful)
     return {name: (kept | fresh)[name] for name in wanted}
 
 
@@ -169,11 +177,28 @@ def hardware_key() -> str:
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:16]
 
 
-def _keep(cache_folder: Path, rows: dict[str, Row]) -> None:
+def _measured_busy(cache_folder: Path) -> frozenset[str]:
+    """The formats whose rows were measured on a busy machine."""
+    try:
+        return frozenset(json.loads((cache_folder / _FILE_NAME).read_text(encoding="utf-8"))[_BUSY])
+    except (OSError, ValueError, KeyError, TypeError):
+        return frozenset()
+
+
+def _best(fresh: Row, before: Row | None) -> Row:
+    if before is None:
+        return fresh
+    return {
+        width: {one: min(seconds, before[width].get(one, seconds)) for one, seconds in cell.items()}
+        for width, cell in fresh.items()
+    }
+
+
+def _keep(cache_folder: Path, rows: dict[str, Row], busy: Iterable[str]) -> None:
     cache_folder.mkdir(parents=True, exist_ok=True)
     path = cache_folder / _FILE_NAME
     unfinished = path.with_name(f"{path.name}.{os.getpid()}.part")
-    unfinished.write_text(json.dumps({hardware_key(): rows}), encoding="utf-8")
+    unfinished.write_text(json.dumps({hardware_key(): rows, _BUSY: sorted(busy)}), encoding="utf-8")
     unfinished.replace(path)
 
 

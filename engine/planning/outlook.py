@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from engine.drafting.match_chances import MatchChances
 from engine.hub.installed import cache_folder, find_model, models_folder, paired_draft
 from engine.messages import LoadOptions, PromptKind, RoundRecord
 from engine.modes import MODES
@@ -53,7 +54,7 @@ class Outlook:
             gpu_layers=options.gpu_layers,
         )
         self.plan: MachinePlan = plan_machine(
-            report, target, self._draft, wishes, self._profile, runnable=tuple(MODES)
+            report, target, self._draft, wishes, self.profile, runnable=tuple(MODES)
         )
 
     @property
@@ -68,8 +69,9 @@ class Outlook:
         placement: PlacementPlan,
         mode: str,
         kind: PromptKind | None,
+        chances: MatchChances | None = None,
     ) -> None:
-        """Keep what a reply has measured, for the plans to come.
+        """Keep what a reply has measured, for the plans to come; one that tells something of replies like it.
 
         Args:
             rounds: Of the reply.
@@ -77,6 +79,7 @@ class Outlook:
             placement: Where the target's layers lived.
             mode: The mode that ran.
             kind: Of its prompt, None where it is not known.
+            chances: What matches are worth to lookup, where it ran.
         """
         if not self._hardware:
             return
@@ -89,9 +92,11 @@ class Outlook:
             drafter = drafter_key(mode)
         # Another process may have written since: what it measured is kept too.
         path = self._path(weights)
-        keep_profile(path, read_profile(path).with_reply(rounds, placement, drafter, kind))
+        profile = read_profile(path).with_reply(rounds, placement, drafter, kind)
+        keep_profile(path, profile if chances is None else profile.with_matches(chances))
 
-    def _profile(self, weights: str) -> Profile:
+    def profile(self, weights: str) -> Profile:
+        """What replies of the model in a weight format have measured."""
         return read_profile(self._path(weights)) if self._hardware else Profile()
 
     def _path(self, weights: str) -> Path:

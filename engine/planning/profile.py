@@ -10,11 +10,12 @@ import json
 import os
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from engine.drafting.match_chances import CLASSES, MatchChances, Matched
 from engine.messages import PromptKind, RoundRecord
 from engine.planning.expected_tokens import KINDS, Expectation, TokenYield, fit_yield
 from engine.planning.placement_plan import PlacementPlan
@@ -56,11 +57,13 @@ class Profile:
         forwards: By placement and then by width (as text, JSON's keys): seconds of a target's forward.
         drafts: By drafter (`drafter_key`) and then by nodes: seconds of a draft.
         yields: By drafter and then by kind of prompt.
+        matches: By the shortest match of each class of `MatchChances`: how often texts went on as they did before.
     """
 
     forwards: dict[str, dict[str, float]] = field(default_factory=dict)
     drafts: dict[str, dict[str, float]] = field(default_factory=dict)
     yields: dict[str, dict[str, Yielded]] = field(default_factory=dict)
+    matches: dict[str, Matched] = field(default_factory=dict)
 
     @property
     def known(self) -> bool:
@@ -117,13 +120,22 @@ class Profile:
         placement = _placement(plan)
         merged = {**self.forwards, placement: _faded(self.forwards.get(placement, {}), forwards)}
         if drafter is None:
-            return Profile(merged, self.drafts, self.yields)
+            return replace(self, forwards=merged)
         spent = _times((len(one.tokens), one.draft_ms) for one in warm if one.tokens)
         drafts = {**self.drafts, drafter: _faded(self.drafts.get(drafter, {}), spent)}
         name = kind or "any"
         before = self.yields.get(drafter, {}).get(name, Yielded())
         own = {**self.yields.get(drafter, {}), name: _added(before, warm)}
-        return Profile(merged, drafts, {**self.yields, drafter: own})
+        yields = {**self.yields, drafter: own}
+        return replace(self, forwards=merged, drafts=drafts, yields=yields)
+
+    def chances(self) -> MatchChances:
+        """What earlier replies' matches were worth, for those to come."""
+        return MatchChances({one: self.matches.get(str(one), Matched()) for one in CLASSES})
+
+    def with_matches(self, chances: MatchChances) -> Profile:
+        """This profile with what matches are known to be worth now."""
+        return replace(self, matches={str(shortest): one for shortest, one in chances.earlier.items()})
 
 
 def drafter_key(mode: str, digest: str = "") -> str:

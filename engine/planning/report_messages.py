@@ -60,6 +60,7 @@ def machine_report(report: HardwareReport) -> MachineReport:
         formats=tuple(
             FormatReport(name, one.bytes_per_s, one.products_per_s) for name, one in formats.items()
         ),
+        measured_busy=speeds is not None and speeds.busy,
     )
 
 

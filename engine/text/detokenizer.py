@@ -47,11 +47,12 @@ class Detokenizer:
         other._window, other._shown = self._window, self._shown
         return other
 
-    def finish(self) -> str:
-        """Text still held back at the end of the reply."""
+    def finish(self, cut: bool = False) -> str:
+        """Text still held back at the end of the reply; one that is cut there ends before a torn character."""
         before, after = self._texts()
         self._window = self._shown = len(self._ids)
-        return after[len(before) :]
+        held = after[len(before) :]
+        return held.rstrip(_REPLACEMENT) if cut else held
 
     def _texts(self) -> tuple[str, str]:
         return self._decode(self._ids[self._window : self._shown]), self._decode(self._ids[self._window :])

@@ -87,7 +87,7 @@ class ReplyText:
 
     def close(self, reason: Reason | None) -> None:
         """End the reply here (None: from outside, by a cancel) and release the text that is held back."""
-        self._extend(self._detokenizer.finish())
+        self._extend(self._detokenizer.finish(cut=reason != "end"))
         if self.stop_reason is None:
             self._emit(self._held)
             self._held = ""

@@ -1,23 +1,21 @@
-"""A checkpoint's tokenizer and chat template, by transformers, behind the few calls that the engine needs."""
+"""A checkpoint's tokenizer and chat template behind the few calls that the engine needs."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import takewhile
 from pathlib import Path
-from typing import Any
 
-from transformers import AutoTokenizer
-
-from engine.errors import TokenizerInvalid, UnsupportedModel
+from engine.errors import UnsupportedModel
 from engine.gguf.files import find_gguf
 from engine.gguf.generation import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
 from engine.gguf.tokenizer import read_tokenizer
 from engine.messages import ChatMessage
 from engine.sentences import say
-
-_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json", "tokenizer_config.json")
+from engine.text.chat_template import ChatTemplate
+from engine.text.tokenizer_folder import read_folder
 
 
 class Tokenizer:
@@ -41,28 +39,32 @@ class Tokenizer:
         """
         gguf = find_gguf(folder)
         if gguf is None:
-            self._tokenizer: Any = _from_folder(folder)
+            self._backend, special, template = read_folder(folder)
         else:
             metadata = read_header(gguf).metadata
-            self._tokenizer = read_tokenizer(metadata)
+            self._backend, special, template = read_tokenizer(metadata)
             end_ids = (*end_ids, *read_gguf_end_ids(metadata))
-        self.has_chat_template = bool(self._tokenizer.chat_template)
-        own_end = self._tokenizer.eos_token_id
+        self._backend.no_truncation()
+        self._backend.no_padding()
+        self._special, self._template_source = special, template
+        self._template: ChatTemplate | None = None
+        self.has_chat_template = template is not None
+        own_end = self._backend.token_to_id(special["eos_token"]) if "eos_token" in special else None
         self.end_ids = frozenset(end_ids) | (frozenset() if own_end is None else frozenset({own_end}))
-        self.vocabulary_size = len(self._tokenizer)
+        self.vocabulary_size = self._backend.get_vocab_size()
+        # A few tokenizers close the text as well; a prompt that is to be continued must stay open, but keeps the
+        # tokens that are written in it.
+        sample = self._backend.encode("a")
+        marks = zip(sample.ids, sample.special_tokens_mask, strict=True)
+        self._start = [token for token, _ in takewhile(lambda pair: pair[1], marks)]
 
     def tokens(self) -> dict[int, str]:
         """Every token by its id, special and added ones too."""
-        vocabulary: dict[str, int] = self._tokenizer.get_vocab()
-        return {token_id: token for token, token_id in vocabulary.items()}
+        return {token_id: token for token, token_id in self._backend.get_vocab().items()}
 
     def encode(self, text: str) -> list[int]:
         """Token ids of raw text, with the special tokens the tokenizer itself adds at the start (bos, say)."""
-        ids = self._ids(text, True)
-        # A few tokenizers close the text as well; a prompt that is to be continued must stay open.
-        while ids and ids[-1] in self.end_ids and ids[-1] != self._tokenizer.bos_token_id:
-            ids.pop()
-        return ids
+        return [*self._start, *self._ids(text)]
 
     def render(self, messages: Sequence[ChatMessage], opening: str = "") -> list[int]:
         """Token ids of a conversation, ready for the assistant's turn.
@@ -78,7 +80,7 @@ class Tokenizer:
             return self.encode(plain_transcript(messages) + (f" {opening}" if opening else ""))
         turns = [{"role": message.role, "content": message.content} for message in messages]
         try:
-            text: str = self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+            text = self._chat_template().render(turns)
         except Exception as error:  # templates are programs; jinja's errors and their own raise_exception
             if turns and turns[0]["role"] == "system":
                 return self.render(_system_into_first_turn(messages), opening)
@@ -89,46 +91,23 @@ class Tokenizer:
                 ),
                 details=f"{type(error).__name__}: {error}",
             ) from error
-        return self._ids(text + opening, False)
+        return self._ids(text + opening)
 
-    def _ids(self, text: str, special: bool) -> list[int]:
-        # Not verbose: it would say on stderr that a text is longer than the context, which is settled elsewhere.
-        ids: list[int] = self._tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"]
+    def _chat_template(self) -> ChatTemplate:
+        """The template, compiled when it is wanted first: one that is none must not keep the model from loading."""
+        if self._template is None:
+            assert self._template_source is not None, "there is no template"
+            self._template = ChatTemplate(self._template_source, self._special)
+        return self._template
+
+    def _ids(self, text: str) -> list[int]:
+        ids: list[int] = self._backend.encode(text, add_special_tokens=False).ids
         return ids
 
-    def decode(self, token_ids: Sequence[int]) -> str:
-        """Text of token ids; special tokens are left out."""
-        text: str = self._tokenizer.decode(
-            list(token_ids), skip_special_tokens=True, clean_up_tokenization_spaces=False
-        )
+    def decode(self, token_ids: Sequence[int], special: bool = False) -> str:
+        """Text of token ids; special tokens are left out, unless they are wanted."""
+        text: str = self._backend.decode(list(token_ids), skip_special_tokens=not special)
         return text
-
-
-def _from_folder(folder: Path) -> Any:
-    """The tokenizer of a folder's files."""
-    if not any((folder / name).is_file() for name in _FILES[:-1]):
-        raise TokenizerInvalid(
-            say(
-                "The model folder {folder} has no tokenizer: copy tokenizer.json there, or download "
-                "the model again.",
-                folder=folder,
-            )
-        )
-    try:
-        return AutoTokenizer.from_pretrained(
-            str(folder),
-            local_files_only=True,
-            trust_remote_code=False,
-            clean_up_tokenization_spaces=False,
-        )
-    except Exception as error:  # the readers below raise whatever they like on a damaged file
-        raise TokenizerInvalid(
-            say(
-                "The tokenizer in {folder} cannot be read: download the model's tokenizer files again.",
-                folder=folder,
-            ),
-            details=f"{type(error).__name__}: {error}",
-        ) from error
 
 
 def plain_transcript(messages: Sequence[ChatMessage]) -> str:

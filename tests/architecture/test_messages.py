@@ -75,7 +75,7 @@ def test_json_of_a_reply_has_the_documented_keys() -> None:
     found = reply.as_json()
     assert set(found) == {
         "text", "prompt_ids", "token_ids", "mode", "model", "draft", "weights", "devices", "stop_reason", "plan",
-        "timings", "memory",
+        "timings", "memory", "busy",
     }  # fmt: skip
     assert set(found["plan"]) == {"reason", "predicted_per_second"}
     assert set(found["timings"]) == {

@@ -1,16 +1,17 @@
-"""Forwards of a 1.1 B Llama by weight format and width, beside llama.cpp and transformers in alternating runs.
+"""Forwards of a model in its own block types, beside llama.cpp on the same file in alternating runs.
 
-    pip install gguf llama-cpp-python==0.3.36          # optional: without it Tenon is measured alone
-    python -m tests.benchmarks.forward --work /tmp/tenon-bench [--formats bf16 q8_0 q4_k_m] [--runs 7] [--json]
+    pip install llama-cpp-python==0.3.36               # optional: without it Tenon is measured alone
+    python -m tests.benchmarks.forward --work /tmp/tenon-bench [--kinds Q4_0 Q4_K_M Q6_K Q8_0 BF16] [--runs 7] [--json]
+    python -m tests.benchmarks.forward --model FILE.gguf
 
 A row is the median time of one forward of M tokens with logits for each, behind 64 committed tokens; the ratio is
-the median of the ratios of neighbouring runs, the other's time over Tenon's: above 1 Tenon is faster. Prefill is one
-forward of 512 tokens into an empty cache with logits for the last. transformers runs in bfloat16 at M=1.
+the median of the ratios of neighbouring runs, the other's time over Tenon's: above 1 Tenon is faster. A prompt is read
+as a person's is, into an empty cache with logits for the last token: by `Target.prefill`, which begins with 16 tokens
+and doubles, and by llama.cpp in batches of 512 with flash attention. "Behind" is decoding one token behind so many.
 
 The share of bandwidth at M=1 is the median, over runs, of the bytes that a forward reads (all weights but the
-embedding) a second, over what plain reads of 1.6 GB reached right before and after it. Memory is the peak above the
-process before the load. TENON_CPU_CAP caps Tenon's instruction set. With both sides capped at AVX2 (the last line
-must not print AVX512):
+embedding) a second, over what plain reads of 1.6 GB reached right before and after it. TENON_CPU_CAP caps Tenon's
+instruction set. With both sides capped at AVX2 (the last line must not print AVX512):
 
     export CMAKE_ARGS="-DGGML_NATIVE=OFF -DGGML_AVX512=OFF -DGGML_AVX2=ON -DGGML_FMA=ON -DGGML_F16C=ON"
     pip wheel --no-cache-dir --no-deps --no-binary llama-cpp-python llama-cpp-python==0.3.36 -w /tmp/llama-avx2
@@ -18,7 +19,9 @@ must not print AVX512):
     export PYTHONPATH=/tmp/llama-avx2/site TENON_CPU_CAP=avx2 ATEN_CPU_CAPABILITY=avx2 ONEDNN_MAX_CPU_ISA=AVX2
     python -c "import llama_cpp; print(llama_cpp.llama_print_system_info())"
 
-The two variables after the cap hold torch's own operators to the same.
+The two variables after the cap hold torch's own operators to the same. With AMX, gcc 12 drops stores before llama.cpp's
+`_tile_loadconfig` and it dies of an illegal instruction; an empty `__asm__ volatile` that takes the structure's address
+and clobbers memory, right before that call in ggml-cpu/amx/mmq.cpp, keeps them.
 """
 
 from __future__ import annotations
@@ -28,7 +31,8 @@ import json
 import platform
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -38,21 +42,15 @@ from engine.decoding.target import Target
 from engine.kernels import library
 from engine.loaded_model import LoadedModel
 from engine.messages import LoadOptions
-from engine.model.config import read_config
-from engine.model.footprint import cache_bytes
-from engine.model.weight_format import weight_format
-from engine.weights.checkpoint import Checkpoint
-from tests.benchmarks.large_model import HIDDEN, VOCABULARY, write_checkpoint, write_gguf
+from tests.benchmarks.large_model import KINDS, write_gguf
 from tests.benchmarks.llama_cpp_peer import LlamaCpp
-from tests.benchmarks.memory import ReadRate, forget_peak, resident_bytes
-from tests.benchmarks.transformers_peer import Transformers
+from tests.benchmarks.memory import ReadRate
 
 COMMITTED = 64
-CONTEXT = 1024
 WIDTHS = (1, 4, 8, 16, 32, 64)
-PREFILL = 512
+PROMPTS = (512, 2000, 8000)
+BEHIND = (100, 1000, 4000, 16000)
 _PAUSE_S = 0.02
-PEERS = {"bf16": "BF16", "q8_0": "Q8_0", "q4_k_m": "Q4_0"}
 
 Row = dict[str, float]
 Timed = Callable[[], float]
@@ -72,43 +70,80 @@ def settled(timed: Timed) -> Timed:
     return run
 
 
-def alternate(ours: Timed, theirs: Timed | None, runs: int, their_name: str = "llama_cpp") -> Row:
+def alternate(ours: Timed, theirs: Timed | None, runs: int) -> Row:
     """Median milliseconds of two forwards that take turns, and the median of their neighbours' ratios."""
     pairs = [(ours(), theirs() if theirs else 0.0) for _ in range(runs + 1)][1:]
     row = {"tenon_ms": 1e3 * statistics.median(our for our, _ in pairs)}
     if theirs:
-        row[f"{their_name}_ms"] = 1e3 * statistics.median(their for _, their in pairs)
+        row["llama_cpp_ms"] = 1e3 * statistics.median(their for _, their in pairs)
         row["ratio"] = statistics.median(their / our for our, their in pairs)
     return row
 
 
-def measure(target: Target, peer: LlamaCpp | None, widths: Sequence[int], runs: int) -> dict[str, Row]:
-    """Prefill, then each width behind the committed tokens."""
+class Peer:
+    """llama.cpp in a thread of its own, whose tiles nobody else touches."""
+
+    def __init__(self, path: Path, threads: int, context: int) -> None:
+        self._thread = ThreadPoolExecutor(1)
+        self._model = self._thread.submit(LlamaCpp, path, threads, context).result()
+
+    def seconds(self, tokens: int, committed: int, all_logits: bool = True) -> float:
+        """See `LlamaCpp.seconds`."""
+        return self._thread.submit(self._model.seconds, tokens, committed, all_logits).result()
+
+    def close(self) -> None:
+        """Free the model."""
+        self._thread.submit(self._model.close).result()
+        self._thread.shutdown()
+
+
+def prompt_of(tokens: int) -> list[int]:
+    """The tokens that both engines read."""
+    return [3 + row % 1000 for row in range(tokens)]
+
+
+def read(target: Target, tokens: int) -> float:
+    """Seconds that a prompt takes from an empty cache."""
+    target.reuse([2], (), 1)
+    begun = time.perf_counter()
+    target.prefill(prompt_of(tokens), lambda: None, lambda done, total: None)
+    return time.perf_counter() - begun
+
+
+def measure(target: Target, peer: Peer | None, options: argparse.Namespace) -> dict[str, Row]:
+    """Prompts, then each width behind few committed tokens, then one token behind many."""
 
     def theirs(tokens: int, committed: int, all_logits: bool = True) -> Timed | None:
         return None if peer is None else lambda: peer.seconds(tokens, committed, all_logits)
 
-    rows = {
-        f"prefill {PREFILL}": alternate(
-            lambda: target.seconds_of_forward(PREFILL, all_logits=False), theirs(PREFILL, 0, False), runs
-        )
-    }
-    commit(target)
+    def forward(width: int) -> Timed:
+        return lambda: target.seconds_of_forward(width)
+
+    rows: dict[str, Row] = {}
+    for tokens in options.prompts:
+        runs = max(1, options.runs * 512 // tokens)
+
+        def ours(tokens: int = tokens) -> float:
+            return read(target, tokens)
+
+        rows[f"prompt {tokens}"] = alternate(ours, theirs(tokens, 0, False), runs)
+    read(target, COMMITTED)
     if peer is not None:
         peer.seconds(COMMITTED, 0)
-    for width in widths:
-
-        def ours(width: int = width) -> float:
-            return target.seconds_of_forward(width)
-
+    for width in options.widths:
         their = theirs(width, COMMITTED)
-        rows[f"M={width}"] = alternate(settled(ours), settled(their) if their else None, runs)
+        rows[f"M={width}"] = alternate(
+            settled(forward(width)), settled(their) if their else None, options.runs
+        )
+    for tokens in options.behind:
+        read(target, tokens)
+        if peer is not None:
+            peer.seconds(tokens, 0, False)
+        their = theirs(1, tokens)
+        rows[f"behind {tokens}"] = alternate(
+            settled(forward(1)), settled(their) if their else None, options.runs
+        )
     return rows
-
-
-def commit(target: Target) -> None:
-    """Fill the cache with the tokens that every width stands behind."""
-    target.prefill(list(range(3, 3 + COMMITTED)), lambda: None, lambda done, total: None)
 
 
 def share_of_bandwidth(target: Target, read_bytes: int, reads: ReadRate, runs: int) -> dict[str, float]:
@@ -125,56 +160,33 @@ def share_of_bandwidth(target: Target, read_bytes: int, reads: ReadRate, runs: i
     }
 
 
-def load(folder: Path, weights: str, threads: int) -> LoadedModel:
-    """A model as the engine loads it."""
-    options = LoadOptions(model=str(folder), weights=weights, threads=threads, context=CONTEXT)
-    return LoadedModel(options, lambda done, total: None, lambda: None)
-
-
-def compare(weights: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]:
-    """Everything about one format."""
-    config = read_config(Checkpoint(folder))
-    forget_peak()
-    idle = resident_bytes("VmRSS")
-    model = load(folder, weights, options.threads)
-    model.target.seconds_of_forward(PREFILL, all_logits=False)
-    peak = resident_bytes("VmHWM") - idle
-    peer = None
-    if not options.alone:
-        peer = LlamaCpp(write_gguf(options.work, PEERS[weights]), options.threads, CONTEXT)
-    rows = measure(model.target, peer, options.widths, options.runs)
+def compare(path: Path, options: argparse.Namespace) -> dict[str, Any]:
+    """Everything about one file."""
+    context = max(1024, *options.prompts, *options.behind) + 128
+    load_options = LoadOptions(model=str(path), weights="auto", threads=options.threads, context=context)
+    model = LoadedModel(load_options, lambda done, total: None, lambda: None)
+    peer = None if options.alone else Peer(path, options.threads, context)
+    rows = measure(model.target, peer, options)
     if peer is not None:
         peer.close()
-    if weights == "bf16" and not options.alone:
-        other = Transformers(folder, COMMITTED)
-        rows["M=1, transformers"] = alternate(
-            settled(lambda: model.target.seconds_of_forward(1)),
-            settled(other.seconds_of_one),
-            options.runs,
-            "transformers",
-        )
-    read_bytes = (
-        model.report.weight_bytes - 2 * VOCABULARY * HIDDEN
-    )  # the embedding is looked up in, not read
+    source = model.placement
+    read_bytes = sum(source.layer(index).size_bytes for index in range(model.target.config.layers))
+    read_bytes += source.head.size_bytes
     return {
         "rows": rows,
         **share_of_bandwidth(model.target, read_bytes, ReadRate(options.threads), options.runs),
         "load_ms": model.report.load_ms,
-        "peak_bytes": peak,
-        "weights_and_cache_bytes": model.report.weight_bytes
-        + cache_bytes(config, CONTEXT, weight_format(weights)),
     }
 
 
-def report(weights: str, found: dict[str, Any]) -> None:
-    """Print a format's figures."""
+def report(name: str, found: dict[str, Any]) -> None:
+    """Print a file's figures."""
     print(
-        f"{weights}: {found['share']:.0%} of {found['bandwidth_bytes_per_s'] / 1e9:.1f} GB/s at M=1 (best read "
-        f"{found['best_bandwidth_bytes_per_s'] / 1e9:.1f}), loaded in {found['load_ms']:.0f} ms, peak "
-        f"{found['peak_bytes'] / 1e6:.0f} MB for {found['weights_and_cache_bytes'] / 1e6:.0f} MB of weights and cache"
+        f"{name}: {found['share']:.0%} of {found['bandwidth_bytes_per_s'] / 1e9:.1f} GB/s at M=1 (best read "
+        f"{found['best_bandwidth_bytes_per_s'] / 1e9:.1f}), loaded in {found['load_ms']:.0f} ms"
     )
-    for name, row in found["rows"].items():
-        print(f"  {name:18}" + "  ".join(f"{key} {value:8.2f}" for key, value in row.items()), flush=True)
+    for row_name, row in found["rows"].items():
+        print(f"  {row_name:18}" + "  ".join(f"{key} {value:8.2f}" for key, value in row.items()), flush=True)
 
 
 def main() -> None:
@@ -182,20 +194,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--work", type=Path, required=True, help="a folder for the models, about 8 GB")
-    parser.add_argument("--formats", nargs="+", default=list(PEERS), choices=list(PEERS))
-    parser.add_argument("--widths", nargs="+", type=int, default=list(WIDTHS))
+    parser.add_argument("--work", type=Path, help="a folder for files of the 1.1 B shape, about 6 GB")
+    parser.add_argument("--model", type=Path, help="a GGUF file in their place")
+    parser.add_argument("--kinds", nargs="+", default=list(KINDS), choices=list(KINDS))
+    parser.add_argument("--widths", nargs="*", type=int, default=list(WIDTHS))
+    parser.add_argument("--prompts", nargs="*", type=int, default=list(PROMPTS))
+    parser.add_argument("--behind", nargs="*", type=int, default=list(BEHIND))
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--alone", action="store_true", help="without llama.cpp and transformers")
+    parser.add_argument("--alone", action="store_true", help="without llama.cpp")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    folder = write_checkpoint(options.work / "model")
+    if options.model is None and options.work is None:
+        parser.error("give --work or --model")
+    files = [options.model] if options.model else [write_gguf(options.work, kind) for kind in options.kinds]
     results = {}
-    for weights in options.formats:
-        results[weights] = compare(weights, folder, options)
+    for path in files:
+        results[path.name] = compare(path, options)
         if not options.json:
-            report(weights, results[weights])
+            report(path.name, results[path.name])
     if options.json:
         machine = {
             "processor": platform.processor(),

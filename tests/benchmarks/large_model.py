@@ -1,92 +1,61 @@
-"""The 1.1 B Llama shape that forwards are measured on: random weights, as a checkpoint and as GGUF files."""
+"""The 1.1 B Llama shape that forwards are measured on: random blocks, as GGUF files of every usual mix."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
-import torch
-from safetensors.torch import save_file
+import gguf
 from torch import Tensor
 
-from tests.support.checkpoints import train_tokenizer
+from engine.kernels import blocks
+from tests.support.matrices import raw_matrix
 
 LAYERS, HIDDEN, WIDE, HEADS, KV_HEADS, VOCABULARY = 22, 2048, 5632, 32, 4, 32000
 HEAD_DIM = HIDDEN // HEADS
-CONTEXT = 2048
+CONTEXT = 32768
 
-CONFIG = {
-    "architectures": ["LlamaForCausalLM"],
-    "model_type": "llama",
-    "hidden_size": HIDDEN,
-    "intermediate_size": WIDE,
-    "num_hidden_layers": LAYERS,
-    "num_attention_heads": HEADS,
-    "num_key_value_heads": KV_HEADS,
-    "vocab_size": VOCABULARY,
-    "max_position_embeddings": CONTEXT,
-    "rms_norm_eps": 1e-5,
-    "rope_theta": 10000.0,
-    "tie_word_embeddings": False,
-    "hidden_act": "silu",
-    "bos_token_id": 1,
-    "eos_token_id": 2,
-    "torch_dtype": "bfloat16",
-}
-
-#: Of a layer: name in the checkpoint, name in GGUF, shape.
-LAYER_TENSORS = (
-    ("input_layernorm", "attn_norm", (HIDDEN,)),
-    ("self_attn.q_proj", "attn_q", (HIDDEN, HIDDEN)),
-    ("self_attn.k_proj", "attn_k", (KV_HEADS * HEAD_DIM, HIDDEN)),
-    ("self_attn.v_proj", "attn_v", (KV_HEADS * HEAD_DIM, HIDDEN)),
-    ("self_attn.o_proj", "attn_output", (HIDDEN, HIDDEN)),
-    ("post_attention_layernorm", "ffn_norm", (HIDDEN,)),
-    ("mlp.gate_proj", "ffn_gate", (WIDE, HIDDEN)),
-    ("mlp.up_proj", "ffn_up", (WIDE, HIDDEN)),
-    ("mlp.down_proj", "ffn_down", (HIDDEN, WIDE)),
+#: Of a layer: name in GGUF, shape.
+MATRICES = (
+    ("attn_q", (HIDDEN, HIDDEN)),
+    ("attn_k", (KV_HEADS * HEAD_DIM, HIDDEN)),
+    ("attn_v", (KV_HEADS * HEAD_DIM, HIDDEN)),
+    ("attn_output", (HIDDEN, HIDDEN)),
+    ("ffn_gate", (WIDE, HIDDEN)),
+    ("ffn_up", (WIDE, HIDDEN)),
+    ("ffn_down", (HIDDEN, WIDE)),
 )
+KINDS = ("Q4_0", "Q4_K_M", "Q6_K", "Q8_0", "BF16")
 
 
-def tensors() -> Iterator[tuple[str, str, Tensor]]:
-    """Name in the checkpoint, name in GGUF, and the same random values each time."""
-    generator = torch.Generator().manual_seed(0)
-
-    def random(shape: tuple[int, ...]) -> Tensor:
-        if len(shape) == 1:
-            return torch.ones(shape, dtype=torch.bfloat16)
-        return (torch.randn(shape, generator=generator) * shape[1] ** -0.5).to(torch.bfloat16)
-
-    yield "model.embed_tokens.weight", "token_embd.weight", random((VOCABULARY, HIDDEN))
-    for layer in range(LAYERS):
-        for ours, theirs, shape in LAYER_TENSORS:
-            yield f"model.layers.{layer}.{ours}.weight", f"blk.{layer}.{theirs}.weight", random(shape)
-    yield "model.norm.weight", "output_norm.weight", random((HIDDEN,))
-    yield "lm_head.weight", "output.weight", random((VOCABULARY, HIDDEN))
+def type_of(kind: str, name: str, layer: int = 0) -> str:
+    """The block type of a tensor in a file of this kind; a Q4_K_M has some in Q6_K, as llama.cpp mixes them."""
+    if kind != "Q4_K_M":
+        return kind
+    more = layer < LAYERS // 8 or layer >= 7 * LAYERS // 8 or (layer - LAYERS // 8) % 3 == 2
+    return "Q6_K" if name == "output" or (name in ("attn_v", "ffn_down") and more) else "Q4_K"
 
 
-def write_checkpoint(folder: Path) -> Path:
-    """The model as Hugging Face has it, in bfloat16; written once."""
-    if not (folder / "model.safetensors").is_file():
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "config.json").write_text(json.dumps(CONFIG))
-        train_tokenizer().save_pretrained(folder)
-        save_file({name: tensor for name, _, tensor in tensors()}, folder / "model.safetensors")
-    return folder
+def matrices(kind: str, layers: int) -> Iterator[tuple[str, str, tuple[int, int], Tensor]]:
+    """Name, type, shape and blocks of every matrix; about as large as in a trained model."""
+    table = (VOCABULARY, HIDDEN)
+    wanted = [("token_embd", table, 0), ("output", table, 0)]
+    wanted += [(f"blk.{layer}.{name}", shape, layer) for layer in range(layers) for name, shape in MATRICES]
+    for seed, (name, shape, layer) in enumerate(wanted):
+        type_name = type_of(kind, name.rpartition(".")[2], layer)
+        scale = shape[1] ** -0.5 if type_name == "BF16" else 5e-4
+        yield f"{name}.weight", type_name, shape, raw_matrix(type_name, *shape, seed, scale)
 
 
-def write_gguf(folder: Path, kind: str) -> Path:
-    """The same model for llama.cpp, as BF16, Q8_0 or Q4_0; written once. Needs the package gguf."""
-    import gguf
-
-    path = folder / f"{kind}.gguf"
+def write_gguf(folder: Path, kind: str, layers: int = LAYERS) -> Path:
+    """The model in a kind of `KINDS`; written once."""
+    path = folder / f"shape-{layers}-layers.{kind}.gguf"
     if path.is_file():
         return path
     folder.mkdir(parents=True, exist_ok=True)
-    wanted = gguf.GGMLQuantizationType[kind]
-    writer = gguf.GGUFWriter(str(path), "llama", use_temp_file=True)
-    writer.add_block_count(LAYERS)
+    unfinished = path.with_suffix(".part")
+    writer = gguf.GGUFWriter(str(unfinished), "llama", use_temp_file=True)
+    writer.add_block_count(layers)
     writer.add_context_length(CONTEXT)
     writer.add_embedding_length(HIDDEN)
     writer.add_feed_forward_length(WIDE)
@@ -96,15 +65,31 @@ def write_gguf(folder: Path, kind: str) -> Path:
     writer.add_rope_dimension_count(HEAD_DIM)
     writer.add_rope_freq_base(10000.0)
     writer.add_vocab_size(VOCABULARY)
-    writer.add_tokenizer_model("no_vocab")
-    for _, name, tensor in tensors():
-        values = tensor.float().numpy()
-        if values.ndim == 1:
-            writer.add_tensor(name, values)
-        else:
-            writer.add_tensor(name, gguf.quants.quantize(values, wanted), raw_dtype=wanted)
+    _add_tokenizer(writer)
+    for name, type_name, (rows, _), raw in matrices(kind, layers):
+        form = gguf.GGMLQuantizationType(blocks.NAMES[type_name])
+        writer.add_tensor(name, raw.view(rows, -1).numpy(), raw_dtype=form)
+    ones = Tensor(HIDDEN).fill_(1.0).numpy()
+    for layer in range(layers):
+        writer.add_tensor(f"blk.{layer}.attn_norm.weight", ones)
+        writer.add_tensor(f"blk.{layer}.ffn_norm.weight", ones)
+    writer.add_tensor("output_norm.weight", ones)
     writer.write_header_to_file()
     writer.write_kv_data_to_file()
     writer.write_tensors_to_file()
     writer.close()
-    return path
+    return unfinished.rename(path)
+
+
+def _add_tokenizer(writer: gguf.GGUFWriter) -> None:
+    """A sentencepiece vocabulary that both engines take: three special tokens, bytes, and made-up words."""
+    tokens = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256))]
+    kinds = [2, 3, 3, *[6] * 256]
+    words = [f"w{number}" for number in range(VOCABULARY - len(tokens))]
+    writer.add_tokenizer_model("llama")
+    writer.add_token_list(tokens + words)
+    writer.add_token_scores([0.0] * len(tokens) + [-float(number) for number in range(len(words))])
+    writer.add_token_types(kinds + [1] * len(words))
+    writer.add_bos_token_id(1)
+    writer.add_eos_token_id(2)
+    writer.add_unk_token_id(0)

@@ -1,14 +1,23 @@
-"""llama.cpp behind one call: a forward of M tokens with logits for each, as a verification needs them."""
+"""llama.cpp behind a few calls: forwards of M tokens with logits for each, and prompts."""
 
 from __future__ import annotations
 
+import ctypes
 import time
 from pathlib import Path
 from typing import Any
 
+import torch
+from torch import Tensor
+
+_BATCH = 512
+
 
 class LlamaCpp:
-    """A model in llama.cpp, by the package llama-cpp-python.
+    """A model in llama.cpp, by the package llama-cpp-python; flash attention is on.
+
+    It configures a thread's tiles once and for all, so it is to be made and asked in a thread or a process where nobody
+    else takes them away.
 
     Args:
         path: A GGUF file.
@@ -29,32 +38,46 @@ class LlamaCpp:
         )
         options = llama_cpp.llama_context_default_params()
         options.n_ctx = context
-        options.n_batch = options.n_ubatch = 512
+        options.n_batch = options.n_ubatch = _BATCH
         options.n_threads = options.n_threads_batch = threads
+        options.flash_attn_type = llama_cpp.LLAMA_FLASH_ATTN_TYPE_ENABLED
         self._context = llama_cpp.llama_init_from_model(self._model, options)
-        self._batch = llama_cpp.llama_batch_init(512, 0, 1)
+        self._batch = llama_cpp.llama_batch_init(_BATCH, 0, 1)
         if not self._model or not self._context:
             raise RuntimeError(f"llama.cpp cannot load {path}")
+        self.vocabulary = int(llama_cpp.llama_vocab_n_tokens(llama_cpp.llama_model_get_vocab(self._model)))
 
-    def seconds(self, tokens: int, committed: int, all_logits: bool = True) -> float:
-        """Time of a forward of ``tokens`` behind ``committed`` ones, which it is to have read before."""
+    def decode(self, tokens: list[int], committed: int, all_logits: bool) -> float:
+        """Seconds of forwards, of at most 512 each, over tokens behind ``committed`` ones; what else was there goes."""
         memory = self._api.llama_get_memory(self._context)
         self._api.llama_memory_seq_rm(memory, 0, committed, -1)
-        batch = self._batch
-        batch.n_tokens = tokens
-        for row in range(tokens):
-            batch.token[row] = 3 + row
-            batch.pos[row] = committed + row
-            batch.n_seq_id[row] = 1
-            batch.seq_id[row][0] = 0
-            batch.logits[row] = all_logits or row == tokens - 1
         begun = time.perf_counter()
-        failed = self._api.llama_decode(self._context, batch)
+        for first in range(0, len(tokens), _BATCH):
+            part, batch = tokens[first : first + _BATCH], self._batch
+            batch.n_tokens = len(part)
+            for row, token in enumerate(part):
+                batch.token[row] = token
+                batch.pos[row] = committed + first + row
+                batch.n_seq_id[row] = 1
+                batch.seq_id[row][0] = 0
+                batch.logits[row] = all_logits or first + row == len(tokens) - 1
+            if failed := self._api.llama_decode(self._context, batch):
+                raise RuntimeError(f"llama_decode failed with {failed}")
         self._api.llama_synchronize(self._context)
-        taken = time.perf_counter() - begun
-        if failed:
-            raise RuntimeError(f"llama_decode failed with {failed}")
-        return taken
+        return time.perf_counter() - begun
+
+    def seconds(self, tokens: int, committed: int, all_logits: bool = True) -> float:
+        """Time of forwards over ``tokens`` behind ``committed`` ones, which it is to have read before."""
+        return self.decode([3 + row % 1000 for row in range(tokens)], committed, all_logits)
+
+    def logits(self, tokens: list[int]) -> Tensor:
+        """(n, V) float32 for a text of at most 512 tokens."""
+        self.decode(tokens, 0, True)
+        pointer = self._api.llama_get_logits(self._context)
+        flat = (ctypes.c_float * (len(tokens) * self.vocabulary)).from_address(
+            ctypes.addressof(pointer.contents)
+        )
+        return torch.frombuffer(flat, dtype=torch.float32).view(len(tokens), -1).clone()
 
     def close(self) -> None:
         """Free the model."""

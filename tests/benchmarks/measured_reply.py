@@ -5,10 +5,12 @@ from __future__ import annotations
 import multiprocessing
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from types import TracebackType
 from typing import Any
+
+import psutil
 
 from engine.messages import ChatMessage, Failed, Finished, Generate, LoadOptions, SamplingOptions
 from engine.process import serve
@@ -26,6 +28,9 @@ class MeasuredReply:
         tau: Tokens emitted per target forward of decoding, None where it was not counted.
         acceptance_rate: As `Timings` has it, None where nothing was drafted.
         peak_bytes: Largest resident set of the process so far.
+        prompt_ids: What was asked, where the process tells.
+        busy: Whether other programs took much of the processors meanwhile.
+        cpu_s: Time of all cores together that the whole reply took, where it was counted.
     """
 
     token_ids: tuple[int, ...]
@@ -35,6 +40,9 @@ class MeasuredReply:
     tau: float | None
     acceptance_rate: float | None
     peak_bytes: int
+    prompt_ids: tuple[int, ...] = ()
+    busy: bool = False
+    cpu_s: float = 0.0
 
     @property
     def tokens_per_s(self) -> float:
@@ -87,13 +95,18 @@ class TenonChild(Child):
 
     def reply(self, prompt: str, max_tokens: int) -> MeasuredReply:
         """Answer a prompt, greedily; the first one loads the model."""
+        return self.sampled(prompt, max_tokens, self._options.mode)
+
+    def sampled(self, prompt: str, max_tokens: int, mode: str, temperature: float = 0.0) -> MeasuredReply:
+        """Answer a prompt in a mode that needs no other load, with a seed that is always the same."""
+        before_s = self._cpu_s()
         self.connection.send(
             Generate(
                 request_id="benchmark",
-                options=self._options,
+                options=replace(self._options, mode=mode),
                 messages=(ChatMessage("user", prompt),),
                 max_tokens=max_tokens,
-                sampling=SamplingOptions(temperature=0.0),
+                sampling=SamplingOptions(temperature=temperature, seed=7),
             )
         )
         while True:
@@ -111,7 +124,14 @@ class TenonChild(Child):
             tau=timings.mean_acceptance_length,
             acceptance_rate=timings.acceptance_rate,
             peak_bytes=event.reply.memory.resident_peak_bytes,
+            prompt_ids=event.reply.prompt_ids,
+            busy=event.reply.busy,
+            cpu_s=self._cpu_s() - before_s,
         )
+
+    def _cpu_s(self) -> float:
+        times = psutil.Process(self._process.pid).cpu_times()
+        return float(times.user + times.system)
 
 
 class PeerChild(Child):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine import reply
 from engine.benchmark import (
     Benchmark,
     BenchmarkEvent,
@@ -32,6 +33,7 @@ from engine.messages import (
     Reply,
     Timings,
 )
+from engine.planning.probes import other_work
 from engine.planning.profile import read_profile
 from tests.support.machines import CONFIGS, write_outline
 
@@ -85,6 +87,24 @@ def test_each_mode_gets_a_row_and_the_profile_its_figures(engine: Running, llama
     profile = read_profile(kept)
     assert profile.known
     assert set(profile.yields["lookup"]) == {"any", "chat", "code"}
+
+
+def test_what_was_measured_on_a_busy_machine_is_marked_and_not_kept(
+    engine: Running, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(other_work, "share_of_others", lambda begin, end: 0.3)
+    (row,) = finished(run(engine, LoadOptions(model=str(llama_folder)), "plain")).rows
+    assert row.busy
+    assert not (cache_folder() / "profiles").exists()
+
+
+def test_a_reply_that_goes_round_in_a_circle_is_not_kept(
+    engine: Running, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reply, "loop_start", lambda tokens: 0)
+    (row,) = finished(run(engine, LoadOptions(model=str(llama_folder)), "lookup")).rows
+    assert not row.busy
+    assert not (cache_folder() / "profiles").exists()
 
 
 def test_a_mode_that_cannot_run_is_a_row_with_a_sentence(engine: Running, llama_folder: Path) -> None:

@@ -119,7 +119,7 @@ class MeasurePanel(QFrame):
         self._result_words.setText(sentence)
         self._result.setVisible(bool(title) and not measuring.running)
         self._promise.setVisible(not measuring.running)
-        self._promise.setText(promise_words(report))
+        self._promise.setText(promise_words(report, rows))
         self._progress.setVisible(measuring.running)
         self._done.setText(progress_words(measuring))
         left_s = None if measuring.stopping else measuring.left_s

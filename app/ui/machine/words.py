@@ -128,6 +128,8 @@ def measured_words(report: MachineReport, now: datetime) -> str:
     moment = datetime.fromisoformat(report.measured_at).astimezone(now.tzinfo)
     locale = QLocale()
     time = locale.toString(QTime(moment.hour, moment.minute), QLocale.FormatType.ShortFormat)
+    if report.measured_busy:
+        return tr("Measured while other programs kept it busy")
     if moment.date() == now.date():
         return tr("Measured today at {time}", time=time)
     date = locale.toString(QDate(moment.year, moment.month, moment.day), tr("d MMM yyyy"))
@@ -196,8 +198,10 @@ def progress_words(measuring: Measuring) -> str:
     return tr("{done} of %n mode(s) done", modes, done=done)
 
 
-def promise_words(report: MachineReport | None) -> str:
+def promise_words(report: MachineReport | None, rows: tuple[MeasuredMode, ...] = ()) -> str:
     """What is said above the button that measures every mode."""
+    if any(row.busy for row in rows):
+        return tr("Other programs kept the machine busy meanwhile: it is measured again when it rests.")
     if report is not None and report.on_mains is False:
         return tr("On battery most computers are slower: plug it in to measure.")
     if report is None or not report.measured_at:

@@ -164,6 +164,8 @@ static void tiled_panel(const struct job *job, int64_t panel, int64_t token, int
         spread_chunk(type, from, groups, &w);
         from += size;
         tiled_chunk(job, &w, group, groups, token, tokens, values, from, size);
+        if (job->rest)
+            tiled_chunk(job->rest, &w, group, groups, token, tokens, values, from, 0);
     }
     restore_configuration(found);
     for (int64_t t = 0; t < tokens; t++)

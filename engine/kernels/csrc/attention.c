@@ -4,7 +4,7 @@
 #include "tenon.h"
 
 enum {
-    ITEM_ROWS = 128,            /* queries of an item: its keys are brought into the products' form once for all */
+    ITEM_ROWS = 256,            /* queries of an item: its keys are brought into the products' form once for all */
     SCALE_CHANNELS = 32,        /* of an 8-bit row that share a scale */
 };
 

@@ -37,38 +37,45 @@ static void end_item(void)
 }
 
 /* Tiles 0 to 3: sums; 4: rows; 5 and 6: words of a panel. */
-#define ZERO(p) if (panels > p) _tile_zero(p)
-#define ADD(p, words_tile) \
-    if (panels > p) { \
-        _tile_loadd(words_tile, words + p * panel_words + step * LANES, TILE_BYTES); \
-        _tile_dpbf16ps(p, 4, words_tile); \
-    }
-#define STORE(p) if (panels > p) _tile_stored(p, out + p * LANES, out_stride * (int64_t)sizeof *out)
+#define ADD(sum, tile) \
+    _tile_loadd(tile, words + sum * panel_words + step * LANES, TILE_BYTES); \
+    _tile_dpbf16ps(sum, 4, tile)
+#define STORE(sum) _tile_stored(sum, out + sum * out_panel, out_row * (int64_t)sizeof *out)
 
 INLINE void multiply_panels(const uint16_t *x, int64_t x_stride, const uint32_t *words, int64_t panel_words,
-                            int64_t steps, float *out, int64_t out_stride, const int panels)
+                            int64_t steps, float *out, int64_t out_row, int64_t out_panel, const int four)
 {
-    ZERO(0); ZERO(1); ZERO(2); ZERO(3);
+    _tile_zero(0);
+    _tile_zero(1);
+    _tile_zero(2);
+    _tile_zero(3);
     for (int64_t step = 0; step < steps; step += TILE_STEPS) {
         _tile_loadd(4, x + step * STEP, x_stride * (int64_t)sizeof *x);
-        ADD(0, 5)
-        ADD(1, 6)
-        ADD(2, 5)
-        ADD(3, 6)
+        ADD(0, 5);
+        ADD(1, 6);
+        if (four) {
+            ADD(2, 5);
+            ADD(3, 6);
+        }
     }
-    STORE(0); STORE(1); STORE(2); STORE(3);
+    STORE(0);
+    STORE(1);
+    if (four) {
+        STORE(2);
+        STORE(3);
+    }
 }
 
-/* out (16, panels * LANES) = x (16, steps * STEP) by panels of `panel_steps` steps, of which `steps` are taken. */
+/* All of the 16 rows, by an even number of panels. */
 static void multiply(const uint16_t *x, int64_t x_stride, int rows, const uint32_t *words, int64_t panel_steps,
-                     int64_t steps, int64_t panels, float *out, int64_t out_stride)
+                     int64_t steps, int64_t panels, float *out, int64_t out_row, int64_t out_panel)
 {
     const int64_t panel_words = panel_steps * LANES;
     (void)rows;
-    for (; panels >= 4; panels -= 4, words += 4 * panel_words, out += 4 * LANES)
-        multiply_panels(x, x_stride, words, panel_words, steps, out, out_stride, 4);
-    for (; panels > 0; panels -= 2, words += 2 * panel_words, out += 2 * LANES)     /* always an even number */
-        multiply_panels(x, x_stride, words, panel_words, steps, out, out_stride, 2);
+    for (; panels >= 4; panels -= 4, words += 4 * panel_words, out += 4 * out_panel)
+        multiply_panels(x, x_stride, words, panel_words, steps, out, out_row, out_panel, 1);
+    if (panels)
+        multiply_panels(x, x_stride, words, panel_words, steps, out, out_row, out_panel, 0);
 }
 
 #include "attention_template.h"

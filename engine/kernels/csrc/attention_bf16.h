@@ -8,7 +8,13 @@
 #include "vectors.h"
 
 typedef uint16_t operand;
-enum { STEP = 2, CHUNK_WORDS = CHUNK / STEP * LANES };     /* of a panel of values */
+enum {
+    STEP = 2,
+    TILE_ROWS = 16,
+    WEIGHTS_ROW = CHUNK,
+    SCORES_PANEL = TILE_ROWS * LANES,
+    CHUNK_WORDS = CHUNK / STEP * LANES,     /* of a panel of values */
+};
 
 INLINE void put_keys(uint32_t *panel, int64_t pair, uvec words)
 {
@@ -43,31 +49,44 @@ INLINE __m512 power_of_two(__m512 x)
     return _mm512_scalef_ps(p, x);
 }
 
-static struct softmax weigh(float *scores, int first, int end, int padded, float soft_cap, uint16_t *weights)
+enum { ROWS_AT_ONCE = 4 };
+
+/* For ROWS_AT_ONCE rows; each row's scores stand SCORES_PANEL apart from one LANES keys to the next. */
+INLINE void weigh_rows(const float *scores, int padded, uint16_t *weights, struct softmax *found)
 {
-    const float log2_of_e = 1.44269504f;
-    for (int k = 0; k < first; k++)
-        scores[k] = -INFINITY;
-    for (int k = end; k < padded; k++)
-        scores[k] = -INFINITY;
-    if (soft_cap > 0.0f)
-        for (int k = first; k < end; k++)
-            scores[k] = soft_cap * hyperbolic_tangent(scores[k] / soft_cap);
-    /* The second operand is taken where the first is a NaN. */
-    __m512 highest = _mm512_set1_ps(-FLT_MAX), other = highest;
-    for (int k = 0; k < padded; k += 2 * LANES) {
-        highest = _mm512_max_ps(_mm512_loadu_ps(scores + k), highest);
-        other = _mm512_max_ps(_mm512_loadu_ps(scores + k + LANES), other);
+    const __m512 factor = _mm512_set1_ps(1.44269504f);      /* log2 e */
+    __m512 highest[ROWS_AT_ONCE], offset[ROWS_AT_ONCE], sum[ROWS_AT_ONCE];
+    UNROLL
+    for (int r = 0; r < ROWS_AT_ONCE; r++)
+        highest[r] = _mm512_set1_ps(-FLT_MAX);
+    const float *panel = scores;
+    for (int k = 0; k < padded; k += LANES, panel += SCORES_PANEL)
+        UNROLL
+        for (int r = 0; r < ROWS_AT_ONCE; r++)      /* the second operand is taken where the first is a NaN */
+            highest[r] = _mm512_max_ps(_mm512_loadu_ps(panel + r * LANES), highest[r]);
+    UNROLL
+    for (int r = 0; r < ROWS_AT_ONCE; r++) {
+        found[r].largest = _mm512_reduce_max_ps(highest[r]);
+        offset[r] = _mm512_set1_ps(-found[r].largest * 1.44269504f);
+        sum[r] = _mm512_setzero_ps();
     }
-    const float largest = _mm512_reduce_max_ps(_mm512_max_ps(highest, other));
-    const __m512 factor = _mm512_set1_ps(log2_of_e), offset = _mm512_set1_ps(-largest * log2_of_e);
-    __m512 sum = _mm512_setzero_ps(), other_sum = sum;
-    for (int k = 0; k < padded; k += 2 * LANES) {
-        const __m512 low = power_of_two(_mm512_fmadd_ps(_mm512_loadu_ps(scores + k), factor, offset));
-        const __m512 high = power_of_two(_mm512_fmadd_ps(_mm512_loadu_ps(scores + k + LANES), factor, offset));
-        sum = _mm512_add_ps(sum, low);
-        other_sum = _mm512_add_ps(other_sum, high);
-        _mm512_storeu_si512(weights + k, (__m512i)_mm512_cvtne2ps_pbh(high, low));
-    }
-    return (struct softmax){largest, total((fvec)_mm512_add_ps(sum, other_sum))};
+    panel = scores;
+    for (int k = 0; k < padded; k += 2 * LANES, panel += 2 * SCORES_PANEL)
+        UNROLL
+        for (int r = 0; r < ROWS_AT_ONCE; r++) {
+            const __m512 a = _mm512_loadu_ps(panel + r * LANES), b = _mm512_loadu_ps(panel + SCORES_PANEL + r * LANES);
+            const __m512 low = power_of_two(_mm512_fmadd_ps(a, factor, offset[r]));
+            const __m512 high = power_of_two(_mm512_fmadd_ps(b, factor, offset[r]));
+            sum[r] = _mm512_add_ps(sum[r], _mm512_add_ps(low, high));
+            _mm512_storeu_si512(weights + r * WEIGHTS_ROW + k, (__m512i)_mm512_cvtne2ps_pbh(high, low));
+        }
+    UNROLL
+    for (int r = 0; r < ROWS_AT_ONCE; r++)
+        found[r].sum = _mm512_reduce_add_ps(sum[r]);
+}
+
+static void weigh(float *scores, int rows, int padded, uint16_t *weights, struct softmax *found)
+{
+    for (int r = 0; r < rows; r += ROWS_AT_ONCE)    /* up to three more than there are */
+        weigh_rows(scores + r * LANES, padded, weights + r * WEIGHTS_ROW, found + r);
 }

@@ -6,15 +6,19 @@
 #include "vectors.h"
 
 typedef float operand;
-enum { STEP = 1 };
+enum {
+    STEP = 1,
+    TILE_ROWS = 24,
+    WEIGHTS_ROW = CHUNK,
+    SCORES_PANEL = TILE_ROWS * LANES,
+    CHUNK_WORDS = CHUNK * LANES,    /* of a panel of values */
+};
 
 INLINE void put_keys(uint32_t *panel, int64_t pair, uvec words)
 {
     store_words(panel + 2 * pair * LANES, words << 16);
     store_words(panel + (2 * pair + 1) * LANES, words & 0xffff0000u);
 }
-
-enum { CHUNK_WORDS = CHUNK * LANES };     /* of a panel of values */
 
 INLINE void put_values(uint32_t *values, int64_t channel, int64_t key, const uint16_t *even, const uint16_t *odd)
 {
@@ -35,28 +39,32 @@ INLINE fvec multiply_add(fvec sum, const float *x, uvec words)
     return sum + *x * (fvec)words;
 }
 
-static struct softmax weigh(float *scores, int first, int end, int padded, float soft_cap, float *weights)
+static struct softmax weigh_row(const float *scores, int padded, float *weights)
 {
     float lanes[LANES];
     fvec sums = zero();
-    for (int k = 0; k < padded; k++)
-        scores[k] = k < first || k >= end ? -INFINITY : scores[k];
-    if (soft_cap > 0.0f)
-        for (int k = first; k < end; k++)
-            scores[k] = soft_cap * hyperbolic_tangent(scores[k] / soft_cap);
     for (int i = 0; i < LANES; i++)
         lanes[i] = -FLT_MAX;
-    for (int k = 0; k < padded; k += LANES)
-        for (int i = 0; i < LANES; i++)
-            lanes[i] = scores[k + i] > lanes[i] ? scores[k + i] : lanes[i];
+    for (int k = 0; k < padded; k += LANES, scores += SCORES_PANEL)
+        for (int i = 0; i < LANES; i++) {
+            const float score = scores[i];
+            weights[k + i] = score;
+            lanes[i] = score > lanes[i] ? score : lanes[i];
+        }
     float largest = lanes[0];
     for (int i = 1; i < LANES; i++)
         largest = lanes[i] > largest ? lanes[i] : largest;
     for (int k = 0; k < padded; k++)
-        weights[k] = exponential(scores[k] - largest);
+        weights[k] = exponential(weights[k] - largest);
     for (int k = 0; k < padded; k += LANES)
         sums += load(weights + k);
     return (struct softmax){largest, total(sums)};
+}
+
+static void weigh(const float *scores, int rows, int padded, float *weights, struct softmax *found)
+{
+    for (int r = 0; r < rows; r++)
+        found[r] = weigh_row(scores + r * LANES, padded, weights + r * WEIGHTS_ROW);
 }
 
 static void begin_item(void) {}

@@ -5,7 +5,7 @@
 enum { MOST_ROWS = 6, MOST_PANELS = VECTOR_BYTES == 32 ? 2 : 4 };
 
 INLINE void multiply_tile(const operand *x, int64_t x_stride, const uint32_t *panel, int64_t panel_words, int64_t steps,
-                          float *out, int64_t out_stride, const int panels, const int rows)
+                          float *out, int64_t out_row, int64_t out_panel, const int panels, const int rows)
 {
     fvec sum[MOST_ROWS][MOST_PANELS];
     UNROLL
@@ -28,28 +28,27 @@ INLINE void multiply_tile(const operand *x, int64_t x_stride, const uint32_t *pa
     for (int r = 0; r < rows; r++)
         UNROLL
         for (int p = 0; p < panels; p++)
-            store(out + r * out_stride + p * LANES, sum[r][p]);
+            store(out + r * out_row + p * out_panel, sum[r][p]);
 }
 
 OUTLINE void multiply_wide(const operand *x, int64_t x_stride, int rows, const uint32_t *panel, int64_t panel_words,
-                           int64_t steps, float *out, int64_t out_stride)
+                           int64_t steps, float *out, int64_t out_row, int64_t out_panel)
 {
     switch (rows) {
-        COLUMN_CASES_6(multiply_tile(x, x_stride, panel, panel_words, steps, out, out_stride, MOST_PANELS, columns))
+        COLUMN_CASES_6(multiply_tile(x, x_stride, panel, panel_words, steps, out, out_row, out_panel, MOST_PANELS, columns))
     }
 }
 
 OUTLINE void multiply_narrow(const operand *x, int64_t x_stride, int rows, const uint32_t *panel, int64_t panel_words,
-                             int64_t steps, float *out, int64_t out_stride)
+                             int64_t steps, float *out, int64_t out_row, int64_t out_panel)
 {
     switch (rows) {
-        COLUMN_CASES_6(multiply_tile(x, x_stride, panel, panel_words, steps, out, out_stride, 1, columns))
+        COLUMN_CASES_6(multiply_tile(x, x_stride, panel, panel_words, steps, out, out_row, out_panel, 1, columns))
     }
 }
 
-/* out (rows, panels * LANES) = x (rows, steps * STEP) by panels of `panel_steps` steps, of which `steps` are taken. */
 static void multiply(const operand *x, int64_t x_stride, int rows, const uint32_t *words, int64_t panel_steps,
-                     int64_t steps, int64_t panels, float *out, int64_t out_stride)
+                     int64_t steps, int64_t panels, float *out, int64_t out_row, int64_t out_panel)
 {
     const int64_t panel_words = panel_steps * LANES;
     const int parts = (rows + MOST_ROWS - 1) / MOST_ROWS;
@@ -58,8 +57,8 @@ static void multiply(const operand *x, int64_t x_stride, int rows, const uint32_
         for (int part = 0; part < parts; part++) {
             const int row = rows * part / parts, count = rows * (part + 1) / parts - row;
             (wide ? multiply_wide : multiply_narrow)(x + row * x_stride, x_stride, count, words + panel * panel_words,
-                                                     panel_words, steps, out + row * out_stride + panel * LANES,
-                                                     out_stride);
+                                                     panel_words, steps, out + row * out_row + panel * out_panel,
+                                                     out_row, out_panel);
         }
         panel += wide ? MOST_PANELS : 1;
     }

@@ -2,11 +2,12 @@
  *
  *   ATTENTION            the table's name
  *   operand, STEP        the type of a product's left side, and how many of them are multiplied in one step of 4 bytes
+ *   TILE_ROWS            rows whose scores stand beside each other
  *   put_keys             stores LANES keys' channels 2 * pair and 2 * pair + 1 in the products' form
  *   put_values           stores a pair of keys' values in it
  *   to_operands          converts a row
- *   weigh                scores into weights
- *   multiply             (rows, k) operands by the other side
+ *   weigh                rows' scores, [panel][TILE_ROWS][LANES], into weights, WEIGHTS_ROW apart
+ *   multiply             (rows, steps * STEP) operands by panels of `panel_steps` steps, of which `steps` are taken
  *   begin_item, end_item around an item: what products need
  *
  * The right side of a product stands in panels of LANES columns: [panel][step][LANES] words of 4 bytes. */
@@ -15,14 +16,14 @@
 #include "exponential.h"
 #include "tenon.h"
 
-enum { TILE_ROWS = 16, KEY_PAD = 32, SCALE_CHANNELS = 32 };
+enum { KEY_PAD = 32, SCALE_CHANNELS = 32 };
 
 struct buffers {
     operand *queries;           /* (rows and TILE_ROWS more, width) */
     uint32_t *keys;             /* [CHUNK / LANES][width / STEP][LANES] */
     uint32_t *values;           /* [width / LANES][CHUNK / STEP][LANES] */
-    float *scores;              /* (TILE_ROWS, CHUNK) */
-    operand *weights;           /* (TILE_ROWS, CHUNK) */
+    float *scores;              /* [CHUNK / LANES][TILE_ROWS][LANES] */
+    operand *weights;           /* (TILE_ROWS, WEIGHTS_ROW) */
     float *mixed;               /* (TILE_ROWS, width) */
     uint16_t *rows;             /* (LANES + 1, width): rows of the cache as padded bfloat16, and zeros */
     struct softmax *states;     /* (rows) */
@@ -40,7 +41,7 @@ static int64_t lay_out(struct buffers *b, uint8_t *base, int64_t rows, int64_t h
     HAND_OUT(keys, CHUNK * width / STEP);
     HAND_OUT(values, CHUNK * width / STEP);
     HAND_OUT(scores, TILE_ROWS * CHUNK);
-    HAND_OUT(weights, TILE_ROWS * CHUNK);
+    HAND_OUT(weights, TILE_ROWS * WEIGHTS_ROW);
     HAND_OUT(mixed, TILE_ROWS * width);
     HAND_OUT(rows, (LANES + 1) * width);
     HAND_OUT(states, rows);
@@ -98,6 +99,11 @@ static void find_rows(const struct attention *a, const struct buffers *b, const 
 {
     const int64_t row_bytes = attention_row_bytes(a->cache_type, a->head_dim);
     const int as_stored = a->cache_type != TENON_CACHE_8_BITS && b->width == a->head_dim;
+    if (as_stored && index >= seen.first && index + LANES <= seen.end && (!a->ancestors || index + LANES <= a->length)) {
+        for (int i = 0; i < LANES; i++)
+            rows[i] = (const uint16_t *)(side + (index + i) * row_bytes);
+        return;
+    }
     for (int i = 0; i < LANES; i++) {
         rows[i] = b->rows + LANES * b->width;
         if (index + i < seen.first || index + i >= seen.end)
@@ -191,36 +197,51 @@ static void merge(const float *partials, int64_t stride, int64_t chunks, int64_t
 
 /* --- chunks ------------------------------------------------------------------------------------------------------ */
 
+static void hide(float *scores, int64_t first, int64_t end)
+{
+    for (int64_t k = first; k < end; k++)
+        scores[k / LANES * SCORES_PANEL + k % LANES] = -INFINITY;
+}
+
+/* Takes away the scores of one row's keys that it does not see, and caps the others. */
+static void limit(float *scores, struct span seen, int64_t padded, float soft_cap)
+{
+    const int64_t first = seen.first - seen.begin, end = seen.end > seen.begin ? seen.end - seen.begin : 0;
+    for (int64_t k = 0; soft_cap > 0.0f && k < padded; k++) {
+        float *score = scores + k / LANES * SCORES_PANEL + k % LANES;
+        *score = soft_cap * hyperbolic_tangent(*score / soft_cap);
+    }
+    hide(scores, 0, first < padded ? first : padded);
+    hide(scores, end, padded);
+}
+
 /* Up to TILE_ROWS rows by the chunk that is prepared. */
 static void attend_tile(const struct attention *a, const struct buffers *b, int64_t chunk, int64_t row, int rows)
 {
     const int64_t width = b->width;
-    int64_t end = 0;
+    struct span seen[TILE_ROWS];
+    struct softmax found[TILE_ROWS];
+    int64_t end = 0, token = row / a->group, head = row % a->group;
     for (int r = 0; r < rows; r++) {
-        const struct span seen = seen_by(a, chunk, (row + r) / a->group);
-        if (seen.first < seen.end && seen.end - seen.begin > end)
-            end = seen.end - seen.begin;
+        seen[r] = seen_by(a, chunk, (head + r) / a->group + token);
+        if (seen[r].first < seen[r].end && seen[r].end - seen[r].begin > end)
+            end = seen[r].end - seen[r].begin;
     }
     if (!end)
         return;
     const int64_t padded = (end + KEY_PAD - 1) / KEY_PAD * KEY_PAD;
-    struct softmax found[TILE_ROWS];
-    multiply(b->queries + row * width, width, rows, b->keys, width / STEP, width / STEP, padded / LANES, b->scores, CHUNK);
-    for (int r = 0; r < rows; r++) {
-        const struct span seen = seen_by(a, chunk, (row + r) / a->group);
-        operand *const weights = b->weights + r * CHUNK;
-        if (seen.first < seen.end)
-            found[r] = weigh(b->scores + r * CHUNK, (int)(seen.first - seen.begin), (int)(seen.end - seen.begin),
-                             (int)padded, a->soft_cap, weights);
-        else
-            memset(weights, 0, (size_t)padded * sizeof *weights);
-    }
-    multiply(b->weights, CHUNK, rows, b->values, CHUNK / STEP, padded / STEP, width / LANES, b->mixed, width);
-    for (int r = 0; r < rows; r++) {
-        const int64_t token = (row + r) / a->group, head = (row + r) % a->group;
-        const struct span seen = seen_by(a, chunk, token);
+    multiply(b->queries + row * width, width, rows, b->keys, width / STEP, width / STEP, padded / LANES, b->scores,
+             LANES, SCORES_PANEL);
+    for (int r = 0; r < rows; r++)
+        limit(b->scores + r * LANES, seen[r], padded, a->soft_cap);
+    weigh(b->scores, rows, (int)padded, b->weights, found);
+    multiply(b->weights, WEIGHTS_ROW, rows, b->values, CHUNK / STEP, padded / STEP, width / LANES, b->mixed, width,
+             LANES);
+    for (int r = 0; r < rows; r++, head++) {
         const float *mixed = b->mixed + r * width;
-        if (seen.first >= seen.end)
+        if (head == a->group)
+            head = 0, token++;
+        if (seen[r].first >= seen[r].end)
             continue;
         if (a->partials) {
             float *partial = a->partials + (chunk - a->first_chunk) * a->partial_chunk_stride

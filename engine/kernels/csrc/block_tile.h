@@ -185,6 +185,8 @@ static void block_panel(const struct job *job, int64_t panel, int64_t token, int
         spread_chunk(type, from, groups, &w);
         from += size;
         multiply(job, &w, group, groups, token, tokens, values, from, size);
+        if (job->rest)
+            multiply(job->rest, &w, group, groups, token, tokens, values, from, 0);
     }
     for (int64_t t = 0; t < tokens; t++)
         UNROLL

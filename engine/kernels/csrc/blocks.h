@@ -5,13 +5,7 @@
 #include <stdint.h>
 
 #include "quantize.h"
-
-/* By their numbers in GGML. */
-enum {
-    TYPE_F16 = 1, TYPE_Q4_0 = 2, TYPE_Q4_1 = 3, TYPE_Q5_0 = 6, TYPE_Q5_1 = 7, TYPE_Q8_0 = 8, TYPE_Q2_K = 10,
-    TYPE_Q3_K = 11, TYPE_Q4_K = 12, TYPE_Q5_K = 13, TYPE_Q6_K = 14, TYPE_IQ4_NL = 20, TYPE_IQ4_XS = 23,
-    TYPE_BF16 = 30, TYPE_MXFP4 = 39, BLOCK_TYPES = 40
-};
+#include "tenon.h"
 
 /* A call for each type of quantized blocks. */
 #define EACH_QUANTIZED_TYPE(X) X(Q4_0) X(Q4_1) X(Q5_0) X(Q5_1) X(Q8_0) X(IQ4_NL) X(MXFP4) \
@@ -26,23 +20,37 @@ struct block_form {
 };
 
 /* By type. Floats count as blocks of one element here; bfloat16's columns are padded to 32 as well. */
-static const struct block_form BLOCK_FORMS[BLOCK_TYPES] = {
-    [TYPE_F16] = {1, 2, 0, 0, 0, 0, 2},
-    [TYPE_BF16] = {1, 2, 0, 0, 0, 0, 2},
-    [TYPE_Q4_0] = {32, 18, 0, 4, 0, 0, 18},
-    [TYPE_Q4_1] = {32, 20, 0, 4, 0, 0, 20},
-    [TYPE_Q5_0] = {32, 22, 0, 4, 0, 1, 22},
-    [TYPE_Q5_1] = {32, 24, 0, 4, 0, 1, 24},
-    [TYPE_Q8_0] = {32, 34, 8, 0, 0, 0, 34},
-    [TYPE_IQ4_NL] = {32, 18, 0, 4, 0, 0, 18},
-    [TYPE_MXFP4] = {32, 17, 0, 4, 0, 0, 17},
-    [TYPE_Q2_K] = {256, 84, 0, 0, 2, 0, 84},
-    [TYPE_Q3_K] = {256, 110, 0, 0, 2, 1, 114},
-    [TYPE_Q4_K] = {256, 144, 0, 4, 0, 0, 148},
-    [TYPE_Q5_K] = {256, 176, 0, 4, 0, 1, 180},
-    [TYPE_Q6_K] = {256, 210, 0, 4, 2, 0, 210},
-    [TYPE_IQ4_XS] = {256, 136, 0, 4, 0, 0, 138},
+static const struct block_form BLOCK_FORMS[TENON_TYPES] = {
+    [TENON_F16] = {1, 2, 0, 0, 0, 0, 2},
+    [TENON_BF16] = {1, 2, 0, 0, 0, 0, 2},
+    [TENON_Q4_0] = {32, 18, 0, 4, 0, 0, 18},
+    [TENON_Q4_1] = {32, 20, 0, 4, 0, 0, 20},
+    [TENON_Q5_0] = {32, 22, 0, 4, 0, 1, 22},
+    [TENON_Q5_1] = {32, 24, 0, 4, 0, 1, 24},
+    [TENON_Q8_0] = {32, 34, 8, 0, 0, 0, 34},
+    [TENON_IQ4_NL] = {32, 18, 0, 4, 0, 0, 18},
+    [TENON_MXFP4] = {32, 17, 0, 4, 0, 0, 17},
+    [TENON_Q2_K] = {256, 84, 0, 0, 2, 0, 84},
+    [TENON_Q3_K] = {256, 110, 0, 0, 2, 1, 114},
+    [TENON_Q4_K] = {256, 144, 0, 4, 0, 0, 148},
+    [TENON_Q5_K] = {256, 176, 0, 4, 0, 1, 180},
+    [TENON_Q6_K] = {256, 210, 0, 4, 2, 0, 210},
+    [TENON_IQ4_XS] = {256, 136, 0, 4, 0, 0, 138},
 };
+
+/* A type's form; NULL where there is none, or k is no multiple of its block. */
+static inline const struct block_form *block_form_of(int32_t type, int64_t k)
+{
+    const struct block_form *form = type >= 0 && type < TENON_TYPES ? &BLOCK_FORMS[type] : NULL;
+    return form && form->elements && k >= 0 && k % form->elements == 0 ? form : NULL;
+}
+
+/* Bytes of an arranged panel. */
+static inline int64_t block_panel_bytes(int32_t type, int64_t k)
+{
+    const int64_t padded = type == TENON_BF16 ? (k + 31) / 32 * 32 : k;
+    return padded / BLOCK_FORMS[type].elements * BLOCK_FORMS[type].unit_bytes * PANEL_ROWS;
+}
 
 /* IQ4_NL's and IQ4_XS's values, and MXFP4's doubled. */
 static const int8_t IQ4_VALUES[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};

@@ -40,6 +40,7 @@ struct job {
     float *x_scale;             /* (m, groups) */
     union offset *offset;       /* (m, groups * GROUP / sub) */
     int64_t groups;
+    const struct job *rest;     /* the same product with what quantizing left of the activations; NULL: it is left out */
     const float *bias;          /* (n) or NULL */
     float *out;                 /* (m, n), rows out_stride apart */
     int64_t out_stride;

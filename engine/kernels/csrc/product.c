@@ -2,6 +2,7 @@
 
 #include "block_types.h"
 #include "dispatch.h"
+#include "quantize.h"
 
 static int64_t round_up(int64_t value, int64_t multiple)
 {
@@ -24,6 +25,7 @@ struct product product_of(const struct tenon_matrix *a, int64_t m)
         job->k = a->k;
         job->groups = a->k / GROUP;
         job->panel_bytes = a->k / job->type->unit * job->type->unit_bytes;
+        p.terms = a->terms;
     }
     return p;
 }
@@ -36,7 +38,7 @@ int64_t product_items(const struct product *p)
 int product_shares_form(const struct product *a, const struct product *b)
 {
     const struct block_type *s = a->job.type, *t = b->job.type;
-    return a->multiplier == b->multiplier && a->job.k == b->job.k
+    return a->multiplier == b->multiplier && a->job.k == b->job.k && a->terms == b->terms
            && (s == t || (s && t && s->sub == t->sub && s->mins == t->mins && s->zero == t->zero));
 }
 
@@ -51,25 +53,52 @@ static int64_t scales(const struct product *p)
     return round_up(p->job.m, TILE_TOKENS) * p->job.groups;
 }
 
-int64_t product_scratch_bytes(const struct product *p)
+/* One term of the activations, with scales and offsets. */
+static int64_t term_bytes(const struct product *p)
 {
     const int64_t subs = p->job.type ? GROUP / p->job.type->sub : 0;
     return round_up(x_bytes(p), 64) + round_up(scales(p) * (int64_t)sizeof(float), 64)
            + round_up(scales(p) * subs * (int64_t)sizeof(union offset), 64);
 }
 
+int64_t product_scratch_bytes(const struct product *p)
+{
+    return p->terms > 1 ? 2 * term_bytes(p) + p->job.m * p->job.k * (int64_t)sizeof(float) : term_bytes(p);
+}
+
+static void bind_term(const struct product *p, struct job *job, uint8_t *scratch)
+{
+    job->x = scratch;
+    job->x_scale = (float *)(void *)(scratch + round_up(x_bytes(p), 64));
+    job->offset = (union offset *)(void *)((uint8_t *)job->x_scale + round_up(scales(p) * (int64_t)sizeof(float), 64));
+}
+
 void product_bind(struct product *p, uint8_t *scratch, float *out, int64_t out_stride)
 {
     p->job.out = out;
     p->job.out_stride = out_stride;
-    p->job.x = scratch;
-    p->job.x_scale = (float *)(scratch + round_up(x_bytes(p), 64));
-    p->job.offset = (union offset *)((uint8_t *)p->job.x_scale + round_up(scales(p) * (int64_t)sizeof(float), 64));
+    bind_term(p, &p->job, scratch);
+    if (p->terms > 1) {
+        p->rest = p->job;
+        bind_term(p, &p->rest, scratch + term_bytes(p));
+        p->left = (float *)(void *)(scratch + 2 * term_bytes(p));
+        p->job.rest = &p->rest;
+    }
 }
 
 void product_prepare(const struct product *p, const float *x, int64_t token)
 {
     p->multiplier->prepare(&p->job, x, token);
+    if (p->terms < 2)
+        return;
+    float *left = p->left + token * p->job.k;
+    for (int64_t k = 0; k < p->job.k; k += GROUP) {
+        int8_t q[GROUP];
+        const float scale = quantize_group(x + k, q);
+        for (int i = 0; i < GROUP; i++)
+            left[k + i] = x[k + i] - scale * (float)q[i];
+    }
+    p->multiplier->prepare(&p->rest, left, token);
 }
 
 void product_multiply(const struct product *p, int64_t item)

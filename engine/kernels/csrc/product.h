@@ -7,8 +7,10 @@
 #include "tenon.h"
 
 struct product {
-    struct job job;
+    struct job job, rest;
     const struct multiplier *multiplier;
+    float *left;                /* (m, k): what quantizing left; NULL where activations have one term */
+    int32_t terms;
 };
 
 /* The product of `m` tokens with an arranged matrix, by the instruction set chosen for that width. */

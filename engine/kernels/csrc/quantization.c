@@ -5,7 +5,6 @@
 
 #include "blocks.h"
 #include "pool.h"
-#include "tenon.h"
 
 enum { SUPER = 256, LANES = 8, FINEST = 63 };
 
@@ -23,7 +22,6 @@ static uint16_t float_half(float value)
     return (uint16_t)(sign | ((magnitude - (112u << 23) + 0xfffu + (magnitude >> 13 & 1u)) >> 13));
 }
 
-/* Puts a scale in half precision and returns what is left of it. */
 static float put_half(float value, uint8_t *out)
 {
     const uint16_t half = float_half(value);
@@ -52,7 +50,7 @@ INLINE float rounded(float value, const float below, const float top)
 /* Weighted sums over a sub-block. */
 struct sums { float q, qq, xq, error; };
 
-/* Rounds x = scale * q + offset; what that errs by, and the sums that a fit needs. */
+/* Rounds x to scale * q + offset: the sums that a fit needs and, unless q is NULL, the levels and what they err by. */
 INLINE struct sums round_block(const float *restrict x, const float *restrict weight, const int count, float scale,
                                float offset, const float below, const float top, float *restrict q)
 {
@@ -60,14 +58,16 @@ INLINE struct sums round_block(const float *restrict x, const float *restrict we
     float sum_q[LANES] = {0}, sum_qq[LANES] = {0}, sum_xq[LANES] = {0}, error[LANES] = {0};
     for (int i = 0; i < count; i += LANES)
         for (int lane = 0; lane < LANES; lane++) {
-            const float value = x[i + lane], w = weight[i + lane];
-            const float level = rounded((value - offset) * inverse, below, top);
-            const float missing = value - (scale * level + offset), weighted = w * level;
-            q[i + lane] = level;
+            const float value = x[i + lane], level = rounded((value - offset) * inverse, below, top);
+            const float weighted = weight[i + lane] * level;
             sum_q[lane] += weighted;
             sum_qq[lane] += weighted * level;
             sum_xq[lane] += weighted * value;
-            error[lane] += w * missing * missing;
+            if (q) {
+                const float missing = value - (scale * level + offset);
+                q[i + lane] = level;
+                error[lane] += weight[i + lane] * missing * missing;
+            }
         }
     return (struct sums){sum_of(sum_q), sum_of(sum_qq), sum_of(sum_xq), sum_of(error)};
 }
@@ -75,8 +75,8 @@ INLINE struct sums round_block(const float *restrict x, const float *restrict we
 /* A sub-block's scale and minimum (at least 0; it is taken off) for levels from 0 to `top`. */
 INLINE void fit_minimum(const float *x, const float *weight, const float top, float *scale, float *minimum)
 {
-    enum { COUNT = 32, STEPS = 10 };
-    float least = 0.0f, largest = x[0], sum_w = 0.0f, sum_x = 0.0f, q[COUNT];
+    enum { COUNT = 32, STEPS = 5 };
+    float least = 0.0f, largest = x[0], sum_w = 0.0f, sum_x = 0.0f;
     for (int i = 0; i < COUNT; i++) {
         least = x[i] < least ? x[i] : least;
         largest = x[i] > largest ? x[i] : largest;
@@ -87,25 +87,24 @@ INLINE void fit_minimum(const float *x, const float *weight, const float top, fl
     *minimum = -least;
     if (inverse_of(*scale) == 0.0f)
         return;
-    float best = INFINITY, best_scale = *scale, best_offset = least;
+    float best = 0.0f, best_scale = *scale, best_offset = least;
     for (int step = -STEPS; step <= STEPS; step++) {
-        float candidate = (largest - least) / (top + 0.1f * (float)step), offset = least;
-        for (int pass = 0; pass < 2; pass++) {
-            const struct sums sums = round_block(x, weight, COUNT, candidate, offset, 0.0f, top, q);
-            if (sums.error < best) {
-                best = sums.error;
-                best_scale = candidate;
-                best_offset = offset;
-            }
-            const float determinant = sums.qq * sum_w - sums.q * sums.q;
-            if (!(determinant > 0.0f))
-                break;
-            candidate = (sum_w * sums.xq - sums.q * sum_x) / determinant;
-            offset = (sums.qq * sum_x - sums.q * sums.xq) / determinant;
-            if (offset > 0.0f) {
-                candidate = sums.xq / sums.qq;
-                offset = 0.0f;
-            }
+        const float range = (largest - least) / (top + 0.3f * (float)step);
+        const struct sums sums = round_block(x, weight, COUNT, range, least, 0.0f, top, NULL);
+        const float determinant = sums.qq * sum_w - sums.q * sums.q;
+        if (!(determinant > 0.0f))
+            continue;
+        float candidate = (sum_w * sums.xq - sums.q * sum_x) / determinant;
+        float offset = (sums.qq * sum_x - sums.q * sums.xq) / determinant;
+        if (offset > 0.0f) {
+            candidate = sums.xq / sums.qq;
+            offset = 0.0f;
+        }
+        const float explained = candidate * sums.xq + offset * sum_x;
+        if (explained > best) {
+            best = explained;
+            best_scale = candidate;
+            best_offset = offset;
         }
     }
     *scale = best_scale;
@@ -170,7 +169,7 @@ INLINE void choose_minima(const float *x, const float *weight, const float *scal
 INLINE void quantize_minima(const float *x, const float top, const int bits, uint8_t *raw)
 {
     float weight[SUPER], scale[8], minimum[8], d = 0.0f, dmin = 0.0f;
-    struct choice choice, best = {.error = INFINITY};
+    struct choice choice, best = {.d = INFINITY, .error = INFINITY};    /* which stands where nothing fits */
     for (int j = 0; j < 8; j++) {
         const float *own = x + 32 * j;
         float square = 0.0f;
@@ -218,24 +217,19 @@ INLINE void quantize_minima(const float *x, const float top, const int bits, uin
 /* Q6_K: a scale of 8 bits for each 16 elements, levels from -32 to 31. */
 INLINE float fit_scale(const float *x, const float *weight)
 {
-    enum { STEPS = 9 };
-    float largest = 0.0f, best = INFINITY, best_scale = 0.0f, q[16];
+    enum { STEPS = 5 };
+    float largest = 0.0f, best = 0.0f, scale = 0.0f;
     for (int i = 0; i < 16; i++)
         largest = fabsf(x[i]) > fabsf(largest) ? x[i] : largest;
     for (int step = -STEPS; step <= STEPS; step++) {
-        float candidate = largest / (-32.0f - 0.1f * (float)step);
-        for (int pass = 0; pass < 2; pass++) {
-            const struct sums sums = round_block(x, weight, 16, candidate, 0.0f, 32.0f, 31.0f, q);
-            if (sums.error < best) {
-                best = sums.error;
-                best_scale = candidate;
-            }
-            if (!(sums.qq > 0.0f))
-                break;
-            candidate = sums.xq / sums.qq;
+        const float candidate = largest / (-32.0f - 0.3f * (float)step);
+        const struct sums sums = round_block(x, weight, 16, candidate, 0.0f, 32.0f, 31.0f, NULL);
+        if (sums.qq > 0.0f && sums.xq * sums.xq > best * sums.qq) {
+            best = sums.xq * sums.xq / sums.qq;
+            scale = sums.xq / sums.qq;
         }
     }
-    return best_scale;
+    return scale;
 }
 
 INLINE void choose_scales(const float *x, const float *weight, const float *scale, struct choice *choice, float *next_d)
@@ -266,7 +260,7 @@ INLINE void choose_scales(const float *x, const float *weight, const float *scal
 static void quantize_q6_k(const float *x, uint8_t *raw)
 {
     float weight[SUPER], scale[16], d = 0.0f;
-    struct choice choice, best = {.error = INFINITY};
+    struct choice choice, best = {.d = INFINITY, .error = INFINITY};    /* which stands where nothing fits */
     for (int i = 0; i < SUPER; i++)
         weight[i] = x[i] * x[i];
     for (int j = 0; j < 16; j++) {
@@ -327,38 +321,38 @@ static int quantize_row(int32_t type, const float *x, int64_t k, uint8_t *raw)
     if (!finite)
         return 0;
     switch (type) {
-    case TYPE_F16:
+    case TENON_F16:
         for (int64_t i = 0; i < k; i++) {
             put_half(x[i], raw + 2 * i);
             finite &= finite_half(raw + 2 * i);
         }
         break;
-    case TYPE_BF16:
+    case TENON_BF16:
         for (int64_t i = 0; i < k; i++) {
             const uint16_t half = bfloat16(x[i]);
             memcpy(raw + 2 * i, &half, 2);
             finite &= (half & 0x7f80) != 0x7f80;
         }
         break;
-    case TYPE_Q8_0:
+    case TENON_Q8_0:
         for (; k > 0; k -= 32, x += 32, raw += 34) {
             quantize_q8_0(x, raw);
             finite &= finite_half(raw);
         }
         break;
-    case TYPE_Q4_K:
+    case TENON_Q4_K:
         for (; k > 0; k -= SUPER, x += SUPER, raw += 144) {
             quantize_minima(x, 15.0f, 4, raw);
             finite &= finite_half(raw) && finite_half(raw + 2);
         }
         break;
-    case TYPE_Q5_K:
+    case TENON_Q5_K:
         for (; k > 0; k -= SUPER, x += SUPER, raw += 176) {
             quantize_minima(x, 31.0f, 5, raw);
             finite &= finite_half(raw) && finite_half(raw + 2);
         }
         break;
-    case TYPE_Q6_K:
+    case TENON_Q6_K:
         for (; k > 0; k -= SUPER, x += SUPER, raw += 210) {
             quantize_q6_k(x, raw);
             finite &= finite_half(raw + 208);
@@ -382,11 +376,9 @@ static void quantize_rows(void *context, int32_t thread)
 
 int32_t tenon_quantize(int32_t type, const float *x, int64_t n, int64_t k, void *raw, int32_t threads)
 {
-    const struct block_form *form = type >= 0 && type < BLOCK_TYPES ? &BLOCK_FORMS[type] : NULL;
-    if (type != TYPE_F16 && type != TYPE_BF16 && type != TYPE_Q8_0 && type != TYPE_Q4_K && type != TYPE_Q5_K
-        && type != TYPE_Q6_K)
-        return TENON_UNKNOWN;
-    if (k % form->elements)
+    const struct block_form *form = block_form_of(type, k);
+    if (!form || (type != TENON_F16 && type != TENON_BF16 && type != TENON_Q8_0 && type != TENON_Q4_K && type != TENON_Q5_K
+                  && type != TENON_Q6_K))
         return TENON_UNKNOWN;
     struct quantization call = {.x = x, .raw = raw, .k = k, .row_bytes = k / form->elements * form->bytes, .type = type};
     atomic_init(&call.failed, 0);

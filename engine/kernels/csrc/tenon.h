@@ -74,6 +74,7 @@ struct tenon_matrix {
     const float *bias;          /* (n) or NULL */
     int64_t n, k;
     int32_t type;
+    int32_t terms;              /* of blocks: an activation is the sum of so many 8-bit numbers, 1 or 2 */
 };
 
 /* out (m, n) = x (m, k) times the matrix's transpose, plus the bias. */

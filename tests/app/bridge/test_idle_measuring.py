@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from app.bridge.engine_client import EngineClient
+from app.bridge.machine import Machine
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase
+from engine.messages import Failed, MachineReported
 from tests.app.bridge.conftest import Desk
 
 
@@ -100,6 +104,58 @@ def test_what_the_person_stopped_is_not_begun_again(desk: Desk) -> None:
     quiet.pass_time()
     assert not quiet.machine.measuring.running
     assert not quiet.idle.timer.isActive()
+
+
+def test_what_was_measured_on_a_busy_machine_is_measured_again_ever_more_rarely(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    busy = [True, True, False]
+
+    measured = Machine._speeds_measured
+
+    def measured_busy(machine: Machine, event: MachineReported | Failed) -> None:
+        assert machine.report is not None
+        machine.report = replace(machine.report, measured_busy=busy.pop(0))
+        measured(machine, event)
+
+    monkeypatch.setattr(Machine, "_speeds_measured", measured_busy)
+    quiet = Quiet(desk)
+    quiet.look()
+
+    def measure(after_s: float, too_early_s: float = 0.0) -> None:
+        if too_early_s:
+            quiet.pass_time(too_early_s)
+            assert not quiet.machine.measuring.running
+            after_s -= too_early_s
+        quiet.pass_time(after_s)
+        assert quiet.machine.measuring.running
+        desk.wait(lambda: not quiet.machine.measuring.running)
+
+    measure(21)
+    assert quiet.machine.report is not None
+    assert quiet.machine.report.measured_busy
+    measure(301, too_early_s=299)
+    measure(601, too_early_s=599)
+    assert not quiet.machine.report.measured_busy
+    quiet.pass_time(3600)
+    assert not quiet.idle.timer.isActive()
+
+
+def test_modes_that_were_measured_on_a_busy_machine_are_measured_again(desk: Desk) -> None:
+    quiet = Quiet(desk)
+    quiet.look()
+    quiet.pass_time()
+    desk.wait(lambda: not quiet.machine.measuring.running)
+    options = quiet.machine.options("guide", None)
+    quiet.machine.doubtful = options
+    quiet.machine.changed.emit()
+    quiet.pass_time()
+    assert quiet.machine.measuring.running
+    desk.wait(lambda: not quiet.machine.measuring.running, timeout_s=60)
+    assert quiet.machine.measured(options)
+    assert quiet.machine.doubtful is None
+    quiet.pass_time()
+    assert not quiet.machine.measuring.running
 
 
 @pytest.mark.slow

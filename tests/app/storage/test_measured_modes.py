@@ -48,6 +48,17 @@ def test_newer_rows_replace_older_ones_and_the_oldest_go(
     assert len(json.loads((tmp_path / FILE_NAME).read_text(encoding="utf-8"))) == 2
 
 
+def test_rows_of_an_older_version_are_read(tmp_path: Path) -> None:
+    MeasuredModes(tmp_path).keep(machine(), OPTIONS, ROWS)
+    path = tmp_path / FILE_NAME
+    older = {
+        key: [{name: value for name, value in row.items() if name != "busy"} for row in rows]
+        for key, rows in json.loads(path.read_text(encoding="utf-8")).items()
+    }
+    path.write_text(json.dumps(older), encoding="utf-8")
+    assert MeasuredModes(tmp_path).rows(machine(), OPTIONS) == ROWS
+
+
 @pytest.mark.parametrize(
     "damage", ["{", "[]", "null", '{"key": 3}', '{"key": [{"mode": 3}]}', '{"key": [null]}']
 )

@@ -69,3 +69,47 @@ def test_a_wide_forward_that_computes_longer_than_the_disk_takes_tells_nothing_o
     assert cost.knows_plain
     assert cost.plain_s() == 2.0
     assert cost.seconds(63) == pytest.approx(4.9)
+
+
+def _rows(cost: RoundCost, *seconds_by_size: tuple[int, float]) -> RoundCost:
+    for size, seconds in seconds_by_size:
+        cost.add_verify(size, seconds)
+    return cost
+
+
+def test_rows_cost_a_tenth_until_they_are_measured_twice() -> None:
+    cost = _rows(RoundCost(), (0, 1.0), (0, 1.0))
+    assert cost.forward_s(3) == pytest.approx(1.3)
+    assert cost.nodes_to_try == 1
+    _rows(cost, (1, 1.4))
+    assert cost.forward_s(1) == pytest.approx(1.1)
+    assert cost.nodes_to_try == 1
+    _rows(cost, (1, 1.4))
+    # Wider ones are taken to be like it.
+    assert [cost.forward_s(size) for size in (1, 3)] == pytest.approx([1.4, 2.2])
+    assert cost.nodes_to_try == 3
+    assert not cost.knows(1)
+
+
+def test_what_another_program_took_is_not_the_rows_cost() -> None:
+    cost = _rows(RoundCost(), (0, 1.0), (0, 3.0), (0, 1.0), (3, 1.6), (3, 4.0), (3, 1.6), (3, 1.6))
+    assert cost.forward_s(0) == 1.0
+    assert cost.forward_s(3) == pytest.approx(1.6)
+    assert cost.knows(3)
+
+
+def test_rows_cost_no_more_than_forwards_and_doubts_forget_the_oldest() -> None:
+    cost = _rows(RoundCost(), (0, 1.0), (0, 1.0), (1, 9.0), (1, 9.0))
+    assert cost.forward_s(1) == 2.0
+    cost.doubt()
+    assert cost.doubts == 1
+    assert cost.forward_s(1) == pytest.approx(1.1)
+
+
+def test_earlier_sessions_tell_relations() -> None:
+    cost = RoundCost()
+    cost.expect({1: 0.01, 2: 0.012, 16: 0.03})
+    _rows(cost, (0, 2.0), (0, 2.0))
+    assert cost.forward_s(1) == pytest.approx(2.4)
+    assert cost.forward_s(15) == pytest.approx(6.0)
+    assert cost.nodes_to_try == 31

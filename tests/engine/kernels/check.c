@@ -135,7 +135,10 @@ static float *floats(int64_t count)
 
 enum { HIDDEN = 256, HEADS = 16, KV_HEADS = 2, HEAD_DIM = 48, ROTATED = 32, WIDE = 512, TEXT = 144 };
 
-struct text { uint16_t *cache; float *cosine, *sine; };
+/* Bytes of a row of the cache in bfloat16, and in 8 bits with two scales. */
+static const int64_t row_bytes[] = {[TENON_CACHE_BF16] = 2 * HEAD_DIM, [TENON_CACHE_8_BITS] = HEAD_DIM + 4};
+
+struct text { uint8_t *cache; float *cosine, *sine; int32_t cache_type; };
 
 static void run_layer(const struct tenon_layer *layer, const struct text *text, float *rows, int64_t first, int64_t m,
                       int32_t threads)
@@ -143,18 +146,20 @@ static void run_layer(const struct tenon_layer *layer, const struct text *text, 
     int32_t *depths = malloc((size_t)m * sizeof *depths);
     for (int64_t t = 0; t < m; t++)
         depths[t] = (int32_t)t + 1;
+    const int64_t stride = TEXT * row_bytes[text->cache_type];
     const struct tenon_step step = {
-        .m = m, .length = first, .head_stride = 2 * TEXT * HEAD_DIM, .window = 90, .rotated = ROTATED, .depths = depths,
+        .m = m, .length = first, .head_stride = stride, .cache_type = text->cache_type, .window = 90,
+        .rotated = ROTATED, .depths = depths,
         .cosine = text->cosine + first * ROTATED, .sine = text->sine + first * ROTATED,
     };
     uint8_t *scratch = aligned_alloc(64, (size_t)up(tenon_layer_scratch_bytes(layer, &step, threads), 64));
-    tenon_layer_forward(layer, &step, text->cache, text->cache + KV_HEADS * TEXT * HEAD_DIM, rows + first * HIDDEN,
-                        scratch, threads);
+    tenon_layer_forward(layer, &step, text->cache, text->cache + KV_HEADS * stride, rows + first * HIDDEN, scratch,
+                        threads);
     free(scratch), free(depths);
 }
 
 /* A layer gives a text the same bits row by row and all at once. */
-static int check_layer(const char *set, const struct form *form)
+static int check_layer(const char *set, const struct form *form, int32_t cache_type)
 {
     enum { MATRICES = 7 };
     struct matrix matrices[MATRICES] = {
@@ -172,8 +177,8 @@ static int check_layer(const char *set, const struct form *form)
         .up = packed[5], .down = packed[6],
         .norm_floor = 1e-4f, .head_norm_floor = 1e-4f, .scale = 0.2f, .soft_cap = 5.0f, .activation = TENON_SILU,
     };
-    struct text text = {calloc((size_t)(2 * KV_HEADS * TEXT * HEAD_DIM), 2), floats(TEXT * ROTATED),
-                        floats(TEXT * ROTATED)};
+    struct text text = {malloc((size_t)(2 * KV_HEADS * TEXT * row_bytes[cache_type])), floats(TEXT * ROTATED),
+                        floats(TEXT * ROTATED), cache_type};
     float *one_by_one = floats(TEXT * HIDDEN), *at_once = malloc((size_t)(TEXT * HIDDEN) * sizeof(float));
     memcpy(at_once, one_by_one, (size_t)(TEXT * HIDDEN) * sizeof(float));
     for (int64_t row = 0; row < TEXT; row++)
@@ -181,7 +186,7 @@ static int check_layer(const char *set, const struct form *form)
     run_layer(&layer, &text, at_once, 0, TEXT, 3);
     const int good = !memcmp(at_once, one_by_one, (size_t)(TEXT * HIDDEN) * sizeof(float)) && isfinite(at_once[0]);
     if (!good)
-        printf("FAILED %s %s layer\n", set, form->name);
+        printf("FAILED %s %s layer, cache %d\n", set, form->name, cache_type);
     for (int i = 0; i < MATRICES; i++)
         free(matrices[i].packed), free(matrices[i].values);
     free(gain), free(head_gain), free(text.cache), free(text.cosine), free(text.sine), free(one_by_one), free(at_once);
@@ -207,7 +212,7 @@ int main(void)
                 failures += check(set, &forms[f], shapes[i][0], k, shapes[i][2]);
             }
         for (int f = 0; f < FORMS; f++)
-            failures += check_layer(set, &forms[f]);
+            failures += check_layer(set, &forms[f], f % 2 ? TENON_CACHE_8_BITS : TENON_CACHE_BF16);
         printf("%s checked\n", set);
     }
     return failures != 0;

@@ -11,10 +11,11 @@ import pytest
 import torch
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 from gguf.quants import dequantize as gguf_dequantize
+from gguf.quants import quantize as gguf_quantize
 from torch import Tensor
 
 from engine.kernels import blocks, library
-from engine.kernels.packing import Packed
+from engine.kernels.packing import NotPackable, Packed
 
 TYPES = list(blocks.NAMES.values())
 needs_library = pytest.mark.skipif(library.available() is None, reason=library.reason())
@@ -147,6 +148,97 @@ def test_what_does_not_fit_is_one_sentence(way: str) -> None:
         blocks.arrange(type, raw, 4, 512, out=torch.empty(7, dtype=torch.uint8))
 
 
+def weights(kind: str, rows: int = 64, columns: int = 1024) -> Tensor:
+    generator = torch.Generator().manual_seed(5)
+    gauss = torch.randn(rows, columns, generator=generator)
+    scales = (
+        torch.randn(rows, columns // 256, 1, generator=generator)
+        .exp()
+        .expand(-1, -1, 256)
+        .reshape(gauss.shape)
+    )
+    return (
+        0.02
+        * {"gauss": gauss, "heavy": gauss * gauss.abs(), "shifted": gauss + 2, "scaled": gauss * scales}[kind]
+    )
+
+
+@needs_library
+@pytest.mark.parametrize("name", ["F16", "BF16", "Q8_0"])
+@pytest.mark.parametrize("scale", [1e-42, 1e-9, 3e-5, 1.0, 3e3])
+def test_what_is_only_rounded_equals_gguf(name: str, scale: float) -> None:
+    # Of subnormal numbers the reference takes the reciprocal, which is infinite.
+    x = weights("heavy") * (max(scale, 1e-30) if name == "Q8_0" else scale)
+    x[0, :32] = 0
+    x[1, :64] = torch.arange(64) / 2 - 16  # ties
+    exact = torch.from_numpy(gguf_quantize(x.numpy(), GGMLQuantizationType[name]).view(np.uint8))
+    assert torch.equal(blocks.quantize(blocks.NAMES[name], x), exact)
+
+
+@needs_library
+@pytest.mark.parametrize(
+    ("name", "most"),
+    # What llama.cpp's own quantizer errs by (llama-cpp-python 0.3.36, no importance matrix).
+    [
+        ("Q4_K", {"gauss": 0.07131, "heavy": 0.09200, "shifted": 0.07391, "scaled": 0.07188}),
+        ("Q5_K", {"gauss": 0.03595, "heavy": 0.04749, "shifted": 0.03678, "scaled": 0.03621}),
+        ("Q6_K", {"gauss": 0.01771, "heavy": 0.02371, "shifted": 0.03055, "scaled": 0.01777}),
+    ],
+)
+def test_searched_scales_err_no_more_than_llama_cpp(name: str, most: dict[str, float]) -> None:
+    for kind, bound in most.items():
+        x = weights(kind)
+        back = blocks.dequantize(blocks.NAMES[name], blocks.quantize(blocks.NAMES[name], x), x.shape[1])
+        assert float((back - x).square().mean().sqrt() / x.std()) < bound, kind
+
+
+@needs_library
+@pytest.mark.parametrize("name", blocks.QUANTIZABLE)
+def test_weights_that_are_hard_to_quantize(name: str) -> None:
+    type = blocks.NAMES[name]
+
+    def back(x: Tensor) -> Tensor:
+        return blocks.dequantize(type, blocks.quantize(type, x), x.shape[1])
+
+    assert torch.equal(back(torch.zeros(2, 256)), torch.zeros(2, 256))
+    assert blocks.quantize(type, torch.empty(0, 256)).shape == (0, blocks.row_bytes(type, 256))
+    for value in (-3.0, 3.0):  # one number throughout, and only one that is not zero
+        one, single = torch.full((1, 256), value), torch.zeros(1, 256)
+        single[0, 77] = value
+        assert (back(one) - one).abs().max() < 0.03
+        assert (back(single) - single).abs().max() < 0.03
+    for scale in (1e-30, 1e-7, 1e-2, 1e4):
+        x = weights("gauss") * scale
+        assert (back(x) - x).abs().max() < 0.2 * x.abs().max() + 1e-6
+    threaded = [blocks.quantize(type, weights("heavy"), threads) for threads in (1, 3)]
+    assert torch.equal(*threaded)
+
+
+@needs_library
+@pytest.mark.parametrize("name", blocks.QUANTIZABLE)
+@pytest.mark.parametrize("wrong", [torch.nan, torch.inf, -torch.inf, 1e30, -3.4e38])
+def test_what_a_type_cannot_hold_is_reported(name: str, wrong: float) -> None:
+    if name == "BF16" and wrong == 1e30:
+        pytest.skip("it holds this")
+    for at in (0, 100, 255):
+        x = weights("gauss", 3, 256)
+        x[1, at] = wrong
+        with pytest.raises(NotPackable, match=name):
+            blocks.quantize(blocks.NAMES[name], x)
+
+
+def test_what_is_not_quantized(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="Q4_0"):
+        blocks.quantize(blocks.NAMES["Q4_0"], torch.zeros(1, 256))
+    with pytest.raises(ValueError, match="bfloat16"):
+        blocks.quantize(blocks.NAMES["Q8_0"], torch.zeros(1, 256, dtype=torch.bfloat16))
+    with pytest.raises(ValueError, match="no multiple"):
+        blocks.quantize(blocks.NAMES["Q6_K"], torch.zeros(1, 128))
+    monkeypatch.setattr(library, "_load", lambda: library._Loaded(None, "there is none."))
+    with pytest.raises(NotPackable, match="there is none"):
+        blocks.quantize(blocks.NAMES["Q8_0"], torch.zeros(1, 256))
+
+
 @needs_library
 @pytest.mark.parametrize("cap", [name for name, usable in library.instruction_sets().items() if usable])
 def test_under_every_cap(cap: str) -> None:
@@ -157,6 +249,8 @@ def test_under_every_cap(cap: str) -> None:
         "    packed = t.blocks.arrange(type, raw, 40, 512)\n"
         "    assert t.same_bits(t.blocks.unpack(packed), t.expected(type, raw))\n"
         "    assert t.same_bits(t.blocks.dequantize(type, raw, 512), t.expected(type, raw))\n"
+        "for name in t.blocks.QUANTIZABLE:\n"
+        "    t.test_weights_that_are_hard_to_quantize(name)\n"
         "print(t.library.available())"
     )
     done = subprocess.run(

@@ -22,9 +22,9 @@ def compiler() -> list[str]:
         pytest.skip(str(failure))
 
 
-def link(folder: Path, command: list[str], objects: list[Path], *flags: str) -> Path:
-    program = folder / "check"
-    sources = ["-I", str(build.SOURCES), str(HERE / "check.c"), *map(str, objects)]
+def link(folder: Path, command: list[str], objects: list[Path], *flags: str, name: str = "check") -> Path:
+    program = folder / name
+    sources = ["-I", str(build.SOURCES), str(HERE / f"{name}.c"), *map(str, objects)]
     subprocess.run([*command, *flags, *sources, "-lm", "-pthread", "-o", str(program)], check=True)
     return program
 
@@ -84,28 +84,33 @@ def test_an_old_compiler_leaves_out_what_it_does_not_know(tmp_path: Path) -> Non
 def test_under_address_and_undefined_behaviour_sanitizers(tmp_path: Path) -> None:
     objects = build.compile_objects(tmp_path, compiler(), SANITIZERS)
     assert "portable" in checked(str(link(tmp_path, compiler(), objects, *SANITIZERS)))
+    assert checked(str(link(tmp_path, compiler(), objects, *SANITIZERS, name="check_blocks"))) == ["blocks"]
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    ("name", "stand_in"),
+    ("name", "files", "stand_in"),
     [
-        ("amx", ("-include", str(HERE / "amx_emulated.h"))),
+        ("amx", ("amx", "attention_amx"), ("-include", str(HERE / "amx_emulated.h"))),
         (
             "avxvnni",
+            ("avxvnni",),
             ("-mavx512vl", "-mavx512vnni", '-DVPDPBUSD="vpdpbusd"', "-Dx86_has_avxvnni=x86_has_avx512"),
         ),
     ],
 )
-def test_by_emulation_where_avx512_is(name: str, stand_in: tuple[str, ...], tmp_path: Path) -> None:
+def test_by_emulation_where_avx512_is(
+    name: str, files: tuple[str, ...], stand_in: tuple[str, ...], tmp_path: Path
+) -> None:
     if build.normalized_machine() != "x86_64":
         pytest.skip("about x86's instruction sets")
     objects = build.compile_objects(tmp_path, compiler())
-    flags = (*build.COMMON_FLAGS, *build.flags_of(name), "-g", "-fsanitize=address,undefined")
-    source, target = str(build.SOURCES / f"{name}.c"), str(tmp_path / f"{name}.o")
-    for more in ((), stand_in):  # as it stands too: the build would leave out what does not compile
-        subprocess.run([*compiler(), *flags, *more, "-c", source, "-o", target], check=True)
+    for file in files:
+        flags = (*build.COMMON_FLAGS, *build.flags_of(file), "-g", "-fsanitize=address,undefined")
+        source, target = str(build.SOURCES / f"{file}.c"), str(tmp_path / f"{file}.o")
+        for more in ((), stand_in):  # as it stands too: the build would leave out what does not compile
+            subprocess.run([*compiler(), *flags, *more, "-c", source, "-o", target], check=True)
     names = checked(str(link(tmp_path, compiler(), objects, "-fsanitize=address,undefined")))
     if "avx512vnni" not in names:
         pytest.skip("the emulation needs AVX-512 around it")
@@ -128,3 +133,5 @@ def test_on_arm_under_qemu(cpu: str, expected: list[str], tmp_path: Path) -> Non
         pytest.skip("needs aarch64-linux-gnu-gcc and qemu-aarch64 (Debian: gcc-aarch64-linux-gnu, qemu-user)")
     objects = build.compile_objects(tmp_path, [cross], machine="aarch64")
     assert checked(emulator, "-cpu", cpu, str(link(tmp_path, [cross], objects, "-static"))) == expected
+    blocks = link(tmp_path, [cross], objects, "-static", name="check_blocks")
+    assert checked(emulator, "-cpu", cpu, str(blocks)) == ["blocks"]

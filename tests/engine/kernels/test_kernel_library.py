@@ -166,6 +166,7 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) or not same)
 @needs_library
 def test_the_process_ends_while_a_worker_spins() -> None:
     run(
-        "import torch; from engine.kernels import blocks, library;from tests.support.matrices import matrix; library.set_spin(10_000_000);"
+        "import torch; from engine.kernels import blocks, library; from tests.support.matrices import matrix;"
+        "library.set_spin(10_000_000);"
         "blocks.matmul(matrix('Q8_0', 300, 640), torch.randn(64, 640), threads=4)"
     )

@@ -122,6 +122,21 @@ def test_the_largest_sums_do_not_overflow(name: str, instruction_set: str, byte:
         check(name, instruction_set, packed, torch.tensor(signs).repeat(5, 128), None)
 
 
+@pytest.mark.parametrize("block", BLOCKS)
+def test_two_terms_hold_nearly_all_of_an_activation(instruction_set: str, block: str) -> None:
+    packed, x = matrix(block, 70, 512), torch.randn(20, 512)
+    weight = blocks.unpack(packed).double()
+    exact, bound = x.double() @ weight.t(), x.abs().double() @ weight.abs().t()
+    out = blocks.matmul(packed, x, terms=2)
+    assert ((out - exact).abs() <= 4e-5 * bound).all()
+    assert ((blocks.matmul(packed, x) - exact).abs() / bound).mean() > 20 * ((out - exact).abs() / bound).mean()
+    for width in (1, 3, 16, 17):
+        assert torch.equal(blocks.matmul(packed, x[:width], terms=2), out[:width])
+    bad = x.clone()
+    bad[1, 3] = torch.nan
+    assert blocks.matmul(packed, bad, terms=2)[1].isnan().all()
+
+
 def test_extreme_values(name: str, instruction_set: str) -> None:
     packed, x = matrix(name, 40, 256), torch.randn(6, 256)
     x[1] = 0

@@ -21,6 +21,7 @@ FORMATS = ("Q8_0", "Q4_1", "Q6_K", "F16", "BF16")
 SETS = [name for name, usable in library.instruction_sets().items() if usable]
 NORMS = ("attention_norm", "mlp_norm", "query_norm", "key_norm", "attention_end_norm", "mlp_end_norm")
 ROWS = 256
+LONG_ROWS = 1300  # several of the attention's chunks of 512 keys
 
 
 @pytest.fixture(params=SETS)
@@ -90,9 +91,12 @@ class RandomLayer:
             activation=layer.ACTIVATIONS[shape.activation],
         )
 
-    def cache(self) -> Tensor:
+    def cache(self, rows: int = ROWS, eight_bits: bool = False) -> Tensor:
+        if eight_bits:  # ones everywhere make every scale a NaN
+            width = layer.row_bytes_8_bits(self.shape.head_dim)
+            return torch.full((2, self.shape.kv_heads, rows, width), -1, dtype=torch.int8)
         return torch.full(
-            (2, self.shape.kv_heads, ROWS, self.shape.head_dim), torch.nan, dtype=torch.bfloat16
+            (2, self.shape.kv_heads, rows, self.shape.head_dim), torch.nan, dtype=torch.bfloat16
         )
 
     def run(
@@ -213,6 +217,45 @@ def test_a_row_depends_on_its_path_alone(instruction_set: str, form: str, window
     assert torch.equal(made.run(tree, cache, 62, mask)[[0, 2, 3, 5]], out[[0, 2, 3, 5]])
 
 
+@pytest.mark.parametrize("eight_bits", [False, True], ids=["bf16", "8 bits"])
+@pytest.mark.parametrize("shape", [Shape(), Shape(window=600, head_dim=80, heads=2, kv_heads=1)], ids=str)
+def test_a_row_depends_on_its_path_alone_in_long_texts(
+    instruction_set: str, shape: Shape, eight_bits: bool
+) -> None:
+    made = RandomLayer(shape, "Q8_0")
+    text = torch.randn(1240, shape.hidden, generator=torch.Generator().manual_seed(7))
+    caches = [made.cache(LONG_ROWS, eight_bits) for _ in range(2)]
+    # Read in pieces of other sizes, and with so many threads that keys are split.
+    whole = torch.cat([made.run(text[at : at + 310], caches[0], at) for at in range(0, 1240, 310)])
+    before = torch.get_num_threads()
+    torch.set_num_threads(9)
+    pieces = [made.run(text[at : at + 200], caches[1], at) for at in range(0, 1000, 200)]
+    for start in (1000, 1023, 1024, 1025):
+        pieces.append(made.run(text[start : start + 1], caches[1], start))
+        if start == 1000:
+            pieces.append(made.run(text[1001:1023], caches[1], 1001))
+    # Of a tree, the text's next four behind each other among siblings.
+    tree = torch.cat((text[1026:1027], text[:1], text[1027:1029], text[1:2], text[1029:1030]))
+    mask = torch.eye(6, dtype=torch.bool)
+    for node, parent in enumerate((-1, -1, 0, 2, 2, 3)):
+        if parent >= 0:
+            mask[node] |= mask[parent]
+    pieces.append(made.run(tree, caches[1], 1026, mask)[[0, 2, 3, 5]])
+    torch.set_num_threads(before)
+    assert torch.equal(torch.cat(pieces), whole[:1030])
+
+
+@pytest.mark.parametrize("shape", [Shape(), Shape(window=600, soft_cap=2.0), Shape(head_dim=80, heads=2)], ids=str)
+def test_long_texts_agree_with_float64(instruction_set: str, shape: Shape) -> None:
+    made = RandomLayer(shape, "Q8_0")
+    hidden = torch.randn(1240, shape.hidden, generator=torch.Generator().manual_seed(8))
+    expected = reference(made, hidden)
+    for eight_bits, allowed in ((False, 2e-2), (True, 4e-2)):
+        cache = made.cache(LONG_ROWS, eight_bits)
+        found = torch.cat([made.run(hidden[at : at + 310], cache, at) for at in range(0, 1240, 310)])
+        assert (found - expected).abs().max() < allowed * expected.abs().max()
+
+
 @pytest.mark.parametrize("form", FORMATS)
 def test_the_number_of_threads_changes_nothing(form: str) -> None:
     made = RandomLayer(Shape(), form)
@@ -239,6 +282,18 @@ def test_a_nan_stays_in_its_path(instruction_set: str, form: str, poison: float)
     out = made.run(hidden, made.cache(), 0, mask)
     assert torch.equal(out[[0, 2]], clean[[0, 2]])
     assert out[[1, 3]].isnan().all()
+
+
+@pytest.mark.parametrize("eight_bits", [False, True], ids=["bf16", "8 bits"])
+def test_a_nan_in_a_prompt_reaches_what_follows_alone(instruction_set: str, eight_bits: bool) -> None:
+    made = RandomLayer(Shape(window=20), "Q8_0")
+    hidden = torch.randn(60, made.shape.hidden, generator=torch.Generator().manual_seed(9))
+    clean = made.run(hidden, made.cache(eight_bits=eight_bits), 0)
+    hidden[30, 7] = torch.nan
+    out = made.run(hidden, made.cache(eight_bits=eight_bits), 0)
+    seen = (torch.arange(60) >= 30) & (torch.arange(60) < 50)
+    assert torch.equal(out[~seen], clean[~seen])
+    assert out[seen].isnan().all()
 
 
 def test_rows_build_upon_uncommitted_ones() -> None:

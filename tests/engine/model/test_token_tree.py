@@ -40,15 +40,14 @@ def test_children_point_to_nodes_of_that_token_and_parent(draft: Draft) -> None:
             assert draft.parents[node] == row - 1
 
 
-@given(st.lists(st.lists(st.integers(0, 2), max_size=5), max_size=4), st.integers(0, 10))
-def test_merged_paths_share_prefixes_and_keep_the_limit(paths: list[list[int]], limit: int) -> None:
-    draft = Draft.from_paths(paths, limit)
-    assert len(draft) <= limit
-    assert len(set(zip(draft.parents, draft.tokens, strict=True))) == len(draft)
-    if limit == 10 and paths:
-        row = 0
-        for token in paths[0]:
-            row = draft.children[row][token] + 1
+@given(drafts(), st.integers(0, 20))
+def test_the_first_nodes_are_a_draft_too(draft: Draft, count: int) -> None:
+    first = draft.first(count)
+    assert len(first) == min(count, len(draft))
+    assert first.children == tuple(
+        {token: node for token, node in children.items() if node < count}
+        for children in draft.children[: len(first) + 1]
+    )
 
 
 def test_a_chain_is_a_chain() -> None:

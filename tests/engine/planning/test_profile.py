@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.drafting.match_chances import MatchChances
 from engine.messages import RoundRecord
 from engine.planning.expected_tokens import published_expectation
 from engine.planning.placement_plan import PlacementPlan
@@ -73,6 +74,20 @@ def test_a_drafter_that_finds_nothing_is_expected_to_find_less() -> None:
     lookup = published_expectation("lookup")
     profile = Profile().with_reply([round_of(0, 0)] * 100, RESIDENT, drafter_key("lookup"), "code")
     assert profile.expectation("lookup", lookup).kinds["code"].finds < 0.2 * lookup.kinds["code"].finds
+
+
+def test_what_matches_are_worth_is_known_in_the_next_session(tmp_path: Path) -> None:
+    chances = MatchChances()
+    for at in range(100):
+        chances.learn(2 + at % 40, held=at % 3 == 0)
+    chances.keep()
+    path = tmp_path / "profile.json"
+    keep_profile(path, Profile().with_matches(chances))
+    again = read_profile(path).chances()
+    assert again.earlier == chances.earlier
+    assert again.known
+    assert not Profile().chances().known
+    assert read_profile(path).with_reply([round_of(0, 0)] * 5, RESIDENT, None).matches
 
 
 def test_a_profile_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:

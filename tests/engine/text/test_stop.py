@@ -63,6 +63,29 @@ def test_limit_is_exact_and_end_of_text_adds_no_text() -> None:
     assert (reply.text, reply.stop_reason, reply.token_ids) == ("", "end", [END])
 
 
+@given(st.text("aé€𝄞", min_size=1, max_size=12), st.integers(1, 40))
+def test_a_reply_that_is_cut_ends_before_a_torn_character(text: str, limit: int) -> None:
+    data = text.encode()
+    limit = min(limit, len(data))
+    cut, cancelled = ReplyText(decode, {END}, ["aa"], limit=limit), ReplyText(decode, {END})
+    assert all(cancelled.add(byte) for byte in data[:limit])
+    cancelled.close(None)
+    for byte in data[:limit]:
+        if not cut.add(byte):
+            break
+    whole = data[:limit].decode("utf-8", errors="ignore")
+    assert cancelled.text == whole
+    assert cut.text == (whole if "aa" not in whole else whole[: whole.index("aa")])
+
+
+def test_a_replacement_mark_of_the_model_s_own_stays_unless_it_is_cut() -> None:
+    reply = ReplyText(decode, {END})
+    for byte in "a\ufffd".encode():
+        reply.add(byte)
+    assert not reply.add(END)
+    assert reply.text == "a\ufffd"
+
+
 def test_a_cancelled_reply_gives_up_what_it_held_back() -> None:
     reply = ReplyText(decode, {END}, ["abcd"])
     for letter in "xab":

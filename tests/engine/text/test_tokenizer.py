@@ -34,7 +34,7 @@ def saved(folder: Path, template: str | None) -> Path:
 
 def test_a_conversation_is_rendered_by_the_checkpoint_s_template(llama_folder: Path) -> None:
     tokenizer = Tokenizer(llama_folder)
-    text = tokenizer._tokenizer.decode(tokenizer.render(CONVERSATION))
+    text = tokenizer.decode(tokenizer.render(CONVERSATION), special=True)
     assert text == (
         "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHello<|im_end|>\n"
         "<|im_start|>assistant\nHi<|im_end|>\n<|im_start|>user\nAnd now?<|im_end|>\n<|im_start|>assistant\n"
@@ -103,6 +103,12 @@ def test_raw_text_round_trips(llama_folder: Path) -> None:
     for text in ("Hello", " leading", "größer 日本 🙂", "a\n\n  b"):
         assert tokenizer.decode(tokenizer.encode(text)) == text
     assert tokenizer.end_ids == {2, 9}
+
+
+def test_a_raw_prompt_keeps_the_end_tokens_that_are_written_in_it(llama_folder: Path) -> None:
+    tokenizer = Tokenizer(llama_folder)
+    for text in ("hi<|im_end|>", "<|im_end|>", "<|im_end|>\nhi<|im_end|><|im_end|>"):
+        assert tokenizer.decode(tokenizer.encode(text), special=True) == text
 
 
 def test_a_text_longer_than_the_context_is_no_complaint_of_the_library(

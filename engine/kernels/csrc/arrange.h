@@ -1,0 +1,220 @@
+/* A block of each of a panel's rows into a unit of the arranged layout that tenon.h describes. `rows` is the panel's
+ * height, a constant (32, or 1), and block the rows' blocks. */
+#ifndef TENON_ARRANGE_H
+#define TENON_ARRANGE_H
+
+#include "blocks.h"
+
+static const uint8_t no_block[MOST_BLOCK_BYTES];    /* of a row that pads its panel */
+
+/* `count` words of each block: [count][rows]. */
+INLINE void take_words(const uint8_t *const *block, int at, int count, const int rows, uint8_t *restrict out)
+{
+    for (int row = 0; row < rows; row++) {
+        const uint8_t *from = block[row] + at;
+        UNROLL
+        for (int i = 0; i < count; i++)
+            memcpy(out + 4 * (i * rows + row), from + 4 * i, 4);
+    }
+}
+
+INLINE void take_halves(const uint8_t *const *block, int at, const int rows, uint8_t *restrict out)
+{
+    for (int row = 0; row < rows; row++)
+        memcpy(out + 2 * row, block[row] + at, 2);
+}
+
+INLINE void take_bytes(const uint8_t *const *block, int at, int count, const int rows, uint8_t *restrict out)
+{
+    for (int row = 0; row < rows; row++)
+        for (int i = 0; i < count; i++)
+            out[i * rows + row] = block[row][at + i];
+}
+
+/* 32 bytes of each block that hold a group in their low nibbles and one in their high ones: 4 planes each. */
+INLINE void split_nibbles(const uint8_t *const *block, int at, const int rows, uint8_t *restrict low,
+                          uint8_t *restrict high)
+{
+    const uint32_t mask = 0x0f0f0f0fu;
+    uint32_t word[8 * PANEL_ROWS];
+    take_words(block, at, 8, rows, (uint8_t *)word);
+    for (int i = 0; i < 4 * rows; i++) {
+        const uint32_t first = word[i], second = word[4 * rows + i];
+        const uint32_t lower = (first & mask) | (second & mask) << 4;
+        const uint32_t upper = (first >> 4 & mask) | (second & ~mask);
+        memcpy(low + 4 * i, &lower, 4);
+        memcpy(high + 4 * i, &upper, 4);
+    }
+}
+
+/* 32 bytes of each block that hold a group in each pair of bits: 2 planes each, `stride` bytes from group to group. */
+INLINE void split_two_bits(const uint8_t *const *block, int at, const int rows, uint8_t *out, int stride)
+{
+    uint32_t word[8 * PANEL_ROWS];
+    take_words(block, at, 8, rows, (uint8_t *)word);
+    for (int group = 0; group < 4; group++)
+        for (int plane = 0; plane < 2; plane++)
+            for (int row = 0; row < rows; row++) {
+                uint32_t found = 0;
+                UNROLL
+                for (int f = 0; f < 4; f++)
+                    found |= (word[(4 * plane + f) * rows + row] >> 2 * group & 0x03030303u) << 2 * f;
+                memcpy(out + group * stride + 4 * (plane * rows + row), &found, 4);
+            }
+}
+
+/* 32 bytes of each block that hold a group in each bit: a plane each. */
+INLINE void split_bits(const uint8_t *const *block, int at, const int rows, uint8_t *out, int stride)
+{
+    uint32_t word[8 * PANEL_ROWS];
+    take_words(block, at, 8, rows, (uint8_t *)word);
+    for (int group = 0; group < 8; group++)
+        for (int row = 0; row < rows; row++) {
+            uint32_t found = 0;
+            UNROLL
+            for (int step = 0; step < 8; step++)
+                found |= (word[step * rows + row] >> group & 0x01010101u) << step;
+            memcpy(out + group * stride + 4 * row, &found, 4);
+        }
+}
+
+/* A word with bit 4s + i for element 4s + i of each block: bit s of byte i. */
+INLINE void spread_bits(const uint8_t *const *block, int at, const int rows, uint8_t *restrict out)
+{
+    uint32_t word[PANEL_ROWS];
+    take_words(block, at, 1, rows, (uint8_t *)word);
+    for (int row = 0; row < rows; row++) {
+        uint32_t found = 0;
+        UNROLL
+        for (int step = 0; step < 8; step++) {
+            const uint32_t nibble = word[row] >> 4 * step & 15u;
+            found |= (nibble * 0x00204081u & 0x01010101u) << step;
+        }
+        memcpy(out + 4 * row, &found, 4);
+    }
+}
+
+/* 6-bit scales and minima in 12 bytes: the first four of each whole, the others' high bits above these. */
+INLINE void spread_scales(const uint8_t *const *block, int at, const int rows, uint8_t *restrict out)
+{
+    for (int row = 0; row < rows; row++) {
+        const uint8_t *from = block[row] + at;
+        for (int i = 0; i < 4; i++) {
+            out[i * rows + row] = from[i] & 63;
+            out[(4 + i) * rows + row] = (uint8_t)((from[8 + i] & 15) | (from[i] >> 2 & 48));
+            out[(8 + i) * rows + row] = from[4 + i] & 63;
+            out[(12 + i) * rows + row] = (uint8_t)(from[8 + i] >> 4 | (from[4 + i] >> 2 & 48));
+        }
+    }
+}
+
+INLINE void spread_q3_scales(const uint8_t *const *block, int at, const int rows, uint8_t *restrict out)
+{
+    for (int row = 0; row < rows; row++) {
+        const uint8_t *from = block[row] + at;
+        const int zero = block[row] == no_block ? 0 : 32;
+        for (int i = 0; i < 16; i++) {
+            const int low = from[i % 8] >> i / 8 * 4 & 15, high = from[8 + i % 4] >> i / 4 * 2 & 3;
+            out[i * rows + row] = (uint8_t)((low | high << 4) - zero);
+        }
+    }
+}
+
+INLINE void spread_iq4_scales(const uint8_t *const *block, const int rows, uint8_t *restrict out)
+{
+    for (int row = 0; row < rows; row++) {
+        const uint8_t *from = block[row];
+        const int zero = from == no_block ? 0 : 32;
+        for (int i = 0; i < 8; i++) {
+            const int low = from[4 + i / 2] >> i % 2 * 4 & 15, high = from[2 + i / 4] >> i % 4 * 2 & 3;
+            out[i * rows + row] = (uint8_t)((low | high << 4) - zero);
+        }
+    }
+}
+
+INLINE int planes_of(const int32_t type)
+{
+    const struct block_form *form = &BLOCK_FORMS[type];
+    return form->byte_planes + form->nibble_planes + form->two_bit_planes + form->bit_planes;
+}
+
+/* One block of each row into a unit. */
+INLINE void arrange_unit(const int32_t type, const int rows, const uint8_t *const *block, uint8_t *out)
+{
+    const int plane = 4 * rows, stride = planes_of(type) * plane;
+    uint8_t *scales = out + BLOCK_FORMS[type].elements / 32 * stride;
+    switch (type) {
+    case TENON_Q4_0: case TENON_IQ4_NL:
+        take_words(block, 2, 4, rows, out);
+        take_halves(block, 0, rows, scales);
+        break;
+    case TENON_Q4_1:
+        take_words(block, 4, 4, rows, out);
+        take_halves(block, 0, rows, scales);
+        take_halves(block, 2, rows, scales + 2 * rows);
+        break;
+    case TENON_Q5_0:
+        take_words(block, 6, 4, rows, out);
+        spread_bits(block, 2, rows, out + 4 * plane);
+        take_halves(block, 0, rows, scales);
+        break;
+    case TENON_Q5_1:
+        take_words(block, 8, 4, rows, out);
+        spread_bits(block, 4, rows, out + 4 * plane);
+        take_halves(block, 0, rows, scales);
+        take_halves(block, 2, rows, scales + 2 * rows);
+        break;
+    case TENON_Q8_0:
+        take_words(block, 2, 8, rows, out);
+        take_halves(block, 0, rows, scales);
+        break;
+    case TENON_MXFP4:
+        take_words(block, 1, 4, rows, out);
+        take_bytes(block, 0, 1, rows, scales);
+        break;
+    case TENON_IQ4_XS:
+        for (int group = 0; group < 8; group++)
+            take_words(block, 8 + 16 * group, 4, rows, out + group * stride);
+        spread_iq4_scales(block, rows, scales);
+        take_halves(block, 0, rows, scales + 8 * rows);
+        break;
+    case TENON_Q2_K:
+        for (int half = 0; half < 2; half++)
+            split_two_bits(block, 16 + 32 * half, rows, out + 4 * half * stride, stride);
+        take_bytes(block, 0, 16, rows, scales);
+        take_halves(block, 80, rows, scales + 16 * rows);
+        take_halves(block, 82, rows, scales + 18 * rows);
+        break;
+    case TENON_Q3_K:
+        for (int half = 0; half < 2; half++)
+            split_two_bits(block, 32 + 32 * half, rows, out + 4 * half * stride, stride);
+        split_bits(block, 0, rows, out + 2 * plane, stride);
+        spread_q3_scales(block, 96, rows, scales);
+        take_halves(block, 108, rows, scales + 16 * rows);
+        break;
+    case TENON_Q4_K: case TENON_Q5_K:
+        for (int pair = 0; pair < 4; pair++) {
+            uint8_t *group = out + 2 * pair * stride;
+            split_nibbles(block, (type == TENON_Q4_K ? 16 : 48) + 32 * pair, rows, group, group + stride);
+        }
+        if (type == TENON_Q5_K)
+            split_bits(block, 16, rows, out + 4 * plane, stride);
+        spread_scales(block, 4, rows, scales);
+        take_halves(block, 0, rows, scales + 16 * rows);
+        take_halves(block, 2, rows, scales + 18 * rows);
+        break;
+    case TENON_Q6_K:
+        for (int half = 0; half < 2; half++) {
+            for (int pair = 0; pair < 2; pair++) {
+                uint8_t *group = out + (4 * half + pair) * stride;
+                split_nibbles(block, 64 * half + 32 * pair, rows, group, group + 2 * stride);
+            }
+            split_two_bits(block, 128 + 32 * half, rows, out + 4 * half * stride + 4 * plane, stride);
+        }
+        take_bytes(block, 192, 16, rows, scales);
+        take_halves(block, 208, rows, scales + 16 * rows);
+        break;
+    }
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* Blocks as floats, by the same operations in the same order as in the package gguf. A row by itself becomes floats by
+ * way of a panel of one row. */
+#include "arrange.h"
+#include "pool.h"
+
+enum { SUBBLOCKS = 16 };
+
+/* What a group's elements are times their scale; `planes` are a row's. */
+INLINE void group_values(const int32_t type, const int rows, const uint8_t *planes, int8_t *restrict value)
+{
+    const struct block_form *form = &BLOCK_FORMS[type];
+    const int low_bits = form->nibble_planes ? 4 : 2;
+    uint8_t byte[32] = {0}, code[32];
+    UNROLL
+    for (int i = 0; i < planes_of(type); i++)
+        memcpy(byte + 4 * i, planes + 4 * i * rows, 4);
+    const uint8_t *twos = byte + 4 * form->nibble_planes, *bits = twos + 4 * form->two_bit_planes;
+    if (form->byte_planes) {
+        memcpy(value, byte, 32);
+        return;
+    }
+    for (int k = 0; k < 32; k++)
+        code[k] = form->nibble_planes ? byte[k % 16] >> k / 16 * 4 & 15 : 0;
+    if (form->two_bit_planes)
+        for (int k = 0; k < 32; k++)
+            code[k] |= (twos[k / 16 * 4 + k % 4] >> k / 4 % 4 * 2 & 3) << (form->nibble_planes ? 4 : 0);
+    if (form->bit_planes)
+        for (int k = 0; k < 32; k++)
+            code[k] |= (bits[k % 4] >> k / 4 & 1) << low_bits;
+    for (int k = 0; k < 32; k++)
+        switch (type) {
+        case TENON_IQ4_NL: case TENON_IQ4_XS: value[k] = IQ4_VALUES[code[k]]; break;
+        case TENON_MXFP4: value[k] = MXFP4_VALUES[code[k]]; break;
+        case TENON_Q3_K: value[k] = (int8_t)(code[k] - 4); break;
+        case TENON_Q4_0: value[k] = (int8_t)(code[k] - 8); break;
+        case TENON_Q5_0: value[k] = (int8_t)(code[k] - 16); break;
+        case TENON_Q6_K: value[k] = (int8_t)(code[k] - 32); break;
+        default: value[k] = (int8_t)code[k];
+        }
+}
+
+INLINE float half_at(const uint8_t *halves, int64_t row)
+{
+    uint16_t half;
+    memcpy(&half, halves + 2 * row, 2);
+    return half_float(half);
+}
+
+INLINE float bfloat16_at(const uint8_t *halves, int64_t row)
+{
+    uint16_t half;
+    memcpy(&half, halves + 2 * row, 2);
+    return bits_float((uint32_t)half << 16);
+}
+
+/* What each 16 elements' values are multiplied by, and what is added: minus zero, which changes nothing, where there
+ * is no minimum. */
+INLINE void unit_scales(const int32_t type, const int rows, const uint8_t *scales, int row, float *scale,
+                        float *offset)
+{
+    const int count = BLOCK_FORMS[type].elements / 16;
+    const int tail = type == TENON_IQ4_XS ? 8 : count == SUBBLOCKS ? 16 : 0;     /* bytes of scales before the halves */
+    const float d = type == TENON_MXFP4 ? mxfp4_scale(scales[row]) : half_at(scales + tail * rows, row);
+    for (int i = 0; i < count; i++) {
+        const uint8_t fine = scales[i * rows + row], pair = scales[i / 2 * rows + row];
+        scale[i] = d;
+        offset[i] = -0.0f;
+        switch (type) {
+        case TENON_Q4_1: case TENON_Q5_1:
+            offset[i] = half_at(scales + 2 * rows, row);
+            break;
+        case TENON_Q2_K:
+            scale[i] = d * (float)(fine & 15);
+            offset[i] = -(half_at(scales + 18 * rows, row) * (float)(fine >> 4));
+            break;
+        case TENON_Q4_K: case TENON_Q5_K:
+            scale[i] = d * (float)pair;
+            offset[i] = -(half_at(scales + 18 * rows, row) * (float)scales[(8 + i / 2) * rows + row]);
+            break;
+        case TENON_Q3_K: case TENON_Q6_K:
+            scale[i] = d * (float)(int8_t)fine;
+            break;
+        case TENON_IQ4_XS:
+            scale[i] = d * (float)(int8_t)pair;
+            break;
+        }
+    }
+}
+
+/* A row of a unit as floats. */
+INLINE void unpack_unit(const int32_t type, const int rows, const uint8_t *unit, int row, float *restrict out)
+{
+    const int groups = BLOCK_FORMS[type].elements / 32, stride = planes_of(type) * 4 * rows;
+    float scale[SUBBLOCKS], offset[SUBBLOCKS];
+    int8_t value[32];
+    unit_scales(type, rows, unit + groups * stride, row, scale, offset);
+    for (int group = 0; group < groups; group++) {
+        group_values(type, rows, unit + group * stride + 4 * row, value);
+        for (int k = 0; k < 32; k++)
+            out[32 * group + k] = scale[2 * group + k / 16] * (float)value[k] + offset[2 * group + k / 16];
+    }
+}
+
+INLINE void unpack_blocks(const int32_t type, const uint8_t *panel, int row, int64_t units, float *out)
+{
+    const struct block_form *form = &BLOCK_FORMS[type];
+    for (int64_t unit = 0; unit < units; unit++)
+        unpack_unit(type, PANEL_ROWS, panel + unit * form->unit_bytes * PANEL_ROWS, row, out + unit * form->elements);
+}
+
+int32_t tenon_unpack(int32_t type, const void *arranged, int64_t n, int64_t k, int64_t first_row, int64_t count,
+                     float *out)
+{
+    const struct block_form *form = block_form_of(type, k);
+    if (!form || first_row < 0 || count < 0 || first_row % PANEL_ROWS || first_row + count > n)
+        return TENON_UNKNOWN;
+    for (int64_t i = 0; i < count; i++, out += k) {
+        const uint8_t *panel = (const uint8_t *)arranged + (first_row + i) / PANEL_ROWS * block_panel_bytes(type, k);
+        const int row = (int)(i % PANEL_ROWS);
+#define UNPACK(name) case TENON_##name: unpack_blocks(TENON_##name, panel, row, k / form->elements, out); break;
+        switch (type) {
+        EACH_QUANTIZED_TYPE(UNPACK)
+        case TENON_F16:
+            for (int64_t j = 0; j < k; j++)
+                out[j] = half_at(panel + 2 * j * PANEL_ROWS, row);
+            break;
+        case TENON_BF16:
+            for (int64_t j = 0; j < k; j++)
+                out[j] = bfloat16_at(panel, j / 2 * 2 * PANEL_ROWS + 2 * row + j % 2);
+        }
+    }
+    return 0;
+}
+
+INLINE void dequantize_blocks(const int32_t type, const uint8_t *raw, int64_t units, float *out)
+{
+    const struct block_form *form = &BLOCK_FORMS[type];
+    uint8_t unit[MOST_UNIT_BYTES];
+    for (; units > 0; units--, raw += form->bytes, out += form->elements) {
+        arrange_unit(type, 1, &raw, unit);
+        unpack_unit(type, 1, unit, 0, out);
+    }
+}
+
+struct dequantization {
+    const struct block_form *form;
+    const uint8_t *raw;
+    const int64_t *rows;
+    float *out;
+    int64_t k;
+    int32_t type;
+    struct shares shares;
+};
+
+static void dequantize_rows(void *context, int32_t thread)
+{
+    struct dequantization *call = context;
+    const int64_t units = call->k / call->form->elements;
+    int64_t item;
+    while ((item = shares_take(&call->shares, thread)) >= 0) {
+        const uint8_t *raw = call->raw + (call->rows ? call->rows[item] : item) * units * call->form->bytes;
+        float *out = call->out + item * call->k;
+        int64_t done = 0;
+#define DEQUANTIZE(name) case TENON_##name: dequantize_blocks(TENON_##name, raw, units, out); break;
+        switch (call->type) {
+        EACH_QUANTIZED_TYPE(DEQUANTIZE)
+        case TENON_F16:
+            for (; units - done >= 32; done += 32)  /* a constant number of rounds becomes vectors */
+                for (int j = 0; j < 32; j++)
+                    out[done + j] = half_at(raw, done + j);
+            for (; done < units; done++)
+                out[done] = half_at(raw, done);
+            break;
+        case TENON_BF16:
+            for (; done < units; done++)
+                out[done] = bfloat16_at(raw, done);
+        }
+        shares_finish(&call->shares);
+    }
+    shares_wait(&call->shares);
+}
+
+/* Below this many elements the caller works alone: waking others costs more. */
+enum { SHARED_ELEMENTS = 32768 };
+
+int32_t tenon_dequantize(int32_t type, const void *raw, int64_t k, const int64_t *rows, int64_t count, float *out,
+                         int32_t threads)
+{
+    const struct block_form *form = block_form_of(type, k);
+    if (!form)
+        return TENON_UNKNOWN;
+    struct dequantization call = {form, raw, rows, out, k, type, {0}};
+    threads = k * count < SHARED_ELEMENTS ? 1 : pool_team(threads);
+    shares_init(&call.shares, count, threads);
+    pool_run(dequantize_rows, &call, threads);
+    return 0;
+}

@@ -1,0 +1,222 @@
+"""config.json as a model's own code reads it: the values that it leaves out, and the older spellings.
+
+Source: the config classes of transformers 5, models/*/configuration_*.py and modeling_rope_utils.py, which a test
+compares this with. Reading a dictionary here takes none of the seconds that importing them does.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+_SHARED: dict[str, Any] = {
+    "num_key_value_heads": None,
+    "head_dim": None,
+    "hidden_act": "silu",
+    "rms_norm_eps": 1e-6,
+    "attention_bias": False,
+    "mlp_bias": False,
+    "sliding_window": None,
+    "layer_types": None,
+    "tie_word_embeddings": False,
+    "rope_theta": 10_000.0,
+}
+_QWEN2 = {
+    "vocab_size": 151_936,
+    "hidden_size": 4096,
+    "intermediate_size": 22_016,
+    "num_hidden_layers": 32,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 32,
+    "max_position_embeddings": 32_768,
+    "use_sliding_window": False,
+    "sliding_window": 4096,
+    "max_window_layers": 28,
+}
+_GEMMA = {
+    "hidden_size": 2304,
+    "intermediate_size": 9216,
+    "num_hidden_layers": 26,
+    "num_attention_heads": 8,
+    "num_key_value_heads": 4,
+    "head_dim": 256,
+    "hidden_activation": "gelu_pytorch_tanh",
+    "tie_word_embeddings": True,
+    "query_pre_attn_scalar": 256,
+    "sliding_window": 4096,
+}
+#: By ``model_type``: the values that transformers takes where config.json has none.
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "llama": {
+        "vocab_size": 32_000,
+        "hidden_size": 4096,
+        "intermediate_size": 11_008,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "max_position_embeddings": 2048,
+    },
+    "smollm3": {
+        "vocab_size": 128_256,
+        "hidden_size": 2048,
+        "intermediate_size": 11_008,
+        "num_hidden_layers": 36,
+        "num_attention_heads": 16,
+        "num_key_value_heads": 4,
+        "max_position_embeddings": 32_768,
+        "tie_word_embeddings": True,
+        "rope_theta": 2_000_000.0,
+        "use_sliding_window": False,
+        "no_rope_layers": None,
+        "no_rope_layer_interval": 4,
+    },
+    "mistral": {
+        "vocab_size": 32_000,
+        "hidden_size": 4096,
+        "intermediate_size": 14_336,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "num_key_value_heads": 8,
+        "max_position_embeddings": 131_072,
+        "sliding_window": 4096,
+    },
+    "qwen2": _QWEN2,
+    "qwen3": {**_QWEN2, "head_dim": 128},
+    "phi3": {
+        "vocab_size": 32_064,
+        "hidden_size": 3072,
+        "intermediate_size": 8192,
+        "num_hidden_layers": 32,
+        "num_attention_heads": 32,
+        "max_position_embeddings": 4096,
+        "original_max_position_embeddings": 4096,
+        "rms_norm_eps": 1e-5,
+        "partial_rotary_factor": 1.0,
+    },
+    "gemma2": {
+        **_GEMMA,
+        "vocab_size": 256_000,
+        "max_position_embeddings": 8192,
+        "final_logit_softcapping": 30.0,
+        "attn_logit_softcapping": 50.0,
+    },
+    "gemma3_text": {
+        **_GEMMA,
+        "vocab_size": 262_208,
+        "max_position_embeddings": 131_072,
+        "final_logit_softcapping": None,
+        "attn_logit_softcapping": None,
+        "sliding_window_pattern": 6,
+        "rope_theta": 1_000_000.0,
+        "rope_local_base_freq": 10_000.0,
+    },
+}
+#: Raised where a value is missing, of the wrong kind or makes no sense.
+BAD_VALUE = (AttributeError, KeyError, TypeError, ValueError, IndexError, ZeroDivisionError, OverflowError)
+#: What may be null beside the values whose default is.
+_NULLABLE = frozenset(
+    ("num_key_value_heads", "sliding_window", "final_logit_softcapping", "attn_logit_softcapping")
+)
+_FULL, _SLIDING = "full_attention", "sliding_attention"
+#: Kinds of RoPE that count from the context that the model was trained with first.
+_FROM_ORIGINAL = ("llama3", "yarn", "longrope")
+#: LongRoPE, as Phi-3's older files call it.
+_OLD_NAMES = {"phi3": {"su": "longrope", "yarn": "longrope"}}
+
+
+def complete(raw: Mapping[str, Any], model_type: str) -> dict[str, Any]:
+    """A config with every value that a decoder needs.
+
+    Args:
+        raw: config.json, or the part of it that describes the decoder; left as it is.
+        model_type: A key of `DEFAULTS`.
+
+    Returns:
+        ``raw`` with the defaults, ``head_dim`` and the layers' kinds settled, and all that is known of RoPE in
+        ``rope_parameters``: one dictionary, or one for each kind of layer.
+
+    Raises:
+        KeyError: No such model type.
+        TypeError: A value is of the wrong kind.
+        ZeroDivisionError: There are no heads; any other of `BAD_VALUE` for what makes no sense.
+    """
+    defaults = {**_SHARED, **DEFAULTS[model_type]}
+    values = {**defaults, **copy.deepcopy(dict(raw))}
+    for name, default in defaults.items():
+        _check(name, values[name], default)
+    if values["num_key_value_heads"] is None:
+        values["num_key_value_heads"] = values["num_attention_heads"]
+    if values["head_dim"] is None:
+        values["head_dim"] = values["hidden_size"] // values["num_attention_heads"]
+    if not values.get("use_sliding_window", True):
+        values["sliding_window"] = None
+    layers = range(values["num_hidden_layers"])
+    if "no_rope_layer_interval" in defaults and values["no_rope_layers"] is None:
+        values["no_rope_layers"] = [
+            int((layer + 1) % values["no_rope_layer_interval"] > 0) for layer in layers
+        ]
+    if values["layer_types"] is None:
+        values["layer_types"] = [
+            _SLIDING if _slides(values, model_type, layer) else _FULL for layer in layers
+        ]
+    if model_type == "gemma3_text":
+        values["rope_parameters"] = _rope_by_layer(values, raw)
+    else:
+        values["rope_parameters"] = _rope(values, raw, _OLD_NAMES.get(model_type, {}))
+    return values
+
+
+def _check(name: str, value: Any, default: Any) -> None:
+    if value is None and (default is None or name in _NULLABLE):
+        return
+    kind = (int, float) if isinstance(default, float) else type(default)
+    boolean = isinstance(value, bool) and not isinstance(default, bool)
+    if boolean or (default is not None and not isinstance(value, kind)):
+        raise TypeError(f"{name} is {value!r}")
+
+
+def _slides(values: Mapping[str, Any], model_type: str, layer: int) -> bool:
+    """Whether a layer sees its window alone, where ``layer_types`` does not say it."""
+    if values["sliding_window"] is None and not model_type.startswith("gemma"):
+        return False
+    if model_type == "smollm3":
+        return not values["no_rope_layers"][layer]
+    if model_type in ("qwen2", "qwen3"):
+        return bool(layer >= values["max_window_layers"])
+    if model_type.startswith("gemma"):
+        return bool((layer + 1) % values.get("sliding_window_pattern", 2))
+    return False
+
+
+def _rope(values: Mapping[str, Any], raw: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    parameters: dict[str, Any] = copy.deepcopy(raw.get("rope_scaling") or raw.get("rope_parameters") or {})
+    by_layer = [parameters[kind] for kind in parameters if kind in values["layer_types"]]
+    for one in by_layer or [parameters]:
+        kind = one.setdefault("rope_type", one.get("type", "default"))
+        one["rope_type"] = names.get(kind, kind)
+        one.setdefault("rope_theta", values["rope_theta"])
+        if values.get("partial_rotary_factor") is not None:
+            one.setdefault("partial_rotary_factor", values["partial_rotary_factor"])
+        _count_from(one, values, None if by_layer else values.get("original_max_position_embeddings"))
+    return parameters
+
+
+def _rope_by_layer(values: Mapping[str, Any], raw: Mapping[str, Any]) -> dict[str, Any]:
+    """Gemma 3: sliding layers have frequencies of their own, and what scales says nothing of them."""
+    parameters: dict[str, Any] = copy.deepcopy(raw.get("rope_parameters") or {})
+    thetas = {_FULL: values["rope_theta"], _SLIDING: values["rope_local_base_freq"]}
+    scaling = {_FULL: raw.get("rope_scaling") or {}}
+    for kind, theta in thetas.items():
+        parameters[kind] = {**(parameters.get(kind) or {}), **scaling.get(kind, {})}
+        parameters[kind].setdefault("rope_type", parameters[kind].get("type", "default"))
+        parameters[kind].setdefault("rope_theta", theta)
+        _count_from(parameters[kind], values, None)
+    return parameters
+
+
+def _count_from(parameters: dict[str, Any], values: Mapping[str, Any], original: int | None) -> None:
+    """Settle the context that a scaled kind counts from."""
+    if parameters["rope_type"] in _FROM_ORIGINAL:
+        parameters.setdefault("original_max_position_embeddings", values["max_position_embeddings"])
+        if original is not None:
+            parameters["original_max_position_embeddings"] = original

@@ -1,0 +1,95 @@
+"""A tokenizer.model of SentencePiece, for folders from before tokenizer.json.
+
+It is a message of protocol buffers (sentencepiece_model.proto), of which a few fields count:
+
+    1  pieces, each: 1 text, 2 score (float), 3 kind as GGUF numbers it (1 where it is left out)
+    2  trainer: 3 model type (2 is BPE), 40 the id of the unknown token (0 where it is left out), 41 of the first
+    3  normalizer: 3 whether a text begins with a space (true where it is left out)
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from typing import Any
+
+from tokenizers import Tokenizer
+
+from engine.errors import UnsupportedModel
+from engine.gguf.tokenizer import read_tokenizer
+from engine.sentences import say
+
+_BPE = 2
+_VARINT, _EIGHT_BYTES, _BYTES, _FOUR_BYTES = 0, 1, 2, 5
+
+
+def read_sentence_piece(data: bytes) -> Tokenizer:
+    """Build the tokenizer.
+
+    Args:
+        data: The file.
+
+    Raises:
+        UnsupportedModel: It is not of the BPE kind.
+        ValueError: The file is damaged.
+    """
+    pieces: list[dict[int, Any]] = []
+    trainer: dict[int, Any] = {}
+    normalizer: dict[int, Any] = {}
+    for number, value in _fields(data):
+        if number == 1:
+            pieces.append(dict(_fields(value)))
+        elif number == 2:
+            trainer = dict(_fields(value))
+        elif number == 3:
+            normalizer = dict(_fields(value))
+    if trainer.get(3, 1) != _BPE:
+        raise UnsupportedModel(
+            say(
+                "The model's tokenizer.model is of a kind that Tenon does not know: copy its tokenizer.json there."
+            )
+        )
+    metadata = {
+        "model": "llama",
+        "tokens": [piece[1].decode("utf-8") for piece in pieces],
+        "scores": [piece.get(2, 0.0) for piece in pieces],
+        "token_type": [piece.get(3, 1) for piece in pieces],
+        "unknown_token_id": trainer.get(40, 0),
+        "bos_token_id": trainer.get(41, 1),
+        "add_space_prefix": bool(normalizer.get(3, 1)),
+    }
+    return read_tokenizer({f"tokenizer.ggml.{name}": value for name, value in metadata.items()})[0]
+
+
+def _fields(data: bytes) -> Iterator[tuple[int, Any]]:
+    """The fields of a message, by their numbers; raises ValueError where it ends early."""
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        number, kind = key >> 3, key & 7
+        if kind == _VARINT:
+            value, at = _varint(data, at)
+            yield number, value
+            continue
+        if kind == _BYTES:
+            size, at = _varint(data, at)
+        elif kind in (_FOUR_BYTES, _EIGHT_BYTES):
+            size = 4 if kind == _FOUR_BYTES else 8
+        else:
+            raise ValueError(f"a field of the kind {kind}")
+        piece, at = data[at : at + size], at + size
+        if at > len(data):
+            raise ValueError("the file ends early")
+        yield number, struct.unpack("<f", piece)[0] if kind == _FOUR_BYTES else piece
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number in pieces of seven bits, and where it ends."""
+    value = shift = 0
+    while True:
+        if at >= len(data):
+            raise ValueError("the file ends early")
+        value |= (data[at] & 0x7F) << shift
+        shift, at = shift + 7, at + 1
+        if data[at - 1] < 0x80:
+            return value, at

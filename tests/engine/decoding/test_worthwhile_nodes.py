@@ -1,0 +1,134 @@
+"""The schedule of lookup on texts that are known, where a plain forward takes 1 s."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from math import log
+from statistics import mean
+
+import pytest
+
+from engine.decoding.round_cost import RoundCost
+from engine.decoding.worthwhile_nodes import WorthwhileNodes
+from engine.drafting.match_chances import MatchChances
+from engine.drafting.prompt_lookup import PromptLookup
+from engine.messages import RoundRecord
+from engine.model.token_tree import Draft
+from tests.support.replayed_text import Replayed, replay
+
+#: What each further row adds: AMX, this project's AVX2 kernels on a small model, and a processor that gains nothing.
+ROWS = [0.02, 0.1, 0.3, 1.0]
+#: Forwards are longer by up to this share.
+NOISE = [0.0, 0.5]
+SEEDS = range(8)
+
+
+def _text(holds: float, tokens: int, seed: int) -> tuple[list[int], list[int]]:
+    """A prompt, and a reply that repeats it, each token with this chance; else it jumps, or says a new token."""
+    draws = random.Random(seed)
+    prompt = [draws.randrange(50) for _ in range(300)]
+    reply, place = [], 0
+    for _ in range(tokens):
+        if draws.random() >= holds:
+            place = draws.randrange(300)
+            reply.append(draws.randrange(1000, 2000) if draws.random() < 0.3 else prompt[place])
+        else:
+            reply.append(prompt[place % 300])
+        place += 1
+    return prompt, reply
+
+
+def _decoded(
+    prompt: Sequence[int],
+    reply: Sequence[int],
+    row: float,
+    noise: float = 0.0,
+    seed: int = 0,
+    cost: RoundCost | None = None,
+    chances: MatchChances | None = None,
+) -> Replayed:
+    return replay(
+        prompt,
+        reply,
+        PromptLookup(chances),
+        WorthwhileNodes(cost=cost),
+        lambda rows: 1.0 + row * (rows - 1),
+        noise,
+        seed,
+    )
+
+
+@pytest.mark.parametrize("noise", NOISE)
+@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("tokens", [60, 200])
+def test_what_is_never_accepted_costs_three_hundredths_at_most(tokens: int, row: float, noise: float) -> None:
+    """Each pair of tokens comes again and again, and never with the same token behind it."""
+    speedups = []
+    for seed in SEEDS:
+        text = [token for at in range(200) for token in (1, 2, 1000 + at)]
+        speedups.append(_decoded(text[:90], text[90 : 90 + tokens], row, noise, seed).speedup)
+        if not noise:
+            assert speedups[-1] >= 0.97
+    assert mean(speedups) >= 0.97
+
+
+@pytest.mark.parametrize("noise", NOISE)
+@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize("holds", [0.0, 0.2, 0.4, 0.6])
+def test_text_of_any_kind_is_at_least_as_fast_as_plain(holds: float, row: float, noise: float) -> None:
+    speedups = [_decoded(*_text(holds, 150, seed), row, noise, seed).speedup for seed in SEEDS]
+    assert mean(speedups) >= 0.985
+    if not noise:
+        assert min(speedups) >= 0.97
+
+
+@pytest.mark.parametrize("noise", NOISE)
+@pytest.mark.parametrize(("row", "gain"), [(0.02, 1.8), (0.1, 1.5), (0.3, 1.15)])
+def test_what_mostly_holds_is_gained(row: float, gain: float, noise: float) -> None:
+    """Four of five tokens: runs of five, of which a new one takes two tokens to be found again."""
+    assert mean(_decoded(*_text(0.8, 200, seed), row, noise, seed).speedup for seed in SEEDS) > gain
+
+
+@pytest.mark.parametrize(("row", "gain"), [(0.02, 10.0), (0.1, 4.0), (0.3, 2.0)])
+def test_a_quotation_is_gained_at_once(row: float, gain: float) -> None:
+    prompt, _ = _text(1.0, 1, 0)
+    assert _decoded(prompt, prompt[:200], row).speedup > gain
+
+
+def test_no_draft_where_rows_cost_as_much_as_tokens() -> None:
+    """But for those that measure it."""
+    rounds = _decoded(*_text(0.8, 300, 0), row=1.0).rounds
+    assert sum(bool(one.tokens) for one in rounds) < 10
+
+
+def test_a_text_that_changes_is_followed() -> None:
+    prompt, quoted = _text(1.0, 150, 0)
+    _, free = _text(0.0, 150, 1)
+    for text in (quoted + free, free + quoted):
+        assert _decoded(prompt, text, 0.1).speedup > 1.5
+
+
+def test_plain_decoding_is_measured_now_and_then() -> None:
+    prompt, _ = _text(1.0, 1, 0)
+    rounds = _decoded(prompt, prompt * 20, row=0.5).rounds
+    sizes = [len(one.tokens) for one in rounds]
+    assert sizes[:2] == [0, 0]
+    assert 2 <= sizes[3:].count(0) <= 2 + len(sizes) // 60
+
+
+def test_a_reply_need_not_measure_what_an_earlier_one_did() -> None:
+    cost = RoundCost()
+    prompt, _ = _text(1.0, 1, 0)
+    _decoded(prompt, prompt, 0.1, cost=cost)
+    # The first two find nothing: a match has two tokens.
+    assert _decoded(prompt, prompt, 0.1, cost=cost).rounds[1].tokens
+
+
+def test_a_target_that_waits_for_its_weights_verifies_all_that_is_likely() -> None:
+    cost = RoundCost(flat=True)
+    schedule = WorthwhileNodes(cost=cost)
+    draft = Draft((1, 2), (-1, 0), (log(0.2), log(0.05)))
+    assert schedule.choose(draft) == draft
+    schedule.observe(RoundRecord(0, (1, 2), (-1, 0), draft.scores, (), (9,), 0.0, 2000.0, 1900.0))
+    assert schedule.choose(draft) == draft
