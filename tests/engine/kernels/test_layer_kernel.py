@@ -245,7 +245,9 @@ def test_a_row_depends_on_its_path_alone_in_long_texts(
     assert torch.equal(torch.cat(pieces), whole[:1030])
 
 
-@pytest.mark.parametrize("shape", [Shape(), Shape(window=600, soft_cap=2.0), Shape(head_dim=80, heads=2)], ids=str)
+@pytest.mark.parametrize(
+    "shape", [Shape(), Shape(window=600, soft_cap=2.0), Shape(head_dim=80, heads=2)], ids=str
+)
 def test_long_texts_agree_with_float64(instruction_set: str, shape: Shape) -> None:
     made = RandomLayer(shape, "Q8_0")
     hidden = torch.randn(1240, shape.hidden, generator=torch.Generator().manual_seed(8))

@@ -74,7 +74,9 @@ def test_divergence_from_float32() -> None:
     before = library.available()
     found = {}
     try:
-        for name in [name for name, usable in library.instruction_sets().items() if usable and name != "portable"]:
+        for name in [
+            name for name, usable in library.instruction_sets().items() if usable and name != "portable"
+        ]:
             library.select(name)
             found[name] = divergence(False)
             assert divergence(True) < found[name] + 0.001
