@@ -37,8 +37,8 @@ class KVCache:
         short_text_limit: LongRoPE: texts longer than this are rotated otherwise, from their first token on.
         elsewhere: Sides of the first layers, as many as compute on another device.
         carry: Moves the indices of kept rows to such a side.
-        eight_bits: Keys and values that would be bfloat16 here become 8 bits with scales, half the bytes, which only the
-            kernel library reads and writes: for layers that are fused, see `engine.model.fused_layer`.
+        eight_bits: Keys and values that would be bfloat16 here become 8 bits with scales, half the bytes. Only the
+            kernel library reads and writes them: for layers that are fused, see `engine.model.fused_layer`.
 
     Attributes:
         length: Committed rows.

@@ -118,11 +118,21 @@ static void find_rows(const struct attention *a, const struct buffers *b, const 
     }
 }
 
+/* Asks for LANES rows that are needed a while later: a head's keys and values are streams too short for the processor. */
+static void expect_rows(const struct attention *a, const uint8_t *side, int64_t index)
+{
+    const int64_t row_bytes = attention_row_bytes(a->cache_type, a->head_dim);
+    const char *rows = (const char *)side + index * row_bytes;
+    for (int64_t at = 0; at < LANES * row_bytes; at += 64)
+        __builtin_prefetch(rows + at, 0, 2);
+}
+
 static void prepare_chunk(const struct attention *a, const struct buffers *b, int64_t token, struct span seen,
                           int64_t padded)
 {
     const uint16_t *rows[LANES];
     for (int64_t key = 0; key < padded; key += LANES) {
+        expect_rows(a, a->values, seen.begin + key);
         find_rows(a, b, a->keys, token, seen, seen.begin + key, rows);
         for (int64_t pair = 0; pair < b->width / 2; pair += LANES) {
             uvec words[LANES];
@@ -136,6 +146,7 @@ static void prepare_chunk(const struct attention *a, const struct buffers *b, in
         }
     }
     for (int64_t key = 0; key < padded; key += LANES) {
+        expect_rows(a, a->keys, seen.begin + CHUNK + key);
         find_rows(a, b, a->values, token, seen, seen.begin + key, rows);
         for (int64_t channel = 0; channel < b->width; channel += 2 * LANES)
             for (int i = 0; i < LANES; i += 2)

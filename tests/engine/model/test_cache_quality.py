@@ -38,8 +38,8 @@ def load(weights: str) -> LoadedModel:
 def text(model: LoadedModel) -> Tensor:
     """English and code, half and half."""
     halves = (REPOSITORY / "ARCHITECTURE.md", REPOSITORY / "engine" / "model" / "decoder.py")
-    ids = [model.tokenizer.encode(half.read_text(encoding="utf-8"))[: TOKENS // 2] for half in halves]
-    return torch.tensor(sum(ids, []))
+    texts = (model.tokenizer.encode(half.read_text(encoding="utf-8")) for half in halves)
+    return torch.tensor([token for ids in texts for token in ids[: TOKENS // 2]])
 
 
 def predictions(model: LoadedModel, tokens: Tensor, eight_bits: bool = False) -> Tensor:
@@ -74,9 +74,9 @@ def test_divergence_from_float32() -> None:
     before = library.available()
     found = {}
     try:
-        for name in [
-            name for name, usable in library.instruction_sets().items() if usable and name != "portable"
-        ]:
+        for name, usable in library.instruction_sets().items():
+            if not usable or name == "portable":
+                continue
             library.select(name)
             found[name] = divergence(False)
             assert divergence(True) < found[name] + 0.001
