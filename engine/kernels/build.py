@@ -36,6 +36,7 @@ _COMMON: dict[str, str] = {
     "block_types": "",
     "blocks": "",
     "dispatch": "",
+    "forward": "",
     "layer": "",
     "matmul": "",
     "pool": "",

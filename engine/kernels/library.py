@@ -78,6 +78,9 @@ def _declare(functions: ctypes.CDLL) -> None:
         ctypes.c_int32,
     ]
     functions.tenon_layer_forward.restype = None
+    functions.tenon_forward_scratch_bytes.argtypes = [pointer, pointer, ctypes.c_int32]
+    functions.tenon_forward_scratch_bytes.restype = size
+    functions.tenon_forward.argtypes = [pointer, pointer, pointer, ctypes.c_int32]
     functions.tenon_sample_scratch_bytes.argtypes = [size]
     functions.tenon_sample_scratch_bytes.restype = size
     real = ctypes.c_double

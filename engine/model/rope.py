@@ -129,6 +129,9 @@ class RopeTable:
             Cosines and signed sines, each (n, 1, rotated channels).
         """
         cosine, sine = self._long if long_text and self._long is not None else self._short
+        if len(positions) == 1:
+            row = int(positions)
+            return cosine[row : row + 1], sine[row : row + 1]
         return cosine[positions], sine[positions]
 
 
