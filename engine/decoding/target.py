@@ -157,11 +157,15 @@ class Target:
             meanwhile: Called while weights are on their way; see `engine.model.layer.Meanwhile`.
 
         Returns:
-            (N + 1, V) float32 logits: row 0 after the root, row i + 1 after node i.
+            (N + 1, V) float32 logits: row 0 after the root, row i + 1 after node i. Valid until the next call.
         """
         limit = self._cache.text_limit
         if limit is not None and len(self.token_ids) + 1 > limit:
             self._begin_long_text(check)
+        if not draft and not self._hidden_layers and self._failure is None:
+            logits = self._decoder.read_next(root, self._cache, check)
+            if logits is not None:
+                return logits
         base = len(self.token_ids)
         positions = [base + depth for depth in draft.row_depths]
         mask = None if draft.is_chain else draft.row_mask()

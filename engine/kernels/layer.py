@@ -73,6 +73,8 @@ class _Kept(threading.local):
     """Scratch memory of a thread, kept between calls: fresh memory would be cleared page by page."""
 
     scratch = torch.empty(0, dtype=torch.uint8)
+    size_bytes = 0
+    address = 0
 
 
 _kept = _Kept()
@@ -114,8 +116,9 @@ def forward_model(model: Model, forward: Pass) -> bool:
         MemoryError: No memory for the head's product.
     """
     functions, threads = _functions(), torch.get_num_threads()
-    needed = functions.tenon_forward_scratch_bytes(ctypes.byref(model), ctypes.byref(forward), threads)
-    code = functions.tenon_forward(ctypes.byref(model), ctypes.byref(forward), _scratch(needed), threads)
+    arguments = ctypes.byref(model), ctypes.byref(forward)
+    needed = functions.tenon_forward_scratch_bytes(*arguments, threads)
+    code = functions.tenon_forward(*arguments, _scratch(needed), threads)
     if code not in (0, _STOPPED):
         raise MemoryError("no memory for the activations of a matrix product")
     return code == 0
@@ -130,6 +133,8 @@ def _functions() -> ctypes.CDLL:
 
 def _scratch(size_bytes: int) -> int:
     """Address of this thread's scratch memory, aligned to 64."""
-    if len(_kept.scratch) < size_bytes + 63:
+    if _kept.size_bytes < size_bytes:
         _kept.scratch = torch.empty(size_bytes + 63, dtype=torch.uint8)
-    return (_kept.scratch.data_ptr() + 63) // 64 * 64
+        _kept.size_bytes = size_bytes
+        _kept.address = (_kept.scratch.data_ptr() + 63) // 64 * 64
+    return _kept.address

@@ -15,6 +15,7 @@ from engine.model.fused_layer import FusedLayer, FusedStep, fused_step
 from engine.model.fused_model import FusedModel
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights, Meanwhile, Side, WeightSource, nothing_meanwhile
+from engine.model.next_row import NextRow
 from engine.model.pace import Pace
 from engine.model.rope import RopeTable
 
@@ -62,6 +63,10 @@ class Decoder:
         scale = config.embedding_scale
         # Gemma rounds the factor to the weights' type.
         self._embedding_scale = None if scale is None else torch.tensor(scale, dtype=source.dtype).item()
+        self._next_row = None
+        if self._whole is not None:
+            ropes = self._ropes[self.home]
+            self._next_row = NextRow(self._whole, source.embedding, ropes, self._embedding_scale)
 
     def new_cache(
         self, capacity_tokens: int, to_device: Callable[[Tensor], Tensor] | None = None
@@ -149,9 +154,22 @@ class Decoder:
             logits = source.head(hidden if logit_rows is None else hidden[logit_rows]).float()
         if config.layers in hidden_layers:
             inputs[config.layers] = hidden
-        if config.logit_soft_cap is not None:
-            logits = torch.tanh(logits / config.logit_soft_cap) * config.logit_soft_cap
-        return Output(logits, hidden, inputs)
+        return Output(self._capped(logits), hidden, inputs)
+
+    def read_next(self, token: int, cache: KVCache, check: Callable[[], None]) -> Tensor | None:
+        """The logits after one token behind the committed ones, bit for bit those of `forward`; see `NextRow`.
+
+        Returns:
+            (1, V) float32, valid until the next call; None where this decoder has no shorter way than `forward`.
+        """
+        if self._next_row is None:
+            return None
+        check()
+        return self._capped(self._next_row(token, cache, check))
+
+    def _capped(self, logits: Tensor) -> Tensor:
+        cap = self.config.logit_soft_cap
+        return logits if cap is None else torch.tanh(logits / cap) * cap
 
     def _run_layers(
         self,

@@ -21,6 +21,30 @@ from engine.model.linear import LinearMap, PackedLinear
 from engine.model.norm import Norm
 
 
+class Stop:
+    """A check that raises, as the library calls it.
+
+    Attributes:
+        check: What is asked.
+        raised: What it raised last.
+        pointer: For the library.
+    """
+
+    def __init__(self, check: Callable[[], None] | None) -> None:
+        self.check = check
+        self.raised = BaseException()
+        self.pointer = kernel.STOP(self._asked)
+
+    def _asked(self) -> int:
+        try:
+            if self.check is not None:
+                self.check()
+        except BaseException as error:
+            self.raised = error
+            return 1
+        return 0
+
+
 class FusedModel:
     """Layers, the final norm and the head.
 
@@ -32,6 +56,9 @@ class FusedModel:
 
     Attributes:
         kinds: Window and rope of each kind of layer, in the order of the steps that a call takes.
+        hidden: Width of a row.
+        vocabulary: Logits of a row.
+        structure: For the library.
     """
 
     def __init__(
@@ -39,11 +66,11 @@ class FusedModel:
     ) -> None:
         each = list(zip(config.windows, config.layer_ropes, strict=True))[: len(layers)]
         self.kinds = list(dict.fromkeys(each))
-        self._vocabulary = head.matrix.rows
+        self.hidden, self.vocabulary = config.hidden_size, head.matrix.rows
         layer_of = (ctypes.c_void_p * len(layers))(*(ctypes.addressof(layer.structure) for layer in layers))
         kind_of = (ctypes.c_int32 * len(layers))(*(self.kinds.index(one) for one in each))
         self._held = (tuple(layers), layer_of, kind_of, norm, head)  # the structure holds addresses only
-        self._model = kernel.Model(
+        self.structure = kernel.Model(
             layers=len(layers),
             hidden=config.hidden_size,
             layer=ctypes.addressof(layer_of),
@@ -87,18 +114,8 @@ class FusedModel:
         count = len(hidden)
         first, end, _ = logit_rows.indices(count)
         normed = torch.empty_like(hidden)
-        logits = torch.empty(max(0, end - first), self._vocabulary)
-        inputs = {layer: torch.empty_like(hidden) for layer in hidden_layers if layer < self._model.layers}
-        raised: list[BaseException] = []
-
-        def stop() -> int:
-            assert check is not None
-            try:
-                check()
-            except BaseException as error:
-                raised.append(error)
-            return len(raised)
-
+        logits = torch.empty(max(0, end - first), self.vocabulary)
+        inputs = {layer: torch.empty_like(hidden) for layer in hidden_layers if layer < self.structure.layers}
         arguments = kernel.Pass(
             hidden=hidden.data_ptr(),
             normed=normed.data_ptr(),
@@ -109,14 +126,15 @@ class FusedModel:
         )
         if self.kinds:
             held = (kernel.Step * len(steps))(*(step.step for step in steps))
-            arguments.steps, arguments.caches = ctypes.addressof(held), cache.addresses()
+            arguments.steps, arguments.caches = ctypes.addressof(held), ctypes.addressof(cache.addresses)
         if inputs:
-            wanted = (ctypes.c_void_p * self._model.layers)()
+            wanted = (ctypes.c_void_p * self.structure.layers)()
             for layer, tensor in inputs.items():
                 wanted[layer] = tensor.data_ptr()
             arguments.inputs = ctypes.addressof(wanted)
+        stop = Stop(check)
         if check is not None and self.kinds:
-            arguments.stop = kernel.STOP(stop)
-        if not kernel.forward_model(self._model, arguments):
-            raise raised[0]
+            arguments.stop = stop.pointer
+        if not kernel.forward_model(self.structure, arguments):
+            raise stop.raised
         return normed, logits, inputs

@@ -125,6 +125,16 @@ class KVCache:
         self._uncommitted = torch.cat((self._uncommitted[:behind], positions)) if behind else positions
         return self._uncommitted
 
+    def place_next(self) -> int:
+        """Make room for one row behind the committed ones, which no later forward builds upon; returns its position.
+
+        Raises:
+            ValueError: All rows together are more than the capacity.
+        """
+        self._reserve(0, 1)
+        self._forget_uncommitted()
+        return self.length
+
     def _reserve(self, behind: int, count: int) -> None:
         kept = self.length + behind
         needed = kept + count
@@ -143,11 +153,12 @@ class KVCache:
         """A layer's whole tensor (2, kv_heads, rows, head_dim), keys first, for who writes the new rows itself."""
         return self._layers[layer]
 
-    def addresses(self) -> int:
-        """Address of the addresses of all layers' tensors; until rows are reserved again."""
+    @property
+    def addresses(self) -> ctypes.Array[ctypes.c_void_p]:
+        """Of all layers' tensors; others, in an array of its own, once they have grown."""
         if self._addresses is None:
             self._addresses = (ctypes.c_void_p * len(self._layers))(*map(Tensor.data_ptr, self._layers))
-        return ctypes.addressof(self._addresses)
+        return self._addresses
 
     def append(self, layer: int, keys: Tensor, values: Tensor, first_row: int = 0) -> tuple[Tensor, Tensor]:
         """Write the rows of a forward where `place` said.

@@ -159,9 +159,9 @@ def test_first_layers_on_the_device_change_nothing_and_rows_alone_cross(
     torch.testing.assert_close(logits, reference, atol=1e-5, rtol=1e-4)
     assert tree.logits.shape == (3, whole.config.vocabulary_size)
     width = whole.config.hidden_size * 4
-    positions, mask, kept = 8 * (25 + 3), 9, 8 * 2
+    positions, mask, moved = 8 * (25 + 3), 9, 8
     assert link.to_host_bytes == (25 + 3) * width
-    assert link.to_device_bytes == (25 + 3) * width + positions + mask + kept
+    assert link.to_device_bytes == (25 + 3) * width + positions + mask + moved
 
 
 def test_layers_in_sixteen_bits_send_half_as_much(llama_folder: Path) -> None:
