@@ -7,6 +7,7 @@ noise is keyed by (seed, position), so the text is the same with and without spe
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 
 from torch import Tensor
@@ -28,7 +29,7 @@ class SampleAndMatch:
         tokens: list[int] = []
         nodes: list[int] = []
         row = 0
-        history = list(seen) if self._sampler.repetition_penalty != 1.0 else []
+        history = array("i", seen if self._sampler.repetition_penalty != 1.0 else ())
         while True:
             token = self._sampler.pick(logits[row], position + len(tokens), history)
             tokens.append(token)
