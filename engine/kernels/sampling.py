@@ -12,10 +12,13 @@ from engine.kernels import library
 
 
 class _Kept(threading.local):
-    """Scratch memory of a thread, and the vocabulary that it serves."""
+    """Of a thread: scratch memory, the vocabulary that it serves, and where the last logits are."""
 
     scratch = torch.empty(0, dtype=torch.uint8)
+    address = 0
     vocabulary = 0
+    logits: Tensor | None = None
+    place: tuple[int, int] | None = None
 
 
 _kept = _Kept()
@@ -23,6 +26,7 @@ _kept = _Kept()
 
 def sample(
     logits: Tensor,
+    row: int,
     temperature: float,
     top_k: int,
     top_p: float,
@@ -34,7 +38,8 @@ def sample(
     """Draw a token; see ``tenon_sample`` in ``csrc/tenon.h``.
 
     Args:
-        logits: (V,) float32.
+        logits: (n, V) float32.
+        row: Of them.
         temperature: 0 takes the best.
         top_k: 0 keeps all.
         top_p: 1 keeps all.
@@ -48,16 +53,27 @@ def sample(
         they hold a NaN or no finite largest one.
     """
     functions = library.loaded()
-    size = logits.shape[0]
-    usable = logits.dtype == torch.float32 and logits.device.type == "cpu" and logits.stride(0) == 1
-    if functions is None or not usable or not size:
+    place = _kept.place if logits is _kept.logits else _place(logits)
+    if functions is None or place is None:
         return None
+    address, size = place
     if _kept.vocabulary < size:
         _kept.scratch = torch.empty(functions.tenon_sample_scratch_bytes(size), dtype=torch.uint8)
-        _kept.vocabulary = size
+        _kept.address, _kept.vocabulary = _kept.scratch.data_ptr(), size
     token = functions.tenon_sample(
-        *(logits.data_ptr(), size, temperature, top_k, top_p, min_p, penalty),
+        *(address + 4 * size * row, size, temperature, top_k, top_p, min_p, penalty),
         *seen.buffer_info(),
-        *(noise, _kept.scratch.data_ptr()),
+        *(noise, _kept.address),
     )
     return None if token < 0 else int(token)
+
+
+def _place(logits: Tensor) -> tuple[int, int] | None:
+    """Address and vocabulary of logits that the library can read."""
+    rows, size = logits.shape
+    usable = logits.dtype == torch.float32 and logits.is_cpu and logits.is_contiguous() and size > 0
+    place = (logits.data_ptr(), size) if usable else None
+    if rows == 1:
+        # A plain reply's are the same ones each time, and asking a tensor takes long when nobody has asked lately.
+        _kept.logits, _kept.place = logits, place
+    return place

@@ -137,23 +137,19 @@ class Sampler:
             position: The position the token will have, counted from the start of the prompt.
             seen: Token ids before the position, in any order; read only when there is a repetition penalty.
         """
+        return self.pick_row(logits[None], 0, position, seen)
+
+    def pick_row(self, logits: Tensor, row: int, position: int, seen: Sequence[int] = ()) -> int:
+        """The token that `pick` takes from one row of (n, V) logits."""
         noise = uniform(self.seed, position) if self.temperature else 0.0
         ids = (
             _NONE if self.repetition_penalty == 1.0 else seen if isinstance(seen, array) else array("i", seen)
         )
         token = kernel.sample(
-            *(
-                logits,
-                self.temperature,
-                self.top_k,
-                self.top_p,
-                self.min_p,
-                self.repetition_penalty,
-                ids,
-                noise,
-            )
+            *(logits, row, self.temperature, self.top_k, self.top_p, self.min_p, self.repetition_penalty),
+            *(ids, noise),
         )
-        return self._pick(logits, noise, seen) if token is None else token
+        return self._pick(logits[row], noise, seen) if token is None else token
 
     def _pick(self, logits: Tensor, noise: float, seen: Sequence[int]) -> int:
         """What the kernel does, with torch's operators."""

@@ -131,7 +131,9 @@ def test_the_kernel_picks_what_torch_picks(
 
 
 @pytest.mark.parametrize("odd", [math.nan, math.inf])
-@pytest.mark.parametrize("sampler", [Sampler(), Sampler(temperature=0.8), Sampler(temperature=1.0, top_p=0.9)])
+@pytest.mark.parametrize(
+    "sampler", [Sampler(), Sampler(temperature=0.8), Sampler(temperature=1.0, top_p=0.9)]
+)
 def test_rows_with_nan_and_infinity_go_to_torch(sampler: Sampler, odd: float) -> None:
     logits = _logits(size=100)
     logits[[30, 70]] = odd
