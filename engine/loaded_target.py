@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import torch
 
-from engine.errors import WeightsUnreadable
+from engine.errors import OutOfDisk, WeightsUnreadable
 from engine.hub.installed import cache_folder
 from engine.model.config import ModelConfig
-from engine.model.converted import open_converted, streams_as_it_is
+from engine.model.converted import Converted, open_converted, streams_as_it_is
+from engine.model.footprint import weight_bytes
 from engine.model.layer import LayerWeights, Side
 from engine.model.loader import load_layers, load_weights
 from engine.model.packed_loader import count_parameters, load_packed, load_packed_layer
@@ -30,6 +32,7 @@ from engine.planning.hardware import half_type
 from engine.planning.placement_plan import PlacementPlan
 from engine.sentences import figure, mark, say
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.packed_file import PackedFileUnusable, spoil_packed_file
 
 _SLOW_DISKS: dict[DiskKind | None, str] = {
     "network": mark("Its file lies on a network drive: a solid-state drive in this machine would be faster."),
@@ -40,6 +43,8 @@ _SLOW_DISKS: dict[DiskKind | None, str] = {
 # Virtual disks say that they turn; no single disk that does reads as fast as this, nor does a usual network.
 _SLOW_BYTES_S = 400e6
 _CPU = torch.device("cpu")
+# Converting less than this takes a few seconds.
+_WORTH_KEEPING_BYTES = 128 << 20
 
 
 @dataclass(frozen=True)
@@ -88,8 +93,10 @@ def place_target(
     if plan.kind == "stream":
         return _stream(checkpoint, config, weight_format, plan, progress, check)
     elsewhere = config.layers if plan.kind == "layer-offload" else plan.device_layers
+    source = _converted(checkpoint, config, weight_format, progress, check)
     if weight_format.packed:
-        host = load_packed(checkpoint, config, weight_format, progress, check, first_layer=elsewhere)
+        refused = None if source is None else source.refused
+        host = load_packed(checkpoint, config, weight_format, progress, check, elsewhere, source, refused)
     else:
         host = load_weights(
             checkpoint, config, weight_format.dense, _CPU, progress, check, first_layer=elsewhere
@@ -100,7 +107,7 @@ def place_target(
     def host_layer(index: int) -> LayerWeights:
         check()
         if weight_format.packed:
-            return load_packed_layer(checkpoint, config, weight_format, index, check)
+            return load_packed_layer(source or checkpoint, config, weight_format, index, check)
         return load_layers(
             checkpoint, config, range(index, index + 1), weight_format.dense, _CPU, check=check
         )[0]
@@ -129,6 +136,31 @@ def place_target(
         return Resident(replace(host, layers=(*map(host_layer, range(elsewhere)), *host.layers)))
 
     return PlacedTarget(placement, host.parameters, _devices(plan, config, link), host.notes, at_home)
+
+
+def _converted(
+    checkpoint: Checkpoint,
+    config: ModelConfig,
+    weight_format: WeightFormat,
+    progress: Callable[[int, int], None],
+    check: Callable[[], None],
+) -> Converted | None:
+    """The file of what a checkpoint is converted to, where making that anew for each load takes long; else None."""
+    few_bits = weight_format.packed and weight_format.measured_as != "bf16" and weight_format.stored is None
+    if checkpoint.from_gguf or not few_bits or weight_bytes(config, weight_format) < _WORTH_KEEPING_BYTES:
+        return None
+    folder = cache_folder() / "packed"
+    try:
+        found = open_converted(checkpoint, config, weight_format, folder, progress, check)
+        try:
+            found.packed.check(lambda done_bytes, total_bytes: None, check)
+        except PackedFileUnusable:
+            with suppress(OSError):
+                spoil_packed_file(found.packed.path)
+            found = open_converted(checkpoint, config, weight_format, folder, progress, check)
+    except OutOfDisk:
+        return None  # it fits into memory, and is converted there
+    return found
 
 
 def _devices(plan: PlacementPlan, config: ModelConfig, link: Link) -> str:

@@ -11,6 +11,7 @@ from engine.decoding.statistics import ReplyClock
 from engine.decoding.target import Target
 from engine.drafting.drafter import Drafter
 from engine.messages import RoundRecord
+from engine.model.sampling import SeenTokens
 from engine.model.token_tree import Draft
 from engine.text.stop import ReplyText
 from engine.verifying.verdict import Verifier
@@ -70,27 +71,28 @@ def decode(
     first_logits = target.prefill(prompt, hooks.check, hooks.prefill, recipe.drafter.draft_ahead)
     clock.prompt_done()
 
-    seen = list(prompt)
-    verdict = recipe.verifier.verify(_NOTHING, first_logits[None], len(seen), seen)
+    position, seen = len(prompt), SeenTokens(prompt)
+    verdict = recipe.verifier.verify(_NOTHING, first_logits[None], position, seen.ids)
     emitted, goes_on = _take(verdict.tokens, reply)
     clock.emitted(len(emitted))
     hooks.emitted(emitted, 0)
     while goes_on and target.free > 0:
         hooks.check()
         root = reply.token_ids[-1]
-        seen.extend(verdict.tokens)
+        position += len(verdict.tokens)
+        seen.add(verdict.tokens)
         begun = time.perf_counter()
         recipe.drafter.observe(verdict.tokens, target.take_hidden())
         proposed = recipe.drafter.propose(_budget(recipe.schedule, reply, target))
         draft = recipe.schedule.choose(proposed)
         drafted, waited_s = time.perf_counter(), target.waited_s
         logits = target.verify(root, draft, hooks.check, recipe.drafter.draft_ahead)
-        verdict = recipe.verifier.verify(draft, logits, len(seen), seen)
+        verdict = recipe.verifier.verify(draft, logits, position, seen.ids)
         verified = time.perf_counter()
 
         emitted, goes_on = _take(verdict.tokens, reply)
         record = RoundRecord(
-            position=len(seen),
+            position=position,
             tokens=draft.tokens,
             parents=draft.parents,
             scores=draft.scores,

@@ -127,7 +127,10 @@ class Target:
             ids = list(prompt[start : start + chunk])
             begun = time.perf_counter()
             last = start + len(ids) == len(prompt)
-            positions, logit_rows = range(start, start + len(ids)), [len(ids) - 1] if last else []
+            positions, logit_rows = (
+                range(start, start + len(ids)),
+                slice(len(ids) - 1 if last else len(ids), None),
+            )
             logits = self._forward(ids, positions, None, logit_rows, check, meanwhile, pace)
             self.commit(ids, range(len(ids)))
             progress(len(self.token_ids), len(prompt))
@@ -157,11 +160,15 @@ class Target:
             meanwhile: Called while weights are on their way; see `engine.model.layer.Meanwhile`.
 
         Returns:
-            (N + 1, V) float32 logits: row 0 after the root, row i + 1 after node i.
+            (N + 1, V) float32 logits: row 0 after the root, row i + 1 after node i. Valid until the next call.
         """
         limit = self._cache.text_limit
         if limit is not None and len(self.token_ids) + 1 > limit:
             self._begin_long_text(check)
+        if not draft and not self._hidden_layers and self._failure is None:
+            logits = self._decoder.read_next(root, self._cache, check)
+            if logits is not None:
+                return logits
         base = len(self.token_ids)
         positions = [base + depth for depth in draft.row_depths]
         mask = None if draft.is_chain else draft.row_mask()
@@ -169,9 +176,8 @@ class Target:
 
     def commit(self, tokens: Sequence[int], rows: Sequence[int]) -> None:
         """Keep these rows of the last forward, which hold these tokens, and forget its other rows."""
-        index = torch.tensor(rows, dtype=torch.long)
         try:
-            self._cache.commit(index)
+            self._cache.commit(rows)
         except RuntimeError as error:
             if self._fallback is None:
                 raise
@@ -180,9 +186,8 @@ class Target:
         unwanted = max(0, self._hidden_from - len(self.token_ids))
         if self._last_hidden is not None and unwanted < len(rows):
             # A copy, so that the rows of a large forward are not held on to for the few that were kept.
-            self._hidden.append(
-                self._last_hidden.index_select(0, index[unwanted:].to(self._last_hidden.device))
-            )
+            index = torch.tensor(rows[unwanted:], dtype=torch.long, device=self._last_hidden.device)
+            self._hidden.append(self._last_hidden.index_select(0, index))
         self._last_hidden = None
         self.token_ids.extend(tokens)
 
@@ -209,7 +214,7 @@ class Target:
             all_logits: Whether each row's logits are wanted, as in verification, or the last one's, as in a prompt.
         """
         base = len(self.token_ids)
-        logit_rows = None if all_logits else [rows - 1]
+        logit_rows = None if all_logits else slice(rows - 1, None)
         begun = time.perf_counter()
         self._forward([0] * rows, range(base, base + rows), None, logit_rows, lambda: None)
         return time.perf_counter() - begun
@@ -246,7 +251,7 @@ class Target:
         tokens: Sequence[int],
         positions: Sequence[int],
         mask: Tensor | None,
-        logit_rows: Sequence[int] | None,
+        logit_rows: slice | None,
         check: Callable[[], None],
         meanwhile: Meanwhile = nothing_meanwhile,
         pace: Pace | None = None,
@@ -257,7 +262,7 @@ class Target:
                 torch.tensor(positions, dtype=torch.long),
                 self._cache,
                 mask=mask,
-                logit_rows=None if logit_rows is None else torch.tensor(logit_rows, dtype=torch.long),
+                logit_rows=logit_rows,
                 check=check,
                 hidden_layers=self._hidden_layers,
                 meanwhile=meanwhile,

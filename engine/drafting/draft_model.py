@@ -46,7 +46,7 @@ class DraftModel:
         self._check = check
         # What the draft was made for; beyond it the target goes on alone.
         self._context = min(context, decoder.config.context_length)
-        self._cache = decoder.new_cache(self._context + LARGEST_TREE)
+        self._cache = decoder.new_cache(self._context + LARGEST_TREE, to_device=link.to_device)
         self.text: list[int] = []
         self._cached: list[int] = []
 
@@ -150,8 +150,7 @@ class DraftModel:
         return self._link.to_host(rows)
 
     def _commit(self, rows: Sequence[int], tokens: Sequence[int], keep: Sequence[int] = ()) -> None:
-        index, kept = (self._link.to_device(torch.tensor(each, dtype=torch.long)) for each in (rows, keep))
-        self._cache.commit(index, kept)
+        self._cache.commit(rows, keep)
         self._cached += tokens
 
     def _begin(self) -> bool:

@@ -54,6 +54,9 @@ class Drafter(Protocol):
         """
 
 
+_EMPTY = Draft()
+
+
 class NoDrafter:
     """Drafts nothing: plain decoding is the loop with an empty draft."""
 
@@ -65,7 +68,7 @@ class NoDrafter:
 
     def propose(self, budget: int) -> Draft:
         """The empty draft."""
-        return Draft()
+        return _EMPTY
 
     def observe(self, tokens: Sequence[int], hidden: Tensor | None) -> None:
         """Nothing to learn."""

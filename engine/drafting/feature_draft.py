@@ -170,7 +170,7 @@ class FeatureDraft:
                     target_features=features,
                     check=self._check,
                 )
-                self._cache.commit(torch.arange(len(features)))
+                self._cache.commit(range(len(features)))
                 # A copy of one row, so that the others' memory is free again.
                 self._root = made[-1:].clone()
         if self._root is None:

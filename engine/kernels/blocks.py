@@ -315,6 +315,15 @@ def _arrange(packed: Packed, lines: Tensor) -> None:
         begin += laid.shape[-1]
 
 
+def dequantize_row(type: int, raw: Tensor, row: Tensor) -> None:
+    """One row as `dequantize` has it, into (k,) float32; its bytes are known to be as many as it takes."""
+    functions = library.loaded()
+    if functions is None:
+        row.copy_(dequantize(type, raw, len(row))[0])
+    else:
+        functions.tenon_dequantize(type, raw.data_ptr(), len(row), None, 1, row.data_ptr(), 1)
+
+
 def _unpack(packed: Packed, start: int, stop: int) -> Tensor:
     """Rows start..stop by torch's operators."""
     here, count = panel_range(packed, start, stop)

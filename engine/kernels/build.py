@@ -37,6 +37,7 @@ _COMMON: dict[str, str] = {
     "block_types": "",
     "blocks": "",
     "dispatch": "",
+    "forward": "",
     "layer": "",
     "matmul": "",
     "pool": "",
@@ -44,6 +45,7 @@ _COMMON: dict[str, str] = {
     "product": "",
     "quantization": "",
     "rows128": _ROWS,
+    "sampling": "",
 }
 _AVX2 = "-mavx2 -mfma -mf16c"
 _AVX512 = f"{_AVX2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mavx512vnni -mprefer-vector-width=512"

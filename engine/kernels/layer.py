@@ -45,10 +45,42 @@ def row_bytes_8_bits(head_dim: int) -> int:
     return head_dim + 2 * -(-head_dim // 32)
 
 
+class Model(ctypes.Structure):
+    """``struct tenon_model``."""
+
+    _fields_ = (
+        ("layers", ctypes.c_int64),
+        ("hidden", ctypes.c_int64),
+        ("layer", ctypes.c_void_p),
+        ("kind", ctypes.c_void_p),
+        ("final_norm", ctypes.c_void_p),
+        ("norm_floor", ctypes.c_float),
+        ("head", Matrix),
+    )
+
+
+STOP = ctypes.CFUNCTYPE(ctypes.c_int32)
+
+
+class Pass(ctypes.Structure):
+    """``struct tenon_pass``."""
+
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("steps", "caches", "inputs", "hidden", "normed", "logits")),
+        *((name, ctypes.c_int64) for name in ("m", "first", "count")),
+        ("stop", STOP),
+    )
+
+
+_STOPPED = 4  # TENON_STOPPED
+
+
 class _Kept(threading.local):
     """Scratch memory of a thread, kept between calls: fresh memory would be cleared page by page."""
 
     scratch = torch.empty(0, dtype=torch.uint8)
+    size_bytes = 0
+    address = 0
 
 
 _kept = _Kept()
@@ -67,19 +99,49 @@ def forward(layer: Layer, step: Step, cache: Tensor, hidden: Tensor) -> None:
     Raises:
         RuntimeError: There is no library.
     """
-    functions = library.loaded()
-    if functions is None:
-        raise RuntimeError(library.reason())
-    threads = torch.get_num_threads()
-    needed = functions.tenon_layer_scratch_bytes(ctypes.byref(layer), ctypes.byref(step), threads) + 63
-    if len(_kept.scratch) < needed:
-        _kept.scratch = torch.empty(needed, dtype=torch.uint8)
+    functions, threads = _functions(), torch.get_num_threads()
+    needed = functions.tenon_layer_scratch_bytes(ctypes.byref(layer), ctypes.byref(step), threads)
     functions.tenon_layer_forward(
         ctypes.byref(layer),
         ctypes.byref(step),
         cache.data_ptr(),
         cache[1].data_ptr(),
         hidden.data_ptr(),
-        (_kept.scratch.data_ptr() + 63) // 64 * 64,
+        _scratch(needed),
         threads,
     )
+
+
+def forward_model(model: Model, forward: Pass) -> bool:
+    """Run all layers, the final norm and the head.
+
+    Returns:
+        Whether it came to its end; False where ``forward.stop`` said otherwise.
+
+    Raises:
+        RuntimeError: There is no library.
+        MemoryError: No memory for the head's product.
+    """
+    functions, threads = _functions(), torch.get_num_threads()
+    arguments = ctypes.byref(model), ctypes.byref(forward)
+    needed = functions.tenon_forward_scratch_bytes(*arguments, threads)
+    code = functions.tenon_forward(*arguments, _scratch(needed), threads)
+    if code not in (0, _STOPPED):
+        raise MemoryError("no memory for the activations of a matrix product")
+    return bool(code == 0)
+
+
+def _functions() -> ctypes.CDLL:
+    functions = library.loaded()
+    if functions is None:
+        raise RuntimeError(library.reason())
+    return functions
+
+
+def _scratch(size_bytes: int) -> int:
+    """Address of this thread's scratch memory, aligned to 64."""
+    if _kept.size_bytes < size_bytes:
+        _kept.scratch = torch.empty(size_bytes + 63, dtype=torch.uint8)
+        _kept.size_bytes = size_bytes
+        _kept.address = (_kept.scratch.data_ptr() + 63) // 64 * 64
+    return _kept.address

@@ -18,7 +18,7 @@ from engine.sentences import say
 CAP_VARIABLE = "TENON_CPU_CAP"
 """Environment variable with the name of the highest instruction set that may be used."""
 
-_VERSION = 3  # TENON_VERSION in csrc/tenon.h
+_VERSION = 4  # TENON_VERSION in csrc/tenon.h
 
 
 class Matrix(ctypes.Structure):
@@ -79,6 +79,16 @@ def _declare(functions: ctypes.CDLL) -> None:
         ctypes.c_int32,
     ]
     functions.tenon_layer_forward.restype = None
+    functions.tenon_forward_scratch_bytes.argtypes = [pointer, pointer, ctypes.c_int32]
+    functions.tenon_forward_scratch_bytes.restype = size
+    functions.tenon_forward.argtypes = [pointer, pointer, pointer, ctypes.c_int32]
+    functions.tenon_sample_scratch_bytes.argtypes = [size]
+    functions.tenon_sample_scratch_bytes.restype = size
+    real = ctypes.c_double
+    functions.tenon_sample.argtypes = [
+        *(pointer, size, real, size, real, real, real, pointer, size, real, pointer),
+    ]
+    functions.tenon_sample.restype = size
 
 
 @cache

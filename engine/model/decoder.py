@@ -12,8 +12,10 @@ from engine.model.attention import StepMask, step_mask
 from engine.model.block import Rotation, block
 from engine.model.config import ModelConfig
 from engine.model.fused_layer import FusedLayer, FusedStep, fused_step
+from engine.model.fused_model import FusedModel
 from engine.model.kv_cache import KVCache
 from engine.model.layer import LayerWeights, Meanwhile, Side, WeightSource, nothing_meanwhile
+from engine.model.next_row import NextRow
 from engine.model.pace import Pace
 from engine.model.rope import RopeTable
 
@@ -42,27 +44,40 @@ class Decoder:
     Args:
         config: Its sizes and variants.
         source: A placement.
+
+    Attributes:
+        home: The side of embedding and head.
     """
 
     def __init__(self, config: ModelConfig, source: WeightSource) -> None:
         self.config = config
         self.source = source
-        self._home = source.home
+        self.home = source.home
         self._sides = [source.side(index) for index in range(config.layers)]
         self._ropes = {
             side: [RopeTable(rope, side.activations, side.device) for rope in config.ropes]
-            for side in {self._home, *self._sides}
+            for side in {self.home, *self._sides}
         }
         self._fused: dict[int, list[tuple[LayerWeights, FusedLayer | None]]] = {}
+        self._whole, self._end = self._fused_models()
         scale = config.embedding_scale
         # Gemma rounds the factor to the weights' type.
         self._embedding_scale = None if scale is None else torch.tensor(scale, dtype=source.dtype).item()
+        self._next_row = None
+        if self._whole is not None:
+            ropes = self._ropes[self.home]
+            self._next_row = NextRow(self._whole, source.embedding, ropes, self._embedding_scale)
 
-    def new_cache(self, capacity_tokens: int, eight_bits: bool = False) -> KVCache:
+    def new_cache(
+        self,
+        capacity_tokens: int,
+        eight_bits: bool = False,
+        to_device: Callable[[Tensor], Tensor] | None = None,
+    ) -> KVCache:
         """An empty cache for texts of up to this many tokens, rows of a draft included.
 
         With ``eight_bits`` keys and values take 8 bits and a scale per 32 channels where the kernel library computes
-        the layers; see `KVCache`.
+        the layers; see `KVCache`, which has ``to_device`` too.
         """
         config = self.config
         return KVCache(
@@ -75,9 +90,10 @@ class Decoder:
             short_text_limit=next(
                 (rope.original_context for rope in config.ropes if rope.long_frequencies), None
             ),
-            elsewhere=[side for side in self._sides if side != self._home],
+            elsewhere=[side for side in self._sides if side != self.home],
             carry=self.source.carry,
             eight_bits=eight_bits,
+            to_device=to_device,
         )
 
     @torch.inference_mode()
@@ -123,17 +139,68 @@ class Decoder:
         if mask is not None:
             mask = mask.to(source.device)
         runs = _Runs(self, positions, behind, mask, cache)
+        hidden = source.embedding(tokens).to(source.dtype)
+        if self._embedding_scale is not None:
+            hidden = hidden * self._embedding_scale
+        inputs: dict[int, Tensor] = {}
+        whole, steps = self._whole, []
+        if whole is None or pace is not None:
+            whole = self._end
+            hidden = self._run_layers(hidden, runs, cache, check, hidden_layers, inputs, meanwhile, pace)
+        else:
+            if check is not None:
+                check()
+            view = runs.view(self.home, slice(0, len(positions)))
+            steps = [view.step(window, rope) for window, rope in whole.kinds]
+        if whole is not None:
+            in_one = (
+                logit_rows if isinstance(logit_rows, slice) else slice(0 if logit_rows is not None else None)
+            )
+            hidden, logits, found = whole(hidden, steps, cache, in_one, hidden_layers, check)
+            inputs |= found
+        else:
+            hidden = source.final_norm(hidden)
+        if whole is None or isinstance(logit_rows, Tensor):
+            logits = source.head(hidden if logit_rows is None else hidden[logit_rows]).float()
+        if config.layers in hidden_layers:
+            inputs[config.layers] = hidden
+        return Output(self._capped(logits), hidden, inputs)
+
+    def read_next(self, token: int, cache: KVCache, check: Callable[[], None]) -> Tensor | None:
+        """The logits after one token behind the committed ones, bit for bit those of `forward`; see `NextRow`.
+
+        Returns:
+            (1, V) float32, valid until the next call; None where this decoder has no shorter way than `forward`.
+        """
+        if self._next_row is None:
+            return None
+        check()
+        return self._capped(self._next_row(token, cache, check))
+
+    def _capped(self, logits: Tensor) -> Tensor:
+        cap = self.config.logit_soft_cap
+        return logits if cap is None else torch.tanh(logits / cap) * cap
+
+    def _run_layers(
+        self,
+        hidden: Tensor,
+        runs: _Runs,
+        cache: KVCache,
+        check: Callable[[], None] | None,
+        hidden_layers: tuple[int, ...],
+        inputs: dict[int, Tensor],
+        meanwhile: Meanwhile,
+        pace: Pace | None,
+    ) -> Tensor:
+        """Layer by layer; see `forward`. Puts the wanted inputs into ``inputs``, and returns the last one's output."""
+        config, source = self.config, self.source
 
         def waiting() -> bool:
             if check is not None:
                 check()
             return meanwhile()
 
-        home = here = self._home
-        hidden = source.embedding(tokens).to(source.dtype)
-        if self._embedding_scale is not None:
-            hidden = hidden * self._embedding_scale
-        inputs: dict[int, Tensor] = {}
+        home = here = self.home
         for index, (window, rope) in enumerate(zip(config.windows, config.layer_ropes, strict=True)):
             if index in hidden_layers:
                 carried = self._carry(hidden, here, home)
@@ -157,18 +224,11 @@ class Decoder:
                     hidden = computed
                 else:
                     hidden[rows] = computed
-        hidden = source.final_norm(self._carry(hidden, here, home))
-        if config.layers in hidden_layers:
-            inputs[config.layers] = hidden
-        wanted = hidden if logit_rows is None else hidden[logit_rows]
-        logits = source.head(wanted).float()
-        if config.logit_soft_cap is not None:
-            logits = torch.tanh(logits / config.logit_soft_cap) * config.logit_soft_cap
-        return Output(logits, hidden, inputs)
+        return self._carry(hidden, here, home)
 
     def rotations(self, side: Side, positions: Tensor, long_text: bool) -> list[Rotation]:
         """The rows of each rope's table for these positions, (n,) int64 on that side."""
-        last = int(positions.max())
+        last = int(positions if len(positions) == 1 else positions.max())
         tables = self._ropes[side]
         for table in tables:
             table.reserve(last + 1)
@@ -181,6 +241,19 @@ class Decoder:
         if there.activations.itemsize < hidden.dtype.itemsize:
             hidden = hidden.to(there.activations)
         return self.source.carry(hidden, there).to(there.activations)
+
+    def _fused_models(self) -> tuple[FusedModel | None, FusedModel | None]:
+        """The whole model, where all of it is in memory and the library's to compute, and its end alone."""
+        config, source = self.config, self.source
+        end = FusedModel.made_of(config, (), source.final_norm, source.head)
+        layers = source.resident_layers
+        if end is None or len(layers) != config.layers:
+            return None, end
+        fused = [FusedLayer.made_of(config, layer, self.home.cache) for layer in layers]
+        if any(layer is None for layer in fused):
+            return None, end
+        found = [layer for layer in fused if layer is not None]
+        return FusedModel.made_of(config, found, source.final_norm, source.head), end
 
     def _fused_layer(self, index: int, weights: LayerWeights, side: Side) -> FusedLayer | None:
         """The layer for the kernel library, made when its weights are seen first; None where it cannot run there."""
@@ -220,7 +293,7 @@ class _Runs:
         """A run as the layers of a side need it."""
         key = (side, rows.start, rows.stop)
         if key not in self._views:
-            home = self._decoder.source.home
+            home = self._decoder.home
             if side == home:
                 seen = self._uncommitted[: self._behind + rows.stop]
                 self._views[key] = _View(

@@ -9,7 +9,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.gguf.stored_tensor import StoredTensor
-from engine.weights.values import values
+from engine.weights.values import read_values, values
 from engine.weights.watched_file import WatchedFile
 
 
@@ -28,6 +28,10 @@ class Embedding(Protocol):
 
     def __call__(self, tokens: Tensor) -> Tensor:
         """The rows of (n,) int64 token ids, (n, h) in any floating type."""
+        ...
+
+    def read_row(self, token: int, row: Tensor) -> None:
+        """The same for one token, into (h,) float32."""
         ...
 
 
@@ -55,6 +59,10 @@ class Table:
         """Look rows up."""
         return functional.embedding(tokens, self.weight)
 
+    def read_row(self, token: int, row: Tensor) -> None:
+        """Look one up."""
+        row.copy_(self.weight[token])
+
 
 class FileRows:
     """An embedding that stays in its file: a forward needs a few rows of it, and the system keeps those at hand.
@@ -70,6 +78,8 @@ class FileRows:
     def __init__(self, file: WatchedFile, stored: StoredTensor) -> None:
         self._file = file
         self._stored = stored
+        self._raw = torch.empty(stored.row_bytes, dtype=torch.uint8)
+        self._view = self._raw.numpy().data
 
     def __call__(self, tokens: Tensor) -> Tensor:
         """Read rows.
@@ -93,6 +103,14 @@ class FileRows:
             stored.name,
         )
         return values(stored.kind, raw, stored.columns)
+
+    def read_row(self, token: int, row: Tensor) -> None:
+        """Read one; raises what reading several does."""
+        stored = self._stored
+        if not 0 <= token < stored.rows:
+            raise IndexError(f"a token beyond the {stored.rows} of the embedding")
+        self._file.read(((stored.start + token * stored.row_bytes, self._view),), stored.name)
+        read_values(stored.kind, self._raw, row)
 
     def read_ahead(self) -> None:
         """Let the system read all of it, where memory is not short."""

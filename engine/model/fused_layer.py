@@ -42,7 +42,7 @@ class FusedLayer:
     def __init__(self, config: ModelConfig, weights: LayerWeights, matrices: Mapping[str, Matrix]) -> None:
         self._weights = weights  # the structure holds addresses only
         hidden, head_dim = config.hidden_size, config.head_dim
-        self._layer = kernel.Layer(
+        self.structure = kernel.Layer(
             hidden=hidden,
             heads=config.heads,
             kv_heads=config.kv_heads,
@@ -75,7 +75,7 @@ class FusedLayer:
 
     def __call__(self, step: FusedStep, cache: Tensor, hidden: Tensor) -> None:
         """Run the layer over hidden (n, h) float32 in place; cache is `KVCache.store` of this layer."""
-        kernel.forward(self._layer, step.step, cache, hidden)
+        kernel.forward(self.structure, step.step, cache, hidden)
 
 
 def fused_step(
@@ -102,7 +102,7 @@ def fused_step(
     held = []
     ancestors = cosine = sine = None
     if mask is None:
-        depths = torch.arange(behind + 1, behind + count + 1, dtype=torch.int32)
+        depths = _chain(behind + count)[behind:]
     else:
         depths = mask.sum(1, dtype=torch.int32)
         # A stable sort brings the visible rows to the front, in order.
@@ -117,7 +117,7 @@ def fused_step(
         m=count,
         length=length,
         pending=behind,
-        head_stride=cache[0, 0].nbytes,
+        head_stride=cache.stride(1) * cache.itemsize,
         window=window or 0,
         rotated=0 if cosine is None else cosine.shape[-1],
         ancestors_stride=0 if ancestors is None else ancestors.shape[1],
@@ -128,6 +128,17 @@ def fused_step(
         cache_type=kernel.CACHE_8_BITS if cache.dtype == torch.int8 else 0,
     )
     return FusedStep(step, tuple(held))
+
+
+_depths = torch.arange(1, 1025, dtype=torch.int32)
+
+
+def _chain(count: int) -> Tensor:
+    """1 to at least ``count``."""
+    global _depths
+    if len(_depths) < count:
+        _depths = torch.arange(1, 2 * count + 1, dtype=torch.int32)
+    return _depths
 
 
 def _gain(norm: Norm | None) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Callable, Sequence
 
 import torch
@@ -39,6 +40,7 @@ class KVCache:
         carry: Moves the indices of kept rows to such a side.
         eight_bits: Keys and values that would be bfloat16 here become 8 bits with scales, half the bytes. Only the
             kernel library reads and writes them: for layers that are fused, see `engine.model.fused_layer`.
+        to_device: Moves them from the host's memory to ``device``.
 
     Attributes:
         length: Committed rows.
@@ -57,6 +59,7 @@ class KVCache:
         elsewhere: Sequence[Side] = (),
         carry: Callable[[Tensor, Side], Tensor] = lambda tensor, side: tensor.to(side.device),
         eight_bits: bool = False,
+        to_device: Callable[[Tensor], Tensor] | None = None,
     ) -> None:
         self.capacity = capacity
         self.length = 0
@@ -71,12 +74,15 @@ class KVCache:
             width = head_dim
         self._elsewhere = tuple(elsewhere)
         self._carry = carry
+        self._to_device = to_device or (lambda tensor: tensor.to(device))
         stores = [(head_dim, side.cache, side.device) for side in elsewhere]
         stores += [(width, dtype, device)] * (layers - len(elsewhere))
         self._layers = [
             torch.empty((2, kv_heads, self._rows, wide), dtype=type_, device=place)
             for wide, type_, place in stores
         ]
+        self._addresses: ctypes.Array[ctypes.c_void_p] | None = None
+        self._nothing = self._uncommitted
 
     @property
     def bytes(self) -> int:
@@ -129,6 +135,16 @@ class KVCache:
         self._uncommitted = torch.cat((self._uncommitted[:behind], positions)) if behind else positions
         return self._uncommitted
 
+    def place_next(self) -> int:
+        """Make room for one row behind the committed ones, which no later forward builds upon; returns its position.
+
+        Raises:
+            ValueError: All rows together are more than the capacity.
+        """
+        self._reserve(0, 1)
+        self._forget_uncommitted()
+        return self.length
+
     def _reserve(self, behind: int, count: int) -> None:
         kept = self.length + behind
         needed = kept + count
@@ -141,10 +157,18 @@ class KVCache:
             grown = old.new_empty((2, old.shape[1], self._rows, old.shape[3]))
             grown[:, :, :kept] = old[:, :, :kept]
             self._layers[index] = grown
+        self._addresses = None
 
     def store(self, layer: int) -> Tensor:
         """A layer's whole tensor (2, kv_heads, rows, head_dim), keys first, for who writes the new rows itself."""
         return self._layers[layer]
+
+    @property
+    def addresses(self) -> ctypes.Array[ctypes.c_void_p]:
+        """Of all layers' tensors; others, in an array of its own, once they have grown."""
+        if self._addresses is None:
+            self._addresses = (ctypes.c_void_p * len(self._layers))(*map(Tensor.data_ptr, self._layers))
+        return self._addresses
 
     def append(self, layer: int, keys: Tensor, values: Tensor, first_row: int = 0) -> tuple[Tensor, Tensor]:
         """Write the rows of a forward where `place` said.
@@ -172,30 +196,35 @@ class KVCache:
         both = store[:, :, first_row:end]
         return both[0], both[1]
 
-    @torch.inference_mode()  # rows grown during a forward are inference tensors
-    def commit(self, rows: Tensor, keep: Tensor | None = None) -> None:
+    def commit(self, rows: Sequence[int], keep: Sequence[int] = ()) -> None:
         """Keep some of the uncommitted rows and forget the others.
 
         Args:
-            rows: (k,) int64, indices among the uncommitted rows, from the root on in path order.
-            keep: (m,) int64, indices of others that stay uncommitted, behind the committed ones and in this order:
-                what was drafted below the path already. None for none.
+            rows: Indices among the uncommitted rows, from the root on in path order.
+            keep: Indices of others that stay uncommitted, behind the committed ones and in this order: what was
+                drafted below the path already.
         """
-        kept = 0 if keep is None else len(keep)
-        moved = rows if keep is None else torch.cat((rows, keep))
-        positions = self._uncommitted[moved[len(rows) :].to(self._uncommitted.device)]
+        moved = [*rows, *keep]
+        positions = self._uncommitted[self._to_device(torch.tensor(keep))] if keep else self._nothing
+        if moved != list(range(len(moved))):
+            self._move(moved)
         self._forget_uncommitted()
-        if len(moved) and not torch.equal(moved, torch.arange(len(moved), device=moved.device)):
-            source = moved.to(positions.device) + self.length
-            carried = {side: self._carry(source, side) for side in set(self._elsewhere)}
-            for index, layer in enumerate(self._layers):
-                # index_select copies before anything is written, so overlapping rows are safe.
-                away = index < len(self._elsewhere)
-                chosen = layer.index_select(2, carried[self._elsewhere[index]] if away else source)
-                layer[:, :, self.length : self.length + len(moved)] = chosen
         self.length += len(rows)
-        if kept:
-            self._uncommitted = positions
+        self._uncommitted = positions
+
+    @torch.inference_mode()  # rows grown during a forward are inference tensors
+    def _move(self, rows: Sequence[int]) -> None:
+        """Bring uncommitted rows to the front, in this order."""
+        # Those that are in place already stay there.
+        first = next(at for at, row in enumerate(rows) if row != at)
+        source = self._to_device(torch.tensor([self.length + row for row in rows[first:]]))
+        start, end = self.length + first, self.length + len(rows)
+        carried = {side: self._carry(source, side) for side in set(self._elsewhere)}
+        for index, layer in enumerate(self._layers):
+            # index_select copies before anything is written, so overlapping rows are safe.
+            away = index < len(self._elsewhere)
+            chosen = layer.index_select(2, carried[self._elsewhere[index]] if away else source)
+            layer[:, :, start:end] = chosen
 
     def truncate(self, length: int) -> None:
         """Forget the committed rows from ``length`` on. ValueError when there are fewer."""
@@ -206,4 +235,4 @@ class KVCache:
 
     def _forget_uncommitted(self) -> None:
         self._behind = 0
-        self._uncommitted = self._uncommitted[:0]
+        self._uncommitted = self._nothing

@@ -176,6 +176,11 @@ class WeightSource(Protocol):
         """A tensor of one side in the memory of another."""
         ...
 
+    @property
+    def resident_layers(self) -> tuple[LayerWeights, ...]:
+        """All layers, where they stay in the memory of one device; none otherwise."""
+        ...
+
     def layer(self, index: int, meanwhile: Meanwhile = nothing_meanwhile) -> LayerWeights:
         """The weights of a layer, ready to compute with until the next one is asked for.
 

@@ -53,6 +53,7 @@ def load_packed(
     check: Check = lambda: None,
     first_layer: int = 0,
     source: TensorSource | None = None,
+    refused: Mapping[str, str] | None = None,
 ) -> ModelWeights:
     """Read a whole model. Beside the weights themselves some pieces of a few megabytes are held.
 
@@ -64,6 +65,7 @@ def load_packed(
         check: Called often; raises to cancel.
         first_layer: Layers before this one are left out: they are loaded elsewhere.
         source: Where the tensors are read from; None for the checkpoint.
+        refused: Matrices that the format could not hold when the source was made, and why.
 
     Raises:
         TensorMismatch: The checkpoint's tensors are not those of its config.
@@ -90,7 +92,7 @@ def load_packed(
         parameters=count_parameters(config),
         activations=weight_format.activations,
         cache=weight_format.cache,
-        notes=format_notes(config, weight_format, reader.refused),
+        notes=format_notes(config, weight_format, {**(refused or {}), **reader.refused}),
     )
 
 

@@ -177,6 +177,12 @@ class RopeTable:
         if self.rope.long_frequencies is not None:
             self._long = self._make(self.rope.long_frequencies, 0, last)
 
+    def addresses(self, position: int, long_text: bool) -> tuple[int, int]:
+        """Where the rows of a position are that was reserved: cosines and signed sines."""
+        cosine, sine = self._long if long_text and self._long is not None else self._short
+        offset = position * self.size * cosine.itemsize
+        return cosine.data_ptr() + offset, sine.data_ptr() + offset
+
     def rows(self, positions: Tensor, long_text: bool) -> tuple[Tensor, Tensor]:
         """The rows of some positions.
 
@@ -188,6 +194,9 @@ class RopeTable:
             Cosines and signed sines, each (n, 1, rotated channels).
         """
         cosine, sine = self._long if long_text and self._long is not None else self._short
+        if len(positions) == 1:
+            row = int(positions)
+            return cosine[row : row + 1], sine[row : row + 1]
         return cosine[positions], sine[positions]
 
 

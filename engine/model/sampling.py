@@ -5,21 +5,29 @@ position is the same whether the position was reached by one-token steps or insi
 reply with a seed is the same text as a plain one.
 
 Order and meaning of the filters are those of transformers' logits processors: repetition penalty, temperature,
-top-k, top-p, min-p.
+top-k, top-p, min-p. Of equally likely tokens top-p drops the first ones, and sums that differ by rounding alone are
+equal to it.
+
+`Sampler.pick` is one call of the kernel library (csrc/sampling.c); the operators of torch here are what it is held
+against, and do the same where there is no library.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from array import array
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from engine.errors import InvalidOption
+from engine.kernels import sampling as kernel
 from engine.sentences import figure, mark, say
 
 _MASK_64 = (1 << 64) - 1
+# What shares of one may be off by when they are added up in another order; ROUNDING_ERROR in csrc/sampling.c.
+_ROUNDING = 1e-12
 _TEMPERATURE = mark("The temperature is {value}, but it must be between 0 and 100.")
 _TOP_K = mark("The top-k is {value}, but it must be a whole number from 0 (all tokens) on.")
 _TOP_P = mark("The top-p is {value}, but it must be above 0 and at most 1.")
@@ -64,6 +72,30 @@ def _mix(value: int) -> int:
     return value ^ (value >> 31)
 
 
+class SeenTokens:
+    """The tokens of a text, each once.
+
+    Attributes:
+        ids: ("i") in the order in which they were met first.
+    """
+
+    def __init__(self, tokens: Iterable[int]) -> None:
+        """Begin with these."""
+        self.ids = array("i")
+        self._known: set[int] = set()
+        self.add(tokens)
+
+    def add(self, tokens: Iterable[int]) -> None:
+        """Take more of the text."""
+        for token in tokens:
+            if token not in self._known:
+                self._known.add(token)
+                self.ids.append(token)
+
+
+_NONE = array("i")
+
+
 @dataclass(frozen=True)
 class Sampler:
     """How the next token is drawn; every field is already settled and checked.
@@ -103,12 +135,28 @@ class Sampler:
         Args:
             logits: (V,) float32, the target's row for the token before the position.
             position: The position the token will have, counted from the start of the prompt.
-            seen: Token ids before the position; read only when there is a repetition penalty.
+            seen: Token ids before the position, in any order; read only when there is a repetition penalty.
         """
+        return self.pick_row(logits[None], 0, position, seen)
+
+    def pick_row(self, logits: Tensor, row: int, position: int, seen: Sequence[int] = ()) -> int:
+        """The token that `pick` takes from one row of (n, V) logits."""
+        noise = uniform(self.seed, position) if self.temperature else 0.0
+        ids = (
+            _NONE if self.repetition_penalty == 1.0 else seen if isinstance(seen, array) else array("i", seen)
+        )
+        token = kernel.sample(
+            *(logits, row, self.temperature, self.top_k, self.top_p, self.min_p, self.repetition_penalty),
+            *(ids, noise),
+        )
+        return self._pick(logits[row], noise, seen) if token is None else token
+
+    def _pick(self, logits: Tensor, noise: float, seen: Sequence[int]) -> int:
+        """What the kernel does, with torch's operators."""
         if self.temperature == 0.0:
             return int(self._penalised(logits, seen).argmax())
         probabilities, token_ids = self._kept(logits, seen)
-        index = draw(probabilities, uniform(self.seed, position))
+        index = draw(probabilities, noise)
         return index if token_ids is None else int(token_ids[index])
 
     def distribution(self, logits: Tensor, seen: Sequence[int] = ()) -> Tensor:
@@ -143,8 +191,8 @@ class Sampler:
             scaled = scaled[token_ids]
         probabilities = torch.softmax(scaled.double(), dim=0)
         if self.top_p < 1.0:
-            ordered, order = probabilities.sort()
-            dropped = ordered.cumsum(0) <= 1.0 - self.top_p
+            ordered, order = probabilities.sort(stable=True)
+            dropped = ordered.cumsum(0) <= 1.0 - self.top_p + _ROUNDING
             dropped[-1] = False
             probabilities[order[dropped]] = 0.0
         if self.min_p > 0.0:

@@ -47,6 +47,7 @@ class LayerRing:
         self._ahead: deque[_Ahead] = deque()
         self._held: int | None = None
         self._next = 0
+        self._begun = time.perf_counter()
         self._read_ahead()
 
     def take(self, place: int, meanwhile: Meanwhile) -> int:
@@ -89,13 +90,12 @@ class LayerRing:
         """Wait until all buffers are full.
 
         Returns:
-            Bytes for each second of what was still to come; 0 where everything was there.
+            Bytes for each second since the ring was made; less than the disk brings where they were there long before.
         """
-        waiting = [ahead.read for ahead in self._ahead if not ahead.read.wait(0)]
-        begun = time.perf_counter()
-        for read in waiting:
+        reads = [ahead.read for ahead in self._ahead]
+        for read in reads:
             self._wait(read, meanwhile)
-        return sum(read.size_bytes for read in waiting) / max(time.perf_counter() - begun, 1e-9)
+        return sum(read.size_bytes for read in reads) / max(time.perf_counter() - self._begun, 1e-9)
 
     def _wait(self, read: PendingRead, meanwhile: Meanwhile) -> None:
         begun = time.perf_counter()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from engine.model.layer import WeightSource
+from engine.model.layer import LayerWeights, WeightSource
 
 
 class Placement(WeightSource, Protocol):
@@ -42,3 +42,8 @@ class InMemory:
     def waited_s(self) -> float:
         """Nothing has to be waited for."""
         return 0.0
+
+    @property
+    def resident_layers(self) -> tuple[LayerWeights, ...]:
+        """None that a forward may take as they are."""
+        return ()

@@ -74,6 +74,11 @@ class Resident(InMemory):
         return self._held().layers[index]
 
     @property
+    def resident_layers(self) -> tuple[LayerWeights, ...]:
+        """All of them."""
+        return self._held().layers
+
+    @property
     def bytes_by_device(self) -> dict[str, int]:
         """Bytes of weights held, by device."""
         return {str(self.device): self._held().size_bytes}

@@ -161,6 +161,11 @@ class Streamed:
         """Nothing has to move."""
         return tensor
 
+    @property
+    def resident_layers(self) -> tuple[LayerWeights, ...]:
+        """Some are, but not all."""
+        return ()
+
     def layer(self, index: int, meanwhile: Meanwhile = nothing_meanwhile) -> LayerWeights:
         """The weights of a layer, until the next one is asked for.
 

@@ -28,7 +28,7 @@ _CHUNK_ROWS = 512
 _TREE_ROWS = 65
 # What torch's own products take beside their operands: code that is paged in with the first of them, and workspaces.
 _DENSE_PRODUCT_BYTES = 24 << 20
-# Pieces of the file on their way into blocks, and what the C library keeps of them.
+# Pieces of the file on their way into memory, and what the C library keeps of them.
 _READING_BYTES = 20 << 20
 
 
@@ -82,7 +82,8 @@ def host_footprint(
         weights=weight_bytes(replace(config, layers=layers), weights),
         cache=cache_bytes(replace(config, layers=layers), context, weights),
         activations=activation_bytes(config, min(_CHUNK_ROWS, context), min(_TREE_ROWS, context))
-        + (_READING_BYTES if weights.packed else _DENSE_PRODUCT_BYTES),
+        + _READING_BYTES
+        + (0 if weights.packed else _DENSE_PRODUCT_BYTES),
         draft=draft_bytes,
     )
     if plan.kind == "layer-offload":

@@ -7,6 +7,7 @@ noise is keyed by (seed, position), so the text is the same with and without spe
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 
 from torch import Tensor
@@ -28,13 +29,16 @@ class SampleAndMatch:
         tokens: list[int] = []
         nodes: list[int] = []
         row = 0
-        history = list(seen) if self._sampler.repetition_penalty != 1.0 else []
+        penalised = self._sampler.repetition_penalty != 1.0
+        history = seen
         while True:
-            token = self._sampler.pick(logits[row], position + len(tokens), history)
+            token = self._sampler.pick_row(logits, row, position + len(tokens), history)
             tokens.append(token)
             children = draft.children[row]
             if token not in children:
                 return Verdict(tuple(tokens), tuple(nodes))
             nodes.append(children[token])
-            history.append(token)
+            if penalised:
+                history = array("i", seen)
+                history.extend(tokens)
             row = children[token] + 1

@@ -34,5 +34,5 @@ class Verifier(Protocol):
             draft: N nodes below the root.
             logits: (N + 1, V) float32; row 0 follows the root, row i + 1 follows node i.
             position: The position of the root's successor.
-            seen: Token ids up to and including the root.
+            seen: The token ids up to and including the root, each at least once and in any order.
         """

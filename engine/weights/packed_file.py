@@ -1,8 +1,8 @@
-"""A file of packed weights: named sections on page boundaries, each with its checksum, mapped and not copied.
+"""A file of packed weights: named sections on page boundaries, each with its checksum.
 
 Layout, little-endian:
 
-    section 0, section 1, ...        each begins on a multiple of 4096, so that it can be mapped or read directly
+    section 0, section 1, ...        each begins on a multiple of 4096, so that it can be read directly
     index                            JSON: version, source, format, sections (name, offset, size, checksum, layout)
     trailer, 32 bytes                offset of the index, its size, its CRC-32 (uint64 each), b"TENONPAK"
 
@@ -19,10 +19,8 @@ in one page, in the same bit of two words, up in one and down in the other.
 from __future__ import annotations
 
 import json
-import mmap
 import os
 import struct
-import warnings
 import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -67,7 +65,7 @@ class Section:
 
 
 class PackedFile:
-    """A packed file that was opened and mapped.
+    """A packed file that was found whole, as far as its index says.
 
     Args:
         path: The file.
@@ -86,7 +84,6 @@ class PackedFile:
         try:
             with path.open("rb") as handle:
                 index = _read_index(handle.read, handle.seek, path.stat().st_size)
-                self._map = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
         except (OSError, ValueError, struct.error) as error:
             raise PackedFileUnusable(str(error)) from error
         if (index.get("version"), index.get("source"), index.get("format")) != (VERSION, source, weights):
@@ -95,7 +92,7 @@ class PackedFile:
             self.sections = {entry["name"]: Section(**entry) for entry in index["sections"]}
         except (KeyError, TypeError) as error:
             raise PackedFileUnusable(f"its index is damaged: {error!r}") from error
-        size = len(self._map)
+        size = path.stat().st_size
         for section in self.sections.values():
             if section.offset % ALIGNMENT_BYTES or section.offset + section.size_bytes > size:
                 raise PackedFileUnusable(f"{section.name} lies outside the file")
@@ -106,23 +103,24 @@ class PackedFile:
         return sum(section.size_bytes for section in self.sections.values())
 
     def bytes_of(self, section: Section) -> Tensor:
-        """(size,) uint8 over the mapped pages of a section: no copy, and not to be written to."""
-        if section.size_bytes == 0:
-            return torch.empty(0, dtype=torch.uint8)
-        with warnings.catch_warnings():
-            # torch cannot mark a tensor as read-only and says so.
-            warnings.simplefilter("ignore", UserWarning)
-            return torch.frombuffer(
-                self._map, dtype=torch.uint8, count=section.size_bytes, offset=section.offset
-            )
+        """Read (size,) uint8 of a section.
 
-    def advise_random(self) -> None:
-        """Single rows will be read here and there: the system should not read what lies around them."""
-        if hasattr(mmap, "MADV_RANDOM"):
-            self._map.madvise(mmap.MADV_RANDOM)
+        Raises:
+            PackedFileUnusable: It cannot be read.
+        """
+        data = torch.empty(section.size_bytes, dtype=torch.uint8)
+        try:
+            with self.path.open("rb") as handle:
+                handle.seek(section.offset)
+                count = handle.readinto(data.numpy().data) if section.size_bytes else 0
+        except OSError as error:
+            raise PackedFileUnusable(str(error)) from error
+        if count != section.size_bytes:
+            raise PackedFileUnusable(f"{section.name} ends early")
+        return data
 
     def check(self, progress: Callable[[int, int], None], check: Callable[[], None]) -> None:
-        """Read every section once and compare its checksum: it warms the pages that are about to be used anyway.
+        """Read every section once and compare its checksum.
 
         Args:
             progress: Called with bytes checked, and in all.

@@ -35,3 +35,11 @@ def values(kind: int, raw: Tensor, columns: int) -> Tensor:
         return torch.from_numpy(gguf.quants.dequantize(raw.numpy(), GGMLQuantizationType(kind))).view(
             -1, columns
         )
+
+
+def read_values(kind: int, raw: Tensor, row: Tensor) -> None:
+    """One row into (columns,) float32, without memory of its own where the kernels know the type; see `values`."""
+    if kind in PLAIN or kind not in KERNEL_TYPES:
+        row.copy_(values(kind, raw, len(row))[0])
+    else:
+        blocks.dequantize_row(kind, raw, row)

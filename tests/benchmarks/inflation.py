@@ -36,13 +36,13 @@ REPLY_TOKENS = 64
 
 
 def load(folder: Path, weights: str) -> Decoder:
-    """A model in a format; a packed file goes beside it."""
+    """A model in a format."""
     checkpoint, chosen = Checkpoint(folder), weight_format(weights)
     config = read_config(checkpoint)
-    if chosen.packing is None:
-        loaded = load_weights(checkpoint, config, chosen.dense, torch.device("cpu"))
+    if chosen.packed:
+        loaded = load_packed(checkpoint, config, chosen)
     else:
-        loaded = load_packed(checkpoint, config, chosen, folder)
+        loaded = load_weights(checkpoint, config, chosen.dense, torch.device("cpu"))
     return Decoder(config, Resident(loaded))
 
 
@@ -93,7 +93,7 @@ def main() -> None:
     parser.add_argument("--formats", nargs="+", default=list(FORMAT_NAMES), choices=list(FORMAT_NAMES))
     options = parser.parse_args()
     guide, copy = find_model("guide"), options.work / "guide"
-    shutil.copytree(guide, copy, dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.packed"))
+    shutil.copytree(guide, copy, dirs_exist_ok=True)
     small = load(guide, "fp32")
     texts = answers(small, guide)
     exact = [functional.log_softmax(logits(small, text)[length - 1 : -1], -1) for length, text in texts]

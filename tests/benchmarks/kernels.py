@@ -1,10 +1,11 @@
-"""Matrix products by format and width: Tenon's kernels beside torch's best, in alternating runs.
+"""Matrix products by block type and width, on each instruction set.
 
     python -m tests.benchmarks.kernels
-    python -m tests.benchmarks.kernels --rows 2048 --columns 5632 --widths 1 16 --cap avx2
+    python -m tests.benchmarks.kernels --rows 2048 --columns 5632 --types Q4_K Q6_K --widths 1 16 --sets avx2 amx
 
-Weights are copied until they exceed the processor's caches and rotated, so that every run reads them from memory.
-Figures are medians. Torch is not capped by --cap; set ATEN_CPU_CAPABILITY and ONEDNN_MAX_CPU_ISA for that.
+Matrices are copied until they exceed the processor's caches and rotated, so that every run reads them from memory, with
+all threads: GB/s of weights. Billions of products a second are of one thread's processor time over one matrix that
+stays in its cache, so that they hardly depend on what else runs.
 """
 
 from __future__ import annotations
@@ -12,82 +13,41 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
-from collections.abc import Callable
-from types import ModuleType
+from dataclasses import replace
 
 import torch
-from torch import Tensor
-from torch.nn import functional
 
-from engine.kernels import bf16, int4, int8, library
+from engine.kernels import blocks, library
+from engine.kernels.packing import Packed
+from tests.support.matrices import TYPES, matrix
 
-FORMATS = {"int8": int8, "int4": int4, "bf16": bf16}
-Product = Callable[[int, Tensor], object]
-
-
-def torch_products(weight: Tensor, copies: int) -> dict[str, Product]:
-    """Torch's two ways in bfloat16; each takes a run's number and activations (m, k) float32."""
-    halves = [weight.to(torch.bfloat16) for _ in range(copies)]
-
-    def linear(run: int, x: Tensor) -> Tensor:
-        return functional.linear(x.to(torch.bfloat16), halves[run % copies])
-
-    def as_columns(run: int, x: Tensor) -> Tensor:
-        rows = x.to(torch.bfloat16)
-        if len(rows) == 1:
-            return torch.mv(halves[run % copies], rows[0])
-        return torch.mm(halves[run % copies], rows.t())
-
-    return {"torch linear bf16": linear, "torch columns bf16": as_columns}
+_BEYOND_CACHES_BYTES = 700_000_000
+_PRODUCTS = 2_000_000_000
+_RUNS = 5
 
 
-def tenon_product(form: ModuleType, weight: Tensor, cache_bytes: int) -> tuple[Product, int]:
-    """Tenon's product in a format, and the bytes of one copy of the weights."""
-    first = form.pack(weight)
-    copies = [first]
-    while len(copies) * first.size_bytes < cache_bytes:
-        copies.append(type(first)(first.data.clone(), first.rows, first.columns))
-    return lambda run, x: form.matmul(copies[run % len(copies)], x), first.size_bytes
+def bytes_per_s(copies: list[Packed], x: torch.Tensor) -> float:
+    """Median over rounds through all copies."""
+    rates = []
+    for _ in range(_RUNS):
+        begun = time.perf_counter()
+        for packed in copies:
+            blocks.matmul(packed, x)
+        rates.append(len(copies) * copies[0].size_bytes / (time.perf_counter() - begun))
+    return statistics.median(rates)
 
 
-def alternate(products: dict[str, Product], x: Tensor, runs: int) -> dict[str, float]:
-    """Median seconds of each product, run in turn, each after a pause and an untimed run of its own.
-
-    The pause lets the others' worker threads stop spinning, and the untimed run wakes this one's.
-    """
-    seconds: dict[str, list[float]] = {name: [] for name in products}
-    for run in range(runs):
-        for name, product in products.items():
-            time.sleep(0.003)
-            product(2 * run, x)
-            start = time.perf_counter()
-            product(2 * run + 1, x)
-            seconds[name].append(time.perf_counter() - start)
-    return {name: statistics.median(values) for name, values in seconds.items()}
-
-
-def read_rate(cache_bytes: int) -> float:
-    """Bytes a second of a sum over memory, the best of five: what products are measured against."""
-    block = torch.ones(max(cache_bytes, 1 << 28) // 8, dtype=torch.int64)
+def products_per_s(packed: Packed, x: torch.Tensor) -> float:
+    """The best of some runs, by processor time of one thread."""
+    products = packed.rows * packed.columns * len(x)
+    count = max(3, _PRODUCTS // products)
     best = 0.0
-    for _ in range(5):
-        start = time.perf_counter()
-        block.sum()
-        best = max(best, block.nbytes / (time.perf_counter() - start))
+    for _ in range(_RUNS):
+        begun = time.thread_time()
+        for _ in range(count):
+            blocks.matmul(packed, x, threads=1)
+        best = max(best, count * products / (time.thread_time() - begun))
     return best
-
-
-def report(
-    width: int, seconds: dict[str, float], sizes: dict[str, int], multiplications: int, rate: float
-) -> None:
-    """Print a line per product, with its ratio to torch's best."""
-    best = min(value for name, value in seconds.items() if name.startswith("torch"))
-    for name, value in seconds.items():
-        gigabytes = sizes[name] / value / 1e9
-        print(
-            f"{name:20} {width:4} {value * 1e6:9.0f} us {gigabytes:6.1f} GB/s ({gigabytes * 1e9 / rate:4.0%}) "
-            f"{multiplications * width / value / 1e9:7.0f} G/s {best / value:6.2f} x torch"
-        )
 
 
 def main() -> None:
@@ -95,35 +55,27 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--rows", type=int, default=11264)
+    usable = [name for name, runs in library.instruction_sets().items() if runs and name != "portable"]
+    parser.add_argument("--rows", type=int, default=4096)
     parser.add_argument("--columns", type=int, default=2048)
-    parser.add_argument("--widths", type=int, nargs="+", default=[1, 4, 8, 16, 32, 64])
-    parser.add_argument("--formats", nargs="+", choices=list(FORMATS), default=list(FORMATS))
-    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
-    parser.add_argument("--runs", type=int, default=25)
-    parser.add_argument("--cap", help="highest instruction set for Tenon's kernels")
-    parser.add_argument("--cache-mb", type=int, default=256, help="weights are rotated beyond this size")
+    parser.add_argument("--types", nargs="+", default=["Q4_0", "Q4_K", "Q6_K", "Q8_0", "BF16"], choices=TYPES)
+    parser.add_argument("--widths", nargs="+", type=int, default=[1, 4, 8, 16, 64, 256])
+    parser.add_argument("--sets", nargs="+", default=usable, choices=library.instruction_sets())
     options = parser.parse_args()
-    torch.set_num_threads(options.threads)
-    torch.manual_seed(0)
-    chosen = library.select(options.cap)
-    cache_bytes = options.cache_mb << 20
-    rate = read_rate(cache_bytes)
-    print(
-        f"{options.rows} x {options.columns}, {options.threads} threads, {chosen}, torch {torch.__version__}"
-    )
-    print(f"reading memory: {rate / 1e9:.1f} GB/s")
-
-    weight = torch.randn(options.rows, options.columns) / options.columns**0.5
-    multiplications = weight.numel()
-    copies = -(-cache_bytes // (2 * multiplications))
-    products = torch_products(weight, copies)
-    sizes = dict.fromkeys(products, 2 * multiplications)
-    for name in options.formats:
-        products[f"tenon {name}"], sizes[f"tenon {name}"] = tenon_product(FORMATS[name], weight, cache_bytes)
-    for width in options.widths:
-        x = torch.randn(width, options.columns)
-        report(width, alternate(products, x, options.runs), sizes, multiplications, rate)
+    for name in options.types:
+        packed = matrix(name, options.rows, options.columns)
+        copies = [
+            replace(packed, data=packed.data.clone())
+            for _ in range(2 + _BEYOND_CACHES_BYTES // packed.size_bytes)
+        ]
+        for instruction_set in options.sets:
+            library.select(instruction_set)
+            cells = []
+            for width in options.widths:
+                x = torch.randn(width, options.columns)
+                cells.append(f"M={width} {products_per_s(packed, x) / 1e9:6.1f} G/s")
+            rate = bytes_per_s(copies, torch.randn(1, options.columns)) / 1e9
+            print(f"{name:7}{instruction_set:11}{rate:5.1f} GB/s  " + "  ".join(cells), flush=True)
 
 
 if __name__ == "__main__":

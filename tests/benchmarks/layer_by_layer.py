@@ -77,7 +77,7 @@ def naive(folder: Path) -> Callable[[list[int], int], tuple[list[int], float]]:
         for step in range(count):
             positions = torch.arange(cache.length, cache.length + len(new))
             logits = decoder.forward(torch.tensor(new), positions, cache, logit_rows=slice(-1, None)).logits
-            cache.commit(torch.arange(len(new)))
+            cache.commit(range(len(new)))
             new = [int(logits[0].argmax())]
             reply += new
             if step == 0:

@@ -1,11 +1,11 @@
-"""Loading a 1.1 B Llama by weight format: time and peak memory of the first load, which packs, and of the second.
+"""Loading a 1.1 B Llama by weight format: time and peak memory of the first load and of more.
 
     python -m tests.benchmarks.load --work /tmp/tenon-bench [--formats bf16 q8_0 q4_k_m] [--runs 3] [--json]
 
 Every load is in a process of its own, on Linux, with the files in the system's page cache. Memory is what is
 resident, mapped pages counted, above the same process before the load, when it has imported the whole engine. In the
-second load the peak reaches to the end of a prompt of 64 tokens and 8 forwards of one, and its share is that of
-weights and cache; in the first it reaches to the end of packing, whose bound is one tensor of the checkpoint more.
+later loads the peak reaches to the end of a prompt of 64 tokens and 8 forwards of one, in the first to the end of the
+load; its share is that of weights and cache.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ from engine.model.config import read_config
 from engine.model.footprint import cache_bytes
 from engine.model.weight_format import weight_format
 from engine.weights.checkpoint import Checkpoint
-from tests.benchmarks.large_model import HIDDEN, VOCABULARY, write_checkpoint
+from tests.benchmarks.large_model import write_checkpoint
 from tests.benchmarks.memory import forget_peak, resident_bytes
 
 FORMATS = ("bf16", "q8_0", "q4_k_m")
 CONTEXT = 1024
-LARGEST_TENSOR_BYTES = 2 * VOCABULARY * HIDDEN
 _PROMPT, _FORWARDS = 64, 8
 
 Figures = dict[str, float]
@@ -73,14 +72,11 @@ def measure(folder: Path, weights: str, threads: int) -> Figures:
 
 
 def compare(folder: Path, weights: str, runs: int, threads: int) -> dict[str, Figures]:
-    """The first load, without a packed file, and the median of a few more."""
-    packed = folder / f"tenon-{weights}.packed"
-    packed.unlink(missing_ok=True)
+    """The first load, and the median of a few more."""
     first = measure(folder, weights, threads)
     later = [measure(folder, weights, threads) for _ in range(runs)]
     second = {name: statistics.median(run[name] for run in later) for name in first}
-    bound = first["weights_and_cache_bytes"] + (LARGEST_TENSOR_BYTES if packed.exists() else 0)
-    first["share"] = first["load_peak_bytes"] / bound
+    first["share"] = first["load_peak_bytes"] / first["weights_and_cache_bytes"]
     second["share"] = second["peak_bytes"] / second["weights_and_cache_bytes"]
     return {"first": first, "second": second}
 

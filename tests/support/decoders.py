@@ -50,7 +50,7 @@ def prefill(decoder: Decoder, tokens: torch.Tensor, capacity: int) -> KVCache:
     cache = decoder.new_cache(capacity)
     cache.begin(len(tokens))
     decoder.forward(tokens, torch.arange(len(tokens)), cache, logit_rows=slice(0, 0))
-    cache.commit(torch.arange(len(tokens)))
+    cache.commit(range(len(tokens)))
     return cache
 
 
@@ -62,6 +62,6 @@ def greedy(decoder: Decoder, prompt: torch.Tensor, count: int) -> list[int]:
         cached = cache.begin(len(text))
         new = torch.tensor(text[cached:])
         output = decoder.forward(new, torch.arange(cached, len(text)), cache, logit_rows=slice(-1, None))
-        cache.commit(torch.arange(len(new)))
+        cache.commit(range(len(new)))
         text.append(int(output.logits[0].argmax()))
     return text[len(prompt) :]

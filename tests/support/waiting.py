@@ -22,6 +22,11 @@ class Waiting(Resident):
         self._steps = steps
         self.worked = 0
 
+    @property
+    def resident_layers(self) -> tuple[LayerWeights, ...]:
+        """None: each is waited for."""
+        return ()
+
     def layer(self, index: int, meanwhile: Meanwhile = nothing_meanwhile) -> LayerWeights:
         """The layer, after a while."""
         for _ in range(self._steps()):

@@ -1,4 +1,5 @@
-/* What a decoder layer does to rows of activations between its products: one table of functions per vector width. */
+/* What a decoder layer does to rows of activations between its products, and sampling to blocks of logits: one table of
+ * functions per vector width. */
 #ifndef TENON_ROWS_H
 #define TENON_ROWS_H
 
@@ -14,7 +15,13 @@ struct row_operations {
     void (*rotate)(float *x, const float *cosine, const float *sine, int64_t rotated, int64_t n, float factor);
     /* gate = activation(gate) * up */
     void (*gate)(float *gate, const float *up, int64_t n, int32_t activation);
+    /* out = x / by for a block of BLOCK logits; the largest, or NaN where there is one */
+    float (*divide)(const float *x, float by, float *out);
+    /* out = e^(x - largest) for a block, none above `largest`; their sum */
+    double (*exponentials)(const float *x, float largest, double *out);
 };
+
+enum { BLOCK = 64 };
 
 extern const struct row_operations rows128, rows256, rows512;
 

@@ -75,9 +75,66 @@ static void gate(float *gate, const float *up, int64_t n, int32_t activation)
         gate_gelu(gate, up, n);
 }
 
+static float divide(const float *x, float by, float *out)
+{
+    fvec largest = zero() - INFINITY;
+    uvec unordered = {0};
+    for (int i = 0; i < BLOCK; i += LANES) {
+        const fvec v = load(x + i) / by;
+        const uvec above = (uvec)(v > largest);
+        store(out + i, v);
+        largest = (fvec)(((uvec)v & above) | ((uvec)largest & ~above));
+        unordered |= (uvec)(v != v);
+    }
+    float most = -INFINITY;
+    uint32_t any = 0;
+    for (int i = 0; i < LANES; i++) {
+        most = largest[i] > most ? largest[i] : most;
+        any |= unordered[i];
+    }
+    return any ? NAN : most;
+}
+
+/* e^x for x at most 0 by 2^n times Taylor's polynomial on [-ln 2 / 2, ln 2 / 2]; exact zeros below -700. */
+INLINE dvec wide_exponential(dvec x)
+{
+    static const double terms[] = {1.0 / 479001600, 1.0 / 39916800, 1.0 / 3628800, 1.0 / 362880, 1.0 / 40320, 1.0 / 5040,
+                                   1.0 / 720, 1.0 / 120, 1.0 / 24, 1.0 / 6, 0.5, 1.0, 1.0};
+    const double rounding = 6755399441055744.0;                 /* 1.5 * 2^52 */
+    const dvec shifted = x * 1.4426950408889634 + rounding;     /* the nearest integer in its low bits */
+    const dvec n = shifted - rounding;
+    const dvec r = x - n * 0.693147180369123816490 - n * 1.90821492927058770002e-10;
+    dvec p = r * (1.0 / 6227020800);
+    UNROLL
+    for (int i = 0; i < (int)(sizeof terms / sizeof *terms); i++)
+        p = i ? p * r + terms[i] : p + terms[i];
+    const lvec power = ((lvec)shifted << 52) + ((int64_t)1023 << 52);
+    return (dvec)((lvec)(p * (dvec)power) & (lvec)(x > -700.0));
+}
+
+static double exponentials(const float *x, float largest, double *out)
+{
+    enum { WIDE = VECTOR_BYTES / sizeof(double) };
+    typedef float narrow __attribute__((vector_size(VECTOR_BYTES / 2)));
+    dvec sum = {0};
+    for (int i = 0; i < BLOCK; i += WIDE) {
+        narrow v;
+        memcpy(&v, x + i, sizeof v);
+        const dvec e = wide_exponential(__builtin_convertvector(v, dvec) - (double)largest);
+        memcpy(out + i, &e, sizeof e);
+        sum += e;
+    }
+    double all = 0;
+    for (int i = 0; i < (int)WIDE; i++)
+        all += sum[i];
+    return all;
+}
+
 const struct row_operations ROW_OPERATIONS = {
     .norm = norm,
     .add = add,
     .rotate = rotate,
     .gate = gate,
+    .divide = divide,
+    .exponentials = exponentials,
 };

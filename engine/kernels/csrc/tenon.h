@@ -42,7 +42,8 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 3, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3 };
+enum { TENON_VERSION = 4, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+       TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
 enum {
@@ -145,5 +146,48 @@ TENON_API int64_t tenon_layer_scratch_bytes(const struct tenon_layer *layer, con
  * committed. */
 TENON_API void tenon_layer_forward(const struct tenon_layer *layer, const struct tenon_step *step, void *keys,
                                    void *values, float *hidden, uint8_t *scratch, int32_t threads);
+
+/* Layers that follow each other in memory, and what is behind the last. */
+struct tenon_model {
+    int64_t layers, hidden;
+    const struct tenon_layer *const *layer;
+    const int32_t *kind;        /* (layers): which of a pass's steps is a layer's */
+    const float *final_norm;    /* as a layer's */
+    float norm_floor;
+    struct tenon_matrix head;
+};
+
+/* One forward. */
+struct tenon_pass {
+    const struct tenon_step *steps;
+    void *const *caches;        /* (layers): each layer's keys, and its values behind them */
+    float *const *inputs;       /* (layers): where a layer's input is copied to, or NULL; NULL: none is wanted */
+    float *hidden;              /* (m, hidden): in, and changed */
+    float *normed;              /* (m, hidden): out, behind the final norm */
+    float *logits;              /* (count, head.n): out, of count rows from first on */
+    int64_t m, first, count;
+    int32_t (*stop)(void);      /* or NULL; asked between layers, at most every few milliseconds, whether to stop */
+};
+
+/* Bytes of scratch memory, aligned to 64, that this forward takes. */
+TENON_API int64_t tenon_forward_scratch_bytes(const struct tenon_model *model, const struct tenon_pass *pass,
+                                              int32_t threads);
+
+/* All layers, the final norm and the head: each gives what it gives in a call of its own. TENON_STOPPED where it was
+ * stopped; TENON_NO_MEMORY. */
+TENON_API int32_t tenon_forward(const struct tenon_model *model, const struct tenon_pass *pass, uint8_t *scratch,
+                                int32_t threads);
+
+/* Bytes of scratch memory, aligned to 8, for a vocabulary of n tokens. */
+TENON_API int64_t tenon_sample_scratch_bytes(int64_t n);
+
+/* The token drawn from logits (n) after repetition penalty, temperature, top-k, top-p and min-p, in this order and
+ * with the meaning that transformers' processors give them: the one whose share of the weights, added up in the order
+ * of tokens, holds the noise. Temperature 0 takes the first largest logit; top_k 0, top_p 1, min_p 0 and penalty 1
+ * change nothing. seen: tokens that are penalised, in any order and as often as they come. noise is in [0, 1).
+ * -1 where there is a NaN, or no finite largest logit to compare with. */
+TENON_API int64_t tenon_sample(const float *logits, int64_t n, double temperature, int64_t top_k, double top_p,
+                               double min_p, double penalty, const int32_t *seen, int64_t seen_count, double noise,
+                               uint8_t *scratch);
 
 #endif

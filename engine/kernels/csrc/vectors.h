@@ -12,6 +12,8 @@ enum { LANES = VECTOR_BYTES / 4 };
 typedef float fvec __attribute__((vector_size(VECTOR_BYTES)));
 typedef uint32_t uvec __attribute__((vector_size(VECTOR_BYTES)));
 typedef uint16_t hvec __attribute__((vector_size(VECTOR_BYTES / 2)));
+typedef double dvec __attribute__((vector_size(VECTOR_BYTES)));
+typedef int64_t lvec __attribute__((vector_size(VECTOR_BYTES)));
 
 INLINE fvec load(const float *p) { fvec v; memcpy(&v, p, sizeof v); return v; }
 INLINE void store(float *p, fvec v) { memcpy(p, &v, sizeof v); }

@@ -83,7 +83,7 @@ def test_each_node_scores_what_its_path_scores_as_a_chain(network: FeatureNetwor
             at = tree.parents[at]
         cache = network.new_cache(CONTEXT)
         outputs = network.run(torch.tensor(text[1:]), torch.arange(20), cache, target_features=rows)
-        cache.commit(torch.arange(20))
+        cache.commit(range(20))
         score = 0.0
         for step, at in enumerate(path):
             token = tree.tokens[at]
@@ -91,7 +91,7 @@ def test_each_node_scores_what_its_path_scores_as_a_chain(network: FeatureNetwor
             outputs = network.run(
                 torch.tensor([token]), torch.tensor([20 + step]), cache, features=outputs[-1:]
             )
-            cache.commit(torch.arange(1))
+            cache.commit(range(1))
         assert tree.scores[node] == pytest.approx(score, abs=1e-4)
 
 

@@ -129,7 +129,9 @@ def test_two_terms_hold_nearly_all_of_an_activation(instruction_set: str, block:
     exact, bound = x.double() @ weight.t(), x.abs().double() @ weight.abs().t()
     out = blocks.matmul(packed, x, terms=2)
     assert ((out - exact).abs() <= 4e-5 * bound).all()
-    assert ((blocks.matmul(packed, x) - exact).abs() / bound).mean() > 20 * ((out - exact).abs() / bound).mean()
+    assert ((blocks.matmul(packed, x) - exact).abs() / bound).mean() > 20 * (
+        (out - exact).abs() / bound
+    ).mean()
     for width in (1, 3, 16, 17):
         assert torch.equal(blocks.matmul(packed, x[:width], terms=2), out[:width])
     bad = x.clone()

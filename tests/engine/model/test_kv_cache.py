@@ -35,7 +35,7 @@ def committed(cache: KVCache) -> list[int]:
 def test_only_committed_rows_stay() -> None:
     cache = make()
     write(cache, [1, 2, 3])
-    cache.commit(torch.tensor([0, 1, 2]))
+    cache.commit([0, 1, 2])
     write(cache, [4, 5, 6, 7])
     assert committed(cache) == [1, 2, 3]
     assert cache.length == 3
@@ -45,9 +45,9 @@ def test_only_committed_rows_stay() -> None:
 def test_a_path_moves_down_in_every_layer(rows: list[int]) -> None:
     cache = make()
     write(cache, [1, 2])
-    cache.commit(torch.arange(2))
+    cache.commit(range(2))
     write(cache, [10, 11, 12, 13, 14, 15])
-    cache.commit(torch.tensor(rows, dtype=torch.long))
+    cache.commit(rows)
     assert committed(cache) == [1, 2] + [10 + row for row in rows]
 
 
@@ -55,9 +55,9 @@ def test_rows_survive_growth() -> None:
     cache = make(capacity=5000)
     small = cache.bytes
     write(cache, list(range(FIRST_ROWS)))
-    cache.commit(torch.arange(FIRST_ROWS))
+    cache.commit(range(FIRST_ROWS))
     write(cache, list(range(1000)))
-    cache.commit(torch.arange(1000))
+    cache.commit(range(1000))
     assert committed(cache) == [*range(FIRST_ROWS), *range(1000)]
     assert small < cache.bytes <= 2 * 4 * LAYERS * KV_HEADS * HEAD_DIM * 5000
 
@@ -65,7 +65,7 @@ def test_rows_survive_growth() -> None:
 def test_there_is_room_up_to_the_capacity_and_not_beyond() -> None:
     cache = make(capacity=10)
     write(cache, list(range(10)))
-    cache.commit(torch.arange(9))
+    cache.commit(range(9))
     cache.place(torch.tensor([9]))
     with pytest.raises(ValueError, match="10 rows"):
         cache.place(torch.tensor([9, 10]))
@@ -77,14 +77,14 @@ def test_there_is_room_up_to_the_capacity_and_not_beyond() -> None:
 def test_levels_of_a_tree_stay_behind_each_other_until_a_path_is_kept(first: int) -> None:
     cache = make(capacity=2 * FIRST_ROWS)
     write(cache, [1, 2])
-    cache.commit(torch.arange(2))
+    cache.commit(range(2))
     write(cache, [10 + row for row in range(first)])
     seen = write(cache, [20, 21], behind=first)
     assert seen[0][0].shape[1] == 2 + first + 2
     write(cache, [99, 99, 99], behind=first + 1)
     write(cache, [30], behind=first + 1)
     assert cache.length == 2
-    cache.commit(torch.tensor([1, first, first + 1]))
+    cache.commit([1, first, first + 1])
     assert committed(cache) == [1, 2, 11, 20, 30]
     with pytest.raises(ValueError, match="cannot stay"):
         cache.place(torch.tensor([5]), behind=2)
@@ -97,22 +97,22 @@ def test_levels_of_a_tree_stay_behind_each_other_until_a_path_is_kept(first: int
 def test_rows_below_the_path_may_stay_uncommitted(rows: list[int], keep: list[int]) -> None:
     cache = make()
     write(cache, [1, 2])
-    cache.commit(torch.arange(2))
+    cache.commit(range(2))
     write(cache, [10, 11, 12, 13, 14, 15])
-    cache.commit(torch.tensor(rows, dtype=torch.long), torch.tensor(keep, dtype=torch.long))
+    cache.commit(rows, keep)
     assert cache.length == 2 + len(rows)
     with pytest.raises(ValueError, match="cannot stay"):
         cache.place(torch.tensor([0]), behind=len(keep) + 1)
     # A later forward builds on them, and they are committed as rows of their own.
     write(cache, [20], behind=len(keep))
-    cache.commit(torch.arange(len(keep) + 1))
+    cache.commit(range(len(keep) + 1))
     assert committed(cache) == [1, 2, *(10 + row for row in [*rows, *keep]), 20]
 
 
 def test_rows_that_stay_keep_their_positions() -> None:
     cache = make()
     cache.place(torch.tensor([0, 1, 1, 2, 2]))
-    cache.commit(torch.tensor([0, 2]), torch.tensor([3, 4]))
+    cache.commit([0, 2], [3, 4])
     assert cache.place(torch.tensor([3]), behind=2).tolist() == [2, 2, 3]
 
 
@@ -120,7 +120,7 @@ def test_positions_of_uncommitted_rows_are_remembered() -> None:
     cache = make()
     assert cache.place(torch.tensor([0, 1, 1])).tolist() == [0, 1, 1]
     assert cache.place(torch.tensor([2]), behind=2).tolist() == [0, 1, 2]
-    cache.commit(torch.tensor([0, 1]))
+    cache.commit([0, 1])
     assert cache.place(torch.tensor([2])).tolist() == [2]
     cache.truncate(1)
     with pytest.raises(ValueError, match="cannot stay"):
@@ -130,7 +130,7 @@ def test_positions_of_uncommitted_rows_are_remembered() -> None:
 def test_truncate_cuts_and_never_lengthens() -> None:
     cache = make()
     write(cache, [1, 2, 3])
-    cache.commit(torch.arange(3))
+    cache.commit(range(3))
     cache.truncate(2)
     assert committed(cache) == [1, 2]
     for length in (-1, 3):
@@ -142,12 +142,12 @@ def test_a_text_that_becomes_long_starts_anew() -> None:
     cache = make(short_text_limit=8)
     assert (cache.begin(5), cache.text_limit) == (0, 8)
     write(cache, [1, 2, 3, 4, 5])
-    cache.commit(torch.arange(5))
+    cache.commit(range(5))
     assert cache.begin(8) == 5
     assert cache.begin(9) == 0
     assert cache.text_limit is None
     write(cache, list(range(9)))
-    cache.commit(torch.arange(9))
+    cache.commit(range(9))
     assert cache.begin(12) == 9
     assert cache.begin(4) == 0
 
@@ -155,6 +155,6 @@ def test_a_text_that_becomes_long_starts_anew() -> None:
 def test_other_models_keep_their_rows_at_any_length() -> None:
     cache = make()
     write(cache, [1, 2])
-    cache.commit(torch.arange(2))
+    cache.commit(range(2))
     assert cache.begin(900) == 2
     assert cache.text_limit is None

@@ -29,7 +29,7 @@ def test_runs_give_the_same_logits(variant: str, checkpoint_of: Callable[[str], 
         for part in PROMPT.split(60):
             positions = torch.arange(len(part)) + cache.length
             output = decoder.forward(part, positions, cache, hidden_layers=(1,), pace=pace)
-            cache.commit(torch.arange(len(part)))
+            cache.commit(range(len(part)))
         found.append((output.logits, output.layer_inputs[1]))
     assert cache.length == len(PROMPT)
     for other in found[1:]:

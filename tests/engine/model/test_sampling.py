@@ -1,7 +1,12 @@
 from __future__ import annotations
 
+import math
+from array import array
+
 import pytest
 import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from transformers import (
     LogitsProcessorList,
     MinPLogitsWarper,
@@ -12,7 +17,8 @@ from transformers import (
 )
 
 from engine.errors import InvalidOption
-from engine.model.sampling import Sampler, uniform
+from engine.kernels import library
+from engine.model.sampling import Sampler, SeenTokens, uniform
 
 VOCABULARY = 10
 
@@ -86,6 +92,65 @@ def test_penalty_moves_the_greedy_choice() -> None:
     logits = torch.tensor([2.0, 1.9, -1.0])
     assert Sampler(repetition_penalty=1.2).pick(logits, 0, [0]) == 1
     assert Sampler(repetition_penalty=1.2).pick(logits, 0, [2]) == 0
+
+
+FILTERS = st.builds(
+    Sampler,
+    temperature=st.sampled_from([0.0, 0.3, 0.7, 1.0, 2.5]),
+    top_k=st.sampled_from([0, 1, 2, 5, 40, 200]),
+    top_p=st.sampled_from([1.0, 0.95, 0.8, 0.75, 0.5, 0.1, 1e-3, 1e-300]),
+    min_p=st.sampled_from([0.0, 0.05, 0.3, 1.0]),
+    repetition_penalty=st.sampled_from([1.0, 1.3, 0.8]),
+    seed=st.integers(0, 2**64 - 1),
+)
+
+
+@pytest.mark.skipif(library.available() is None, reason=library.reason())
+@settings(deadline=None, max_examples=200)
+@given(
+    sampler=FILTERS,
+    size=st.sampled_from([1, 2, 3, 50, 63, 64, 65, 130, 1000]),
+    spread=st.sampled_from([0.0, 0.01, 2.0, 10.0, 300.0]),
+    whole=st.booleans(),
+    impossible=st.integers(0, 3),
+    seed=st.integers(0, 1000),
+)
+def test_the_kernel_picks_what_torch_picks(
+    sampler: Sampler, size: int, spread: float, whole: bool, impossible: int, seed: int
+) -> None:
+    """Whole logits are full of ties."""
+    generator = torch.Generator().manual_seed(seed)
+    logits = torch.randn(size, generator=generator) * spread
+    logits = logits.round() if whole else logits
+    seen = array("i", torch.randint(size, (7,), generator=generator).tolist())
+    if size > impossible:
+        logits[torch.randint(size, (impossible,), generator=generator)] = -math.inf
+    if not logits.isfinite().any():
+        return
+    assert sampler.pick(logits, 5, seen) == sampler._pick(logits, uniform(sampler.seed, 5), seen)
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf])
+@pytest.mark.parametrize(
+    "sampler", [Sampler(), Sampler(temperature=0.8), Sampler(temperature=1.0, top_p=0.9)]
+)
+def test_rows_with_nan_and_infinity_go_to_torch(sampler: Sampler, odd: float) -> None:
+    logits = _logits(size=100)
+    logits[[30, 70]] = odd
+    assert sampler.pick(logits, 0) == (99 if sampler.temperature else 30)
+
+
+def test_draws_of_the_kernel_cover_a_large_vocabulary() -> None:
+    """A flat row: each draw is the token at its noise's share."""
+    size, sampler = 5000, Sampler(temperature=1.0, seed=3)
+    for position in range(300):
+        assert sampler.pick(torch.zeros(size), position) == int(uniform(3, position) * size)
+
+
+def test_seen_tokens_are_kept_once() -> None:
+    seen = SeenTokens([3, 1, 3])
+    seen.add([2, 1])
+    assert list(seen.ids) == [3, 1, 2]
 
 
 @pytest.mark.parametrize(

@@ -152,16 +152,16 @@ def test_first_layers_on_the_device_change_nothing_and_rows_alone_cross(
     cache = split.new_cache(64)
     with sides:
         logits = split.forward(tokens, torch.arange(len(other)), cache).logits
-        cache.commit(torch.arange(len(other)))
+        cache.commit(range(len(other)))
         tree = split.forward(torch.tensor([5, 6, 7]), torch.tensor([25, 26, 26]), cache, torch.eye(3).bool())
-        cache.commit(torch.tensor([0, 2]))
+        cache.commit([0, 2])
     reference = whole.forward(tokens, torch.arange(len(other)), whole.new_cache(64)).logits
     torch.testing.assert_close(logits, reference, atol=1e-5, rtol=1e-4)
     assert tree.logits.shape == (3, whole.config.vocabulary_size)
     width = whole.config.hidden_size * 4
-    positions, mask, kept = 8 * (25 + 3), 9, 8 * 2
+    positions, mask, moved = 8 * (25 + 3), 9, 8
     assert link.to_host_bytes == (25 + 3) * width
-    assert link.to_device_bytes == (25 + 3) * width + positions + mask + kept
+    assert link.to_device_bytes == (25 + 3) * width + positions + mask + moved
 
 
 def test_layers_in_sixteen_bits_send_half_as_much(llama_folder: Path) -> None:

@@ -57,10 +57,10 @@ def outputs(decoder: Decoder) -> Iterator[torch.Tensor]:
     yield decoder.forward(PROMPT, positions, cache).logits
     cache.commit(positions)
     yield decoder.forward(PROMPT[:4], 20 + torch.tensor([0, 1, 1, 2]), cache, mask=TREE).logits
-    cache.commit(torch.tensor([0, 2, 3]))
+    cache.commit([0, 2, 3])
     for position in range(23, 28):
         yield decoder.forward(PROMPT[position - 20 :][:1], torch.tensor([position]), cache).logits
-        cache.commit(torch.tensor([0]))
+        cache.commit([0])
 
 
 def same(decoder: Decoder, expected: list[torch.Tensor]) -> bool:

@@ -139,7 +139,7 @@ def test_shards_and_the_tokenizer_come_along(llama_folder: Path, tmp_path: Path)
     index = json.loads((tmp_path / "large" / INDEX).read_text())
     assert len(set(index["weight_map"].values())) > 2
     checkpoint = Checkpoint(tmp_path / "large")
-    assert read_config(checkpoint) == large
+    assert replace(read_config(checkpoint), types=large.types) == large
     check_tensors(checkpoint, large)
     template = Tokenizer(tmp_path / "large", read_end_ids(tmp_path / "large"))
     assert template.encode("fox") == Tokenizer(llama_folder, read_end_ids(llama_folder)).encode("fox")

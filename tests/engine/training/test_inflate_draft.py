@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.errors import ConfigInvalid, InvalidOption, TensorMismatch, UnsupportedModel, WeightsMissing
+from engine.gguf.stored_tensor import BF16
 from engine.model.config import read_config
 from engine.training.inflate import main
 from engine.training.inflate_draft import inflate_draft
@@ -160,7 +161,7 @@ def test_blocks_weigh_what_the_targets_weigh(target: Path, tmp_path: Path) -> No
     ):
         name = f"model.layers.2.{part}.weight"
         assert draft.shape(name) == whole.shape(name)
-        assert draft.dtype(name) == torch.bfloat16
+        assert draft.types[name] == BF16
     assert read_config(whole).hidden_size == draft.config["hidden_size"]
 
 

@@ -34,13 +34,13 @@ def nothing(*_: object) -> None:
     pass
 
 
-def test_what_was_written_is_read_back_from_mapped_pages(path: Path) -> None:
+def test_what_was_written_is_read_back(path: Path) -> None:
     packed = PackedFile(path, "digest", "q8_0")
     packed.check(nothing, nothing)
     for name, tensor in TENSORS.items():
         assert packed.sections[name].layout == {"shape": list(tensor.shape)}
         found = packed.bytes_of(packed.sections[name])
-        assert found.data_ptr() % ALIGNMENT_BYTES == 0 or not len(found)
+        assert packed.sections[name].offset % ALIGNMENT_BYTES == 0
         assert torch.equal(found.view(tensor.dtype).reshape(tensor.shape), tensor)
     assert packed.size_bytes == sum(tensor.nbytes for tensor in TENSORS.values())
     assert [file.name for file in path.parent.iterdir()] == ["model.packed"]

@@ -1,0 +1,79 @@
+"""The next token from a row of logits, in one call of the kernel library."""
+
+from __future__ import annotations
+
+import threading
+from array import array
+
+import torch
+from torch import Tensor
+
+from engine.kernels import library
+
+
+class _Kept(threading.local):
+    """Of a thread: scratch memory, the vocabulary that it serves, and where the last logits are."""
+
+    scratch = torch.empty(0, dtype=torch.uint8)
+    address = 0
+    vocabulary = 0
+    logits: Tensor | None = None
+    place: tuple[int, int] | None = None
+
+
+_kept = _Kept()
+
+
+def sample(
+    logits: Tensor,
+    row: int,
+    temperature: float,
+    top_k: int,
+    top_p: float,
+    min_p: float,
+    penalty: float,
+    seen: array[int],
+    noise: float,
+) -> int | None:
+    """Draw a token; see ``tenon_sample`` in ``csrc/tenon.h``.
+
+    Args:
+        logits: (n, V) float32.
+        row: Of them.
+        temperature: 0 takes the best.
+        top_k: 0 keeps all.
+        top_p: 1 keeps all.
+        min_p: 0 keeps all.
+        penalty: For repetition; 1 is none.
+        seen: ("i") tokens that are penalised, in any order and as often as they come.
+        noise: In [0, 1).
+
+    Returns:
+        The token, or None where there is no library, where the logits lie elsewhere or in another type, and where
+        they hold a NaN or no finite largest one.
+    """
+    functions = library.loaded()
+    place = _kept.place if logits is _kept.logits else _place(logits)
+    if functions is None or place is None:
+        return None
+    address, size = place
+    if _kept.vocabulary < size:
+        _kept.scratch = torch.empty(functions.tenon_sample_scratch_bytes(size), dtype=torch.uint8)
+        _kept.address, _kept.vocabulary = _kept.scratch.data_ptr(), size
+    token = functions.tenon_sample(
+        *(address + 4 * size * row, size, temperature, top_k, top_p, min_p, penalty),
+        *seen.buffer_info(),
+        *(noise, _kept.address),
+    )
+    return None if token < 0 else int(token)
+
+
+def _place(logits: Tensor) -> tuple[int, int] | None:
+    """Address and vocabulary of logits that the library can read."""
+    rows, size = logits.shape
+    usable = logits.dtype == torch.float32 and logits.is_cpu and logits.is_contiguous() and size > 0
+    place = (logits.data_ptr(), size) if usable else None
+    if rows == 1:
+        # A plain reply's are the same ones each time, and asking a tensor takes long when nobody has asked lately.
+        _kept.logits, _kept.place = logits, place
+    return place

@@ -1,0 +1,140 @@
+"""A whole forward in one call of the kernel library, where every layer is in memory and the library's to compute.
+
+Thirty calls for the layers of a small model, and the operators around them, take as long as a quarter of its products.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+
+import torch
+from torch import Tensor
+
+from engine.kernels import layer as kernel
+from engine.kernels import library
+from engine.kernels.library import Matrix
+from engine.model.config import ModelConfig
+from engine.model.fused_layer import FusedLayer, FusedStep
+from engine.model.kv_cache import KVCache
+from engine.model.linear import LinearMap, PackedLinear
+from engine.model.norm import Norm
+
+
+class Stop:
+    """A check that raises, as the library calls it.
+
+    Attributes:
+        check: What is asked.
+        raised: What it raised last.
+        pointer: For the library.
+    """
+
+    def __init__(self, check: Callable[[], None] | None) -> None:
+        self.check = check
+        self.raised = BaseException()
+        self.pointer = kernel.STOP(self._asked)
+
+    def _asked(self) -> int:
+        try:
+            if self.check is not None:
+                self.check()
+        except BaseException as error:
+            self.raised = error
+            return 1
+        return 0
+
+
+class FusedModel:
+    """Layers, the final norm and the head.
+
+    Args:
+        config: Of the model.
+        layers: All of them; none, where they are computed before.
+        norm: The final one, its gain in the host's memory.
+        head: From hidden states to logits.
+
+    Attributes:
+        kinds: Window and rope of each kind of layer, in the order of the steps that a call takes.
+        hidden: Width of a row.
+        vocabulary: Logits of a row.
+        structure: For the library.
+    """
+
+    def __init__(
+        self, config: ModelConfig, layers: Sequence[FusedLayer], norm: Norm, head: PackedLinear
+    ) -> None:
+        each = list(zip(config.windows, config.layer_ropes, strict=True))[: len(layers)]
+        self.kinds = list(dict.fromkeys(each))
+        self.hidden, self.vocabulary = config.hidden_size, head.matrix.rows
+        layer_of = (ctypes.c_void_p * len(layers))(*(ctypes.addressof(layer.structure) for layer in layers))
+        kind_of = (ctypes.c_int32 * len(layers))(*(self.kinds.index(one) for one in each))
+        self._held = (tuple(layers), layer_of, kind_of, norm, head)  # the structure holds addresses only
+        self.structure = kernel.Model(
+            layers=len(layers),
+            hidden=config.hidden_size,
+            layer=ctypes.addressof(layer_of),
+            kind=ctypes.addressof(kind_of),
+            final_norm=norm.gain.data_ptr(),
+            norm_floor=config.hidden_size * config.norm_epsilon,
+            head=Matrix.of(head.matrix, head.bias),
+        )
+
+    @classmethod
+    def made_of(
+        cls, config: ModelConfig, layers: Sequence[FusedLayer], norm: Norm, head: LinearMap
+    ) -> FusedModel | None:
+        """The model, or None where the library cannot compute its end."""
+        if library.available() is None or not isinstance(head, PackedLinear) or not norm.gain.is_cpu:
+            return None
+        return cls(config, layers, norm, head)
+
+    def __call__(
+        self,
+        hidden: Tensor,
+        steps: Sequence[FusedStep],
+        cache: KVCache,
+        logit_rows: slice,
+        hidden_layers: Sequence[int] = (),
+        check: Callable[[], None] | None = None,
+    ) -> tuple[Tensor, Tensor, dict[int, Tensor]]:
+        """Run new rows through it.
+
+        Args:
+            hidden: (n, h) float32, changed by the layers.
+            steps: One for each of `kinds`.
+            cache: Where keys and values go; only with layers.
+            logit_rows: Rows to compute logits for, one behind the other.
+            hidden_layers: Layers whose input is wanted.
+            check: Called between layers where a forward takes long; raises to cancel.
+
+        Returns:
+            What the head maps, (n, h), its (rows, V) float32 logits, and the inputs, (n, h), by layer.
+        """
+        count = len(hidden)
+        first, end, _ = logit_rows.indices(count)
+        normed = torch.empty_like(hidden)
+        logits = torch.empty(max(0, end - first), self.vocabulary)
+        inputs = {layer: torch.empty_like(hidden) for layer in hidden_layers if layer < self.structure.layers}
+        arguments = kernel.Pass(
+            hidden=hidden.data_ptr(),
+            normed=normed.data_ptr(),
+            logits=logits.data_ptr(),
+            m=count,
+            first=first,
+            count=len(logits),
+        )
+        if self.kinds:
+            held = (kernel.Step * len(steps))(*(step.step for step in steps))
+            arguments.steps, arguments.caches = ctypes.addressof(held), ctypes.addressof(cache.addresses)
+        if inputs:
+            wanted = (ctypes.c_void_p * self.structure.layers)()
+            for layer, tensor in inputs.items():
+                wanted[layer] = tensor.data_ptr()
+            arguments.inputs = ctypes.addressof(wanted)
+        stop = Stop(check)
+        if check is not None and self.kinds:
+            arguments.stop = stop.pointer
+        if not kernel.forward_model(self.structure, arguments):
+            raise stop.raised
+        return normed, logits, inputs

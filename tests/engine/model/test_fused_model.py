@@ -1,0 +1,120 @@
+"""A forward in one call of the library gives, bit for bit, what its layers give one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from torch import Tensor
+
+from engine.errors import Cancelled
+from engine.kernels import library
+from engine.model.config import read_config
+from engine.model.decoder import Decoder
+from engine.model.kv_cache import FIRST_ROWS
+from engine.model.layer import LayerWeights
+from engine.placement.resident import Resident
+from engine.weights.checkpoint import Checkpoint
+from tests.support.checkpoints import VARIANTS
+from tests.support.packed_models import load
+
+pytestmark = pytest.mark.skipif(library.available() is None, reason=library.reason())
+
+TREE = torch.tensor([[1, 0, 0, 0], [1, 1, 0, 0], [1, 0, 1, 0], [1, 0, 1, 1]], dtype=torch.bool)
+
+
+class LayerByLayer(Resident):
+    """Does not say that its layers stay."""
+
+    @property
+    def resident_layers(self) -> tuple[LayerWeights, ...]:
+        return ()
+
+
+def decoders(folder: Path, weights: str = "q8_0") -> tuple[Decoder, Decoder]:
+    """The same model, whole and layer by layer."""
+    loaded, config = load(folder, weights), read_config(Checkpoint(folder))
+    return Decoder(config, Resident(loaded)), Decoder(config, LayerByLayer(loaded))
+
+
+def run(decoder: Decoder, logit_rows: slice | Tensor | None) -> list[Tensor]:
+    """A prompt, a tree behind it, and a level below the tree's last rows."""
+    found: list[Tensor] = []
+    cache = decoder.new_cache(200)
+    cache.begin(200)
+    wanted = (0, 1, decoder.config.layers)
+    prompt = torch.arange(3, 63)
+    outputs = [decoder.forward(prompt, torch.arange(60), cache, None, logit_rows, hidden_layers=wanted)]
+    cache.commit(range(60))
+    positions = torch.tensor([60, 61, 61, 62])
+    outputs.append(decoder.forward(torch.tensor([5, 6, 7, 8]), positions, cache, TREE, logit_rows))
+    level = torch.tensor([[True, False, True, True, True, False], [True, True, False, False, False, True]])
+    outputs.append(
+        decoder.forward(
+            torch.tensor([9, 9]),
+            torch.tensor([63, 62]),
+            cache,
+            level,
+            logit_rows,
+            behind=4,
+            hidden_layers=wanted,
+        )
+    )
+    for output in outputs:
+        found += [output.logits, output.hidden, *(output.layer_inputs[at] for at in output.layer_inputs)]
+    return found
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_one_call_gives_the_bits_of_one_for_each_layer(
+    variant: str, checkpoint_of: Callable[[str], Path]
+) -> None:
+    whole, by_layer = decoders(checkpoint_of(variant))
+    for logit_rows in (None, slice(-1, None), slice(0, 0), torch.tensor([1, 0])):
+        found, expected = run(whole, logit_rows), run(by_layer, logit_rows)
+        assert len(found) == len(expected)
+        assert all(torch.equal(one, other) for one, other in zip(found, expected, strict=True))
+
+
+@pytest.mark.parametrize("variant", sorted(VARIANTS))
+def test_the_next_token_gives_the_bits_of_a_forward(
+    variant: str, checkpoint_of: Callable[[str], Path]
+) -> None:
+    """Behind the prompt, and where the cache grows."""
+    decoder, _ = decoders(checkpoint_of(variant))
+    first, second = decoder.new_cache(FIRST_ROWS + 20), decoder.new_cache(FIRST_ROWS + 20)
+    prompt = torch.randint(3, 300, (FIRST_ROWS - 5,), generator=torch.Generator().manual_seed(1))
+    for cache in (first, second):
+        decoder.forward(prompt, torch.arange(len(prompt)), cache)
+        cache.commit(range(len(prompt)))
+    for token in range(20, 30):
+        found = decoder.read_next(token, first, lambda: None)
+        if found is None:
+            pytest.skip("this variant has no shorter way")
+        output = decoder.forward(torch.tensor([token]), torch.tensor([second.length]), second)
+        assert torch.equal(found, output.logits)
+        first.commit([0])
+        second.commit([0])
+    with pytest.raises(ValueError, match="cannot stay"):
+        first.place(torch.tensor([first.length]), behind=1)
+
+
+def test_a_long_call_is_cancelled_between_layers(llama_folder: Path) -> None:
+    decoder, _ = decoders(llama_folder)
+    calls, count = 0, 3000
+
+    def check() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 2:
+            raise Cancelled("stop")
+
+    cache = decoder.new_cache(count)
+    tokens, positions = torch.arange(count) % 300, torch.arange(count)
+    with pytest.raises(Cancelled):
+        decoder.forward(tokens, positions, cache, logit_rows=slice(-1, None), check=check)
+    assert (calls, cache.length) == (2, 0)
+    expected = decoder.forward(tokens[:50], positions[:50], decoder.new_cache(count)).logits
+    assert torch.equal(decoder.forward(tokens[:50], positions[:50], cache).logits, expected)
