@@ -1,17 +1,19 @@
-"""Loading a 1.1 B Llama by weight format: time and peak memory of the first load and of more.
+"""Loading a GGUF file as it is: time beside plain reads of the file, and peak memory.
 
-    python -m tests.benchmarks.load --work /tmp/tenon-bench [--formats bf16 q8_0 q4_k_m] [--runs 3] [--json]
+    python -m tests.benchmarks.load --work /tmp/tenon-bench [--kinds Q4_K_M BF16] [--runs 3]
+    python -m tests.benchmarks.load --model FILE.gguf
 
-Every load is in a process of its own, on Linux, with the files in the system's page cache. Memory is what is
-resident, mapped pages counted, above the same process before the load, when it has imported the whole engine. In the
-later loads the peak reaches to the end of a prompt of 64 tokens and 8 forwards of one, in the first to the end of the
-load; its share is that of weights and cache.
+Every load and every plain read (one thread, blocks of 4 MiB, by the standard library) is in a process of its own, in
+turn, on Linux. Cold: the file's pages were dropped from the system's cache first; a virtual disk may still have them.
+Memory is what is resident above the same process before the load, when it has imported the whole engine; the first 256
+rows of keys and values are in it.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -22,63 +24,54 @@ import torch
 
 from engine.loaded_model import LoadedModel
 from engine.messages import LoadOptions
-from engine.model.config import read_config
-from engine.model.footprint import cache_bytes
-from engine.model.weight_format import weight_format
-from engine.weights.checkpoint import Checkpoint
-from tests.benchmarks.large_model import write_checkpoint
+from tests.benchmarks.large_model import KINDS, write_gguf
 from tests.benchmarks.memory import forget_peak, resident_bytes
 
-FORMATS = ("bf16", "q8_0", "q4_k_m")
 CONTEXT = 1024
-_PROMPT, _FORWARDS = 64, 8
+_BLOCK_BYTES = 4 << 20
 
 Figures = dict[str, float]
 
 
-def measure_here(folder: Path, weights: str, threads: int) -> Figures:
-    """Load in this process, and use the model a little."""
-    torch.ones(512, 512) @ torch.ones(
-        512, 512
-    )  # starts the threads that an engine has after its first product
+def drop_pages(path: Path) -> None:
+    """Take the file out of the system's page cache."""
+    with path.open("rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def load_here(path: Path, threads: int) -> Figures:
+    """Load in this process."""
+    torch.ones(512, 512) @ torch.ones(512, 512)  # starts the threads of an engine that has computed before
     forget_peak()
     idle = resident_bytes("VmRSS")
-    options = LoadOptions(model=str(folder), weights=weights, threads=threads, context=CONTEXT)
+    options = LoadOptions(model=str(path), weights="auto", threads=threads, context=CONTEXT)
     begun = time.perf_counter()
     model = LoadedModel(options, lambda done, total: None, lambda: None)
-    load_s = time.perf_counter() - begun
-    load_peak = resident_bytes("VmHWM") - idle
-    model.target.prefill(list(range(3, 3 + _PROMPT)), lambda: None, lambda done, total: None)
-    for _ in range(_FORWARDS):
-        model.target.seconds_of_forward(1)
-    config = read_config(Checkpoint(folder))
-    needed = model.report.weight_bytes + cache_bytes(config, CONTEXT, weight_format(weights))
-    return {
-        "load_s": load_s,
-        "idle_bytes": idle,
-        "load_peak_bytes": load_peak,
-        "peak_bytes": resident_bytes("VmHWM") - idle,
-        "weights_and_cache_bytes": needed,
-    }
+    taken = time.perf_counter() - begun
+    peak = resident_bytes("VmHWM") - idle
+    model.release()
+    return {"seconds": taken, "share": peak / path.stat().st_size}
 
 
-def measure(folder: Path, weights: str, threads: int) -> Figures:
-    """The same in a new process."""
-    command = [sys.executable, "-m", "tests.benchmarks.load", "--child", str(folder)]
-    command += ["--formats", weights, "--threads", str(threads)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
+def read_here(path: Path) -> Figures:
+    """Read the file in this process."""
+    buffer = bytearray(_BLOCK_BYTES)
+    begun = time.perf_counter()
+    with path.open("rb", buffering=0) as file:
+        while file.readinto(buffer):
+            pass
+    return {"seconds": time.perf_counter() - begun}
+
+
+def in_a_process(what: str, path: Path, threads: int, cold: bool) -> Figures:
+    """One of both, in a new process."""
+    if cold:
+        drop_pages(path)
+    command = [sys.executable, "-m", "tests.benchmarks.load", "--child", what, "--model", str(path)]
+    done = subprocess.run([*command, "--threads", str(threads)], capture_output=True, text=True, check=True)
     figures: Figures = json.loads(done.stdout)
     return figures
-
-
-def compare(folder: Path, weights: str, runs: int, threads: int) -> dict[str, Figures]:
-    """The first load, and the median of a few more."""
-    first = measure(folder, weights, threads)
-    later = [measure(folder, weights, threads) for _ in range(runs)]
-    second = {name: statistics.median(run[name] for run in later) for name in first}
-    first["share"] = first["load_peak_bytes"] / first["weights_and_cache_bytes"]
-    second["share"] = second["peak_bytes"] / second["weights_and_cache_bytes"]
-    return {"first": first, "second": second}
 
 
 def main() -> None:
@@ -86,30 +79,40 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--work", type=Path, default=Path(), help="a folder for the model, about 7 GB")
-    parser.add_argument("--formats", nargs="+", default=list(FORMATS), choices=["fp32", *FORMATS])
+    parser.add_argument("--work", type=Path, default=Path(), help="a folder for files of the 1.1 B shape")
+    parser.add_argument("--model", type=Path, help="a GGUF file in their place")
+    parser.add_argument("--kinds", nargs="+", default=["Q4_K_M", "BF16"], choices=KINDS)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--child", choices=["load", "read"], help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        print(json.dumps(measure_here(options.child, options.formats[0], options.threads)))
+        found = (
+            load_here(options.model, options.threads) if options.child == "load" else read_here(options.model)
+        )
+        print(json.dumps(found))
         return
-    folder = write_checkpoint(options.work / "model")
-    results = {name: compare(folder, name, options.runs, options.threads) for name in options.formats}
-    if options.json:
-        print(json.dumps(results))
-        return
-    print(
-        "| format | load | s | peak above idle, MB | weights and cache, MB | share |\n|---|---|---|---|---|---|"
-    )
-    for name, loads in results.items():
-        for which, row in loads.items():
-            peak = row["load_peak_bytes"] if which == "first" else row["peak_bytes"]
+    files = [options.model] if options.model else [write_gguf(options.work, kind) for kind in options.kinds]
+    print("| file | MB | pages | load, s | plain read, s | of its speed | peak, times the file |")
+    print("|---|---|---|---|---|---|---|")
+    for path in files:
+        for cold in (True, False):
+            pairs = [
+                (in_a_process("load", path, options.threads, cold), in_a_process("read", path, 1, cold))
+                for _ in range(options.runs)
+            ]
+            load_s, read_s, ratio = (
+                statistics.median(values)
+                for values in zip(
+                    *((a["seconds"], b["seconds"], b["seconds"] / a["seconds"]) for a, b in pairs),
+                    strict=True,
+                )
+            )
+            share = max(load["share"] for load, _ in pairs)
             print(
-                f"| {name} | {which} | {row['load_s']:.2f} | {peak / 1e6:.0f} | "
-                f"{row['weights_and_cache_bytes'] / 1e6:.0f} | {row['share']:.2f} |"
+                f"| {path.name} | {path.stat().st_size / 1e6:.0f} | {'cold' if cold else 'cached'} "
+                f"| {load_s:.2f} | {read_s:.2f} | {ratio:.2f} | {share:.2f} |",
+                flush=True,
             )
 
 
