@@ -38,7 +38,7 @@ WIDTHS = (1, 2, 4, 8, 16, 32, 64)
 FORMAT_WIDTHS = (1, 16)
 TORCH = "torch"
 
-_INTEGER_SETS = ("avx2", "avxvnni", "avx512vnni", "amx", "dotprod", "i8mm")
+_INTEGER_SETS = ("avx2", "avxvnni", "avx512vnni", "amx", "dotprod")
 _SAME_RESULTS = {"q8_0": (_INTEGER_SETS,), "q4_k_m": (_INTEGER_SETS,), "bf16": (("avx2", "avx512vnni"),)}
 # What a set runs where it brings nothing of its own.
 _BORROWED = {

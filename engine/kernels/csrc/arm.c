@@ -3,16 +3,11 @@
 #if defined(__linux__)
 #include <sys/auxv.h>
 
-enum { DOTPROD_BIT = 20, I8MM_BIT = 13 };   /* of AT_HWCAP and of AT_HWCAP2 */
+enum { DOTPROD_BIT = 20 };     /* of AT_HWCAP */
 
 int arm_has_dotprod(void)
 {
     return (int)(getauxval(AT_HWCAP) >> DOTPROD_BIT & 1);
-}
-
-int arm_has_i8mm(void)
-{
-    return arm_has_dotprod() && (int)(getauxval(AT_HWCAP2) >> I8MM_BIT & 1);
 }
 
 #elif defined(__APPLE__)
@@ -31,11 +26,6 @@ int arm_has_dotprod(void)
     return feature("hw.optional.arm.FEAT_DotProd");
 }
 
-int arm_has_i8mm(void)
-{
-    return arm_has_dotprod() && feature("hw.optional.arm.FEAT_I8MM");
-}
-
 #elif defined(_WIN32)
 #define WIN32_LEAN_AND_MEAN
 #include <windows.h>
@@ -49,19 +39,9 @@ int arm_has_dotprod(void)
     return IsProcessorFeaturePresent(PF_ARM_V82_DP_INSTRUCTIONS_AVAILABLE) != 0;
 }
 
-int arm_has_i8mm(void)
-{
-    return 0;
-}
-
 #else
 
 int arm_has_dotprod(void)
-{
-    return 0;
-}
-
-int arm_has_i8mm(void)
 {
     return 0;
 }

@@ -3,6 +3,5 @@
 #define TENON_ARM_H
 
 int arm_has_dotprod(void);
-int arm_has_i8mm(void);
 
 #endif
