@@ -36,6 +36,7 @@ _COMMON: dict[str, str] = {
     "block_floats": "",
     "block_types": "",
     "blocks": "",
+    "cache": "",
     "dispatch": "",
     "forward": "",
     "layer": "",

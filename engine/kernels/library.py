@@ -82,6 +82,8 @@ def _declare(functions: ctypes.CDLL) -> None:
     functions.tenon_forward_scratch_bytes.argtypes = [pointer, pointer, ctypes.c_int32]
     functions.tenon_forward_scratch_bytes.restype = size
     functions.tenon_forward.argtypes = [pointer, pointer, pointer, ctypes.c_int32]
+    functions.tenon_move_rows.argtypes = [pointer, *[size] * 5, pointer, size]
+    functions.tenon_move_rows.restype = None
     functions.tenon_sample_scratch_bytes.argtypes = [size]
     functions.tenon_sample_scratch_bytes.restype = size
     real = ctypes.c_double

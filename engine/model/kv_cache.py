@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+from array import array
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor
 
+from engine.kernels import library
 from engine.kernels.layer import row_bytes_8_bits
 from engine.model.layer import Side
 
@@ -215,6 +218,17 @@ class KVCache:
     @torch.inference_mode()  # rows grown during a forward are inference tensors
     def _move(self, rows: Sequence[int]) -> None:
         """Bring uncommitted rows to the front, in this order."""
+        functions, store = library.loaded(), self._layers[0]
+        rising = all(row < following for row, following in pairwise(rows))
+        if functions is not None and rising and not self._elsewhere and self._nothing.is_cpu:
+            row_bytes = store.stride(2) * store.itemsize
+            head_stride = store.stride(1) * store.itemsize
+            places = array("q", rows)
+            functions.tenon_move_rows(
+                *(self.addresses, len(self._layers), 2 * store.shape[1], head_stride, row_bytes, self.length),
+                *places.buffer_info(),
+            )
+            return
         # Those that are in place already stay there.
         first = next(at for at, row in enumerate(rows) if row != at)
         source = self._to_device(torch.tensor([self.length + row for row in rows[first:]]))

@@ -178,6 +178,11 @@ TENON_API int64_t tenon_forward_scratch_bytes(const struct tenon_model *model, c
 TENON_API int32_t tenon_forward(const struct tenon_model *model, const struct tenon_pass *pass, uint8_t *scratch,
                                 int32_t threads);
 
+/* Brings uncommitted rows to the front, behind the committed ones: rows says which, counted from there, in rising
+ * order. heads: of keys and values together. */
+TENON_API void tenon_move_rows(void *const *caches, int64_t layers, int64_t heads, int64_t head_stride,
+                               int64_t row_bytes, int64_t length, const int64_t *rows, int64_t count);
+
 /* Bytes of scratch memory, aligned to 8, for a vocabulary of n tokens. */
 TENON_API int64_t tenon_sample_scratch_bytes(int64_t n);
 

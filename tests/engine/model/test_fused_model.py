@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from gguf import GGMLQuantizationType as Kind
 from torch import Tensor
 
 from engine.errors import Cancelled
@@ -17,7 +18,8 @@ from engine.model.kv_cache import FIRST_ROWS
 from engine.model.layer import LayerWeights
 from engine.placement.resident import Resident
 from engine.weights.checkpoint import Checkpoint
-from tests.support.checkpoints import VARIANTS
+from tests.support.checkpoints import VARIANTS, reference_model
+from tests.support.gguf_files import write_gguf
 from tests.support.packed_models import load
 
 pytestmark = pytest.mark.skipif(library.available() is None, reason=library.reason())
@@ -39,10 +41,10 @@ def decoders(folder: Path, weights: str = "q8_0") -> tuple[Decoder, Decoder]:
     return Decoder(config, Resident(loaded)), Decoder(config, LayerByLayer(loaded))
 
 
-def run(decoder: Decoder, logit_rows: slice | Tensor | None) -> list[Tensor]:
+def run(decoder: Decoder, logit_rows: slice | Tensor | None, eight_bits: bool) -> list[Tensor]:
     """A prompt, a tree behind it, and a level below the tree's last rows."""
     found: list[Tensor] = []
-    cache = decoder.new_cache(200)
+    cache = decoder.new_cache(200, eight_bits)
     cache.begin(200)
     wanted = (0, 1, decoder.config.layers)
     prompt = torch.arange(3, 63)
@@ -72,8 +74,18 @@ def test_one_call_gives_the_bits_of_one_for_each_layer(
     variant: str, checkpoint_of: Callable[[str], Path]
 ) -> None:
     whole, by_layer = decoders(checkpoint_of(variant))
-    for logit_rows in (None, slice(-1, None), slice(0, 0), torch.tensor([1, 0])):
-        found, expected = run(whole, logit_rows), run(by_layer, logit_rows)
+    for logit_rows, eight_bits in (
+        *(
+            (None, False),
+            (None, True),
+            (slice(-1, None), False),
+            (slice(0, 0), False),
+            (torch.tensor([1, 0]), False),
+        ),
+    ):
+        if eight_bits and whole.config.head_dim % 16:
+            continue  # the library does not compute these layers
+        found, expected = (run(decoder, logit_rows, eight_bits) for decoder in (whole, by_layer))
         assert len(found) == len(expected)
         assert all(torch.equal(one, other) for one, other in zip(found, expected, strict=True))
 
@@ -99,6 +111,18 @@ def test_the_next_token_gives_the_bits_of_a_forward(
         second.commit([0])
     with pytest.raises(ValueError, match="cannot stay"):
         first.place(torch.tensor([first.length]), behind=1)
+
+
+@pytest.mark.parametrize("kind", [Kind.F32, Kind.Q8_0, Kind.Q4_1])
+def test_one_row_of_an_embedding_in_its_file_is_that_of_many(kind: Kind, tmp_path: Path) -> None:
+    write_gguf(reference_model("llama", hidden_size=256), tmp_path / "model.gguf", kind)
+    embedding = load(tmp_path / "model.gguf", "auto" if kind != Kind.F32 else "q8_0").embedding
+    rows, row = embedding(torch.tensor([5, 299, 0])), torch.empty(256)
+    for at, token in enumerate((5, 299, 0)):
+        embedding.read_row(token, row)
+        assert torch.equal(row, rows[at].float())
+    with pytest.raises(IndexError, match="beyond"):
+        embedding.read_row(300_000, row)
 
 
 def test_a_long_call_is_cancelled_between_layers(llama_folder: Path) -> None:

@@ -5,9 +5,17 @@ from __future__ import annotations
 import pytest
 import torch
 
+from engine.kernels import library
 from engine.model.kv_cache import FIRST_ROWS, KVCache
 
 LAYERS, KV_HEADS, HEAD_DIM = 3, 2, 4
+
+
+@pytest.fixture(params=["library", "torch"])
+def mover(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What moves rows."""
+    if request.param == "torch":
+        monkeypatch.setattr(library, "loaded", lambda: None)
 
 
 def make(capacity: int = 1000, short_text_limit: int | None = None) -> KVCache:
@@ -41,6 +49,7 @@ def test_only_committed_rows_stay() -> None:
     assert cache.length == 3
 
 
+@pytest.mark.usefixtures("mover")
 @pytest.mark.parametrize("rows", [[], [0], [0, 1, 2], [0, 2, 3, 5], [0, 5], [0, 1, 3, 4, 5]])
 def test_a_path_moves_down_in_every_layer(rows: list[int]) -> None:
     cache = make()
@@ -90,9 +99,19 @@ def test_levels_of_a_tree_stay_behind_each_other_until_a_path_is_kept(first: int
         cache.place(torch.tensor([5]), behind=2)
 
 
+@pytest.mark.usefixtures("mover")
 @pytest.mark.parametrize(
     ("rows", "keep"),
-    [([0], [1, 2]), ([0, 2], [4, 5]), ([1], [3, 5]), ([], [2, 4]), ([0, 1], []), ([4], [5]), ([0, 3], [4])],
+    [
+        ([0], [2, 1]),
+        ([0], [1, 2]),
+        ([0, 2], [4, 5]),
+        ([1], [3, 5]),
+        ([], [2, 4]),
+        ([0, 1], []),
+        ([4], [5]),
+        ([0, 3], [4]),
+    ],
 )
 def test_rows_below_the_path_may_stay_uncommitted(rows: list[int], keep: list[int]) -> None:
     cache = make()
