@@ -163,7 +163,9 @@ def share_of_bandwidth(target: Target, read_bytes: int, reads: ReadRate, runs: i
 def compare(path: Path, options: argparse.Namespace) -> dict[str, Any]:
     """Everything about one file."""
     context = max([1024, *options.prompts, *options.behind]) + 128
-    load_options = LoadOptions(model=str(path), weights=options.weights, threads=options.threads, context=context)
+    load_options = LoadOptions(
+        model=str(path), weights=options.weights, threads=options.threads, context=context
+    )
     model = LoadedModel(load_options, lambda done, total: None, lambda: None)
     peer = None if options.alone else Peer(path, options.threads, context)
     rows = measure(model.target, peer, options)
@@ -200,7 +202,9 @@ def main() -> None:
     parser.add_argument("--widths", nargs="*", type=int, default=list(WIDTHS))
     parser.add_argument("--prompts", nargs="*", type=int, default=list(PROMPTS))
     parser.add_argument("--behind", nargs="*", type=int, default=list(BEHIND))
-    parser.add_argument("--weights", default="auto", help="as Tenon's option; bf16 for a BF16 file of over 1 GB")
+    parser.add_argument(
+        "--weights", default="auto", help="as Tenon's option; bf16 for a BF16 file of over 1 GB"
+    )
     parser.add_argument("--runs", type=int, default=7)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--alone", action="store_true", help="without llama.cpp")
