@@ -8,14 +8,13 @@ import time
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import torch
 
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.target import Target
 from engine.drafting.match_chances import MatchChances
-from engine.errors import ConfigInvalid, InvalidOption, OutOfMemory, UnsupportedModel
+from engine.errors import InvalidOption, OutOfMemory, UnsupportedModel
 from engine.hub.installed import cache_folder, find_model, model_name
 from engine.kernels import library
 from engine.loaded_draft import LoadedDraft, plan_draft
@@ -42,7 +41,6 @@ from engine.planning.placement_plan import PlacementPlan
 from engine.planning.planner import choose_draft
 from engine.planning.thresholds import GPU_RESERVE_BYTES
 from engine.sentences import figure, mark, say
-from engine.text.gate import Gate
 from engine.text.token_texts import TokenTexts
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.weights.checkpoint import Checkpoint
@@ -95,7 +93,6 @@ class LoadedModel:
         placement_plan: Where its layers live.
         target_devices: Where the target computes, in words.
         generation_config: How the checkpoint wants to be sampled; empty where it does not say.
-        gate: The bundled guide's confidence gate, None for every other model.
         tell: Takes a sentence for the person about something that happens in mid-reply; set for each reply.
         round_costs: By mode, what the rounds of earlier replies cost: a reply need not measure it again first.
         match_chances: What matches in the texts of earlier replies were worth to lookup.
@@ -153,7 +150,6 @@ class LoadedModel:
         fit = fit_model(config, options, 0 if draft is None else draft.host_bytes, off_host)
         if fit.weight_bytes >= _LARGE_BYTES:
             prefer_fastest(fit.weights, cache_folder(), check)
-        self.gate = _read_gate(folder)
         check()
         device_plan = on_gpu(fit.weights, fit.context)
         if fit.plan.kind == "stream":
@@ -317,13 +313,3 @@ def _set_threads(threads: int | None) -> None:
             say("The number of threads is {threads}, but it must be between 1 and 1024.", threads=threads)
         )
     torch.set_num_threads(threads or usable_cores())
-
-
-def _read_gate(folder: Path) -> Gate | None:
-    try:
-        return Gate.read(folder)
-    except ValueError as error:
-        raise ConfigInvalid(
-            say("The guide's topics in {folder} cannot be read: install Tenon again.", folder=folder),
-            details=str(error),
-        ) from error

@@ -37,19 +37,13 @@ from engine.planning.planner import choose_plan
 from engine.planning.probes.other_work import OtherWork
 from engine.request import fit_prompt, opening, settled_sampler
 from engine.sentences import mark, say
-from engine.text.gate import HeldReply
 from engine.text.repetition import loop_start
 from engine.text.stop import ReplyText
-from engine.verifying.confidence import ConfidenceRecord
 from engine.verifying.rules import RULES
 from engine.verifying.verdict import Verifier
 
 _STATISTICS_EVERY_S = 0.25
 _UNCONFIRMED_EVERY_S = 0.1
-_OFFERED = mark(
-    "The guide was not sure of its answer, so it offers the nearest topics that it knows instead."
-)
-_WITHHELD = mark("The guide's answer did not hold, so it is not shown.")
 _LOSSY = mark("Typical acceptance is lossy: the reply may differ from what the model alone would say.")
 
 
@@ -91,14 +85,7 @@ class ReplyRun:
         self._reply = ReplyText(
             model.tokenizer.decode, model.tokenizer.end_ids, request.stop, request.max_tokens
         )
-        self._held: HeldReply | None = None
-        self._confidence: ConfidenceRecord | None = None
-        asked = bool(request.messages) and request.messages[-1].role == "user"
-        if request.offer_topics and model.gate is not None and asked:
-            self._held = model.gate.hold(request.messages[-1].content)
-            self._rule = self._confidence = ConfidenceRecord(self._rule)
         self._prompt: list[int] = []
-        self._shown = ""
         self._drafted: list[tuple[int, int]] = []
         self._last_update = time.perf_counter()
         self._last_unconfirmed = 0.0
@@ -134,8 +121,6 @@ class ReplyRun:
         except Cancelled:
             self._reply.close(None)
         self._show((), self._reply.take_fresh())
-        if self._held is not None:
-            self._release(self._held)
         self._update_statistics()
         self._busy = self._others.busy
         self._learn(recorded.rounds)
@@ -197,13 +182,9 @@ class ReplyRun:
             self._update_statistics()
 
     def _unconfirmed(self, tokens: Sequence[int]) -> None:
-        """What the draft guesses now. A reply that the gate may take back shows no guesses at it either."""
+        """What the draft guesses now."""
         now = time.perf_counter()
-        if (
-            not self._request.show_unconfirmed
-            or self._held is not None
-            or now - self._last_unconfirmed < _UNCONFIRMED_EVERY_S
-        ):
+        if not self._request.show_unconfirmed or now - self._last_unconfirmed < _UNCONFIRMED_EVERY_S:
             return
         self._last_unconfirmed = now
         text = self._reply.preview(tokens)
@@ -211,21 +192,9 @@ class ReplyRun:
             self._emit(TextDrafted(self._request.request_id, text))
 
     def _show(self, tokens: Sequence[int], text: str, drafted: int = 0) -> None:
-        """Send tokens, ``drafted`` of them from the draft, with as much of their text as the gate lets through."""
-        if self._held is not None and self._confidence is not None:
-            text = self._held.feed(text, min(self._confidence.latest[: len(tokens)], default=1.0))
+        """Send tokens, ``drafted`` of them from the draft, and the text that they complete."""
         if tokens or text:
-            self._shown += text
             self._emit(TokensAdded(self._request.request_id, text, tuple(tokens), drafted))
-
-    def _release(self, held: HeldReply) -> None:
-        """Show what the gate held back, or what it puts in its place."""
-        verdict = held.finish(complete=self._reply.stop_reason is not None)
-        if verdict.replaced:
-            self._emit(Notice(self._request.request_id, say(_OFFERED if verdict.topics else _WITHHELD)))
-        if verdict.text:
-            self._shown += verdict.text
-            self._emit(TokensAdded(self._request.request_id, verdict.text, ()))
 
     def _update_statistics(self) -> None:
         self._emit(
@@ -260,7 +229,7 @@ class ReplyRun:
 
     def _finished(self) -> Reply:
         return Reply(
-            text=self._shown,
+            text=self._reply.text,
             prompt_ids=tuple(self._prompt),
             token_ids=tuple(self._reply.token_ids),
             mode=self._plan.mode,
@@ -290,8 +259,6 @@ class ReplyRun:
         )
 
     def _drafted_text(self) -> tuple[tuple[int, int], ...]:
-        """Where accepted drafts stand in the text; nowhere when the gate shows something else than was generated."""
-        if self._shown != self._reply.text:
-            return ()
+        """Where accepted drafts stand in the text."""
         ends = (0, *self._reply.ends)
         return tuple((ends[start], ends[end]) for start, end in self._drafted if ends[start] < ends[end])

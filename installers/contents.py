@@ -18,8 +18,8 @@ EXCLUDED_MODULES = (
     "pip", "setuptools", "pkg_resources", "wheel", "pytest", "_pytest", "hypothesis", "mypy", "ruff", "PyInstaller",
     "ensurepip", "nis", "_dbm", "_gdbm", "idlelib", "lib2to3",
     "pydoc_data", "test", "pyqtgraph.examples", "numpy.f2py", "numpy.testing",
-    # The project's own tests, and what only makes the bundled models.
-    "tests", "engine.training.guide.score", "engine.training.guide.__main__",
+    # The project's own tests.
+    "tests",
     # The hub's other protocol, which Tenon leaves off, and its command line.
     "hf_xet", "huggingface_hub.cli", "huggingface_hub.commands", "typer", "rich",
     # Parts of Qt and of the plots that no window of Tenon uses.

@@ -188,7 +188,6 @@ class Replies(QObject):
             sampling=options.sampling,
             verify=options.verify,
             show_unconfirmed=self._settings.unconfirmed_shown,
-            offer_topics=messages[-1].kept_characters == 0,
             round_texts=self.round_texts,
         )
         self._client.send(request)

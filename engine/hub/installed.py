@@ -69,7 +69,7 @@ def find_model(reference: str) -> Path:
             raise ModelNotFound(
                 say(
                     "The bundled {reference} model is not in {folder}: make it with `python -m "
-                    "engine.training.guide`, or choose another model.",
+                    "tests.guide`, or choose another model.",
                     reference=reference,
                     folder=folder,
                 )

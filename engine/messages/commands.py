@@ -108,8 +108,6 @@ class Generate:
         verify: The rule of verification by its ``--verify`` name; the default is lossless under every setting.
         prompt_kind: What the prompt asks for, where it is known: what a draft is worth differs by it.
         show_unconfirmed: Whether `TextDrafted` is wanted.
-        offer_topics: The bundled guide may hold back an answer that it is not sure of and offer the nearest topics
-            instead. Token ids stay the model's own, and a notice says what was done.
         round_texts: Whether every round is wanted with the texts of its tokens, for whoever draws them.
     """
 
@@ -123,7 +121,6 @@ class Generate:
     verify: str = "sample-and-match"
     prompt_kind: PromptKind | None = None
     show_unconfirmed: bool = False
-    offer_topics: bool = False
     round_texts: bool = False
 
 

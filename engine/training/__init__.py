@@ -1,1 +1,1 @@
-"""Training: makes the bundled guide model and its draft. Nothing here is imported when the app runs."""
+"""Training: drafts for a model, and models of another size. Nothing here is imported when the app runs."""

@@ -14,10 +14,7 @@ from typing import Any, Generic, Protocol, TextIO, TypeVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
-from engine.training.guide.corpus import Batch
-from engine.training.network import Network
 from engine.training.optimizer import optimizers
 from engine.weights.freed_memory import give_back_memory
 
@@ -87,14 +84,6 @@ class Schedule:
         if progress < self.hold_share:
             return 1.0
         return 0.5 + 0.5 * math.cos(math.pi * min(1.0, (progress - self.hold_share) / (1 - self.hold_share)))
-
-
-def answer_loss(network: Network, batch: Batch) -> Tensor:
-    """Mean cross-entropy, in nats, of the tokens that are to be predicted."""
-    tokens = torch.from_numpy(batch.tokens)
-    learn = torch.from_numpy(batch.learn)
-    hidden = network(tokens[:, :-1])[learn]
-    return functional.cross_entropy(network.logits(hidden).float(), tokens[:, 1:][learn])
 
 
 class Trainer(Generic[N, S]):

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Iterator
@@ -385,32 +384,3 @@ def test_events_come_from_the_owner_thread() -> None:
     engine = Engine(lambda event: names.append(threading.current_thread().name))
     engine.close()
     assert names == ["tenon-engine"]
-
-
-@pytest.mark.parametrize(("threshold", "replaced"), [(0.0, False), (1.0, True)])
-def test_the_guide_s_gate_offers_topics_where_it_is_unsure(
-    threshold: float, replaced: bool, client: EngineClient, tmp_path: Path
-) -> None:
-    folder = write_checkpoint(tmp_path / "model")
-    question = [user("how fast is that")]
-    free = client.answer(question, folder, max_tokens=12)
-    topic = {
-        "name": "speed",
-        "title": "Speed",
-        "question": "How fast is it?",
-        "answer": free.text,
-        "words": {"fast": 1},
-    }
-    (folder / "guide.json").write_text(
-        json.dumps({"threshold": threshold, "topics": [topic]}), encoding="utf-8"
-    )
-    client.engine.submit(Unload())
-    client.events.clear()
-    gated = client.answer(question, folder, max_tokens=12, offer_topics=True)
-    assert gated.token_ids == free.token_ids
-    assert "".join(event.text for event in client.seen(TokensAdded)) == gated.text
-    assert ("How fast is it?" in gated.text) is replaced
-    assert bool(client.seen(Notice)) is replaced
-    assert (gated.text == free.text) is not replaced
-    # Nobody who did not ask for it meets the gate.
-    assert client.answer(question, folder, max_tokens=12).text == free.text

@@ -114,8 +114,7 @@ def test_the_app_imports_nothing_that_stays_out() -> None:
         for name in imported
         if any(name == left or name.startswith(f"{left}.") for left in EXCLUDED_MODULES)
     }
-    # The recipe of the bundled models names its own scoring.
-    assert {name for name in out if not name.startswith("engine.training.guide.score")} == set()
+    assert out == set()
 
 
 def test_files_that_nothing_uses() -> None:

@@ -26,8 +26,8 @@ from engine.model.footprint import weight_bytes
 from engine.model.linear import JoinedLinear, PackedLinear
 from engine.model.token_tree import Draft
 from engine.model.weight_format import stored_format
-from engine.training.guide import playground
 from engine.weights.checkpoint import Checkpoint
+from tests.guide import playground
 from tests.support.checkpoints import reference_model
 from tests.support.gguf_files import write_gguf
 from tests.support.packed_models import dequantized, kinds_of, load, logits

@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 import torch
 
-from engine.training.checkpoint_folder import write_checkpoint
-from engine.training.guide.corpus import Batch
-from engine.training.guide.draft import imitation_loss
 from engine.training.network import Network, Shape
 from engine.training.optimizer import orthogonalise
-from engine.training.trainer import Progress, Schedule, Trainer, answer_loss
+from engine.training.trainer import Progress, Schedule, Trainer
+from tests.guide.checkpoint_folder import write_checkpoint
+from tests.guide.corpus import Batch
+from tests.guide.draft import imitation_loss
+from tests.guide.target import answer_loss
 
 TINY = Shape(64, 32, 64, 2, 4, 2, max_position_embeddings=64)
 

@@ -11,12 +11,12 @@ from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.head_loader import load_feature_network, share
 from engine.model.weight_format import weight_format
 from engine.training.draft.acceptance import mean_acceptance_length
-from engine.training.guide import recipe
-from engine.training.guide.dialogue import Source
-from engine.training.guide.fact import read_facts
-from engine.training.guide.feature_draft import SHIPPED
-from engine.training.guide.vocabulary import Encoder
 from engine.weights.head_checkpoint import HeadCheckpoint
+from tests.guide import recipe
+from tests.guide.dialogue import Source
+from tests.guide.fact import read_facts
+from tests.guide.feature_draft import SHIPPED
+from tests.guide.vocabulary import Encoder
 from tests.support.decoders import load_decoder
 
 GUIDE = recipe.ASSETS / recipe.TARGET_FOLDER
