@@ -158,5 +158,5 @@ def _matrices(weights: LayerWeights) -> dict[str, Matrix] | None:
         for name, part in zip(names, parts, strict=False):
             if not isinstance(part, PackedLinear):
                 return None
-            found[name] = Matrix.of(part.matrix, part.bias)
+            found[name] = part.structure
     return found

@@ -13,7 +13,6 @@ from torch import Tensor
 
 from engine.kernels import layer as kernel
 from engine.kernels import library
-from engine.kernels.library import Matrix
 from engine.model.config import ModelConfig
 from engine.model.fused_layer import FusedLayer, FusedStep
 from engine.model.kv_cache import KVCache
@@ -77,7 +76,7 @@ class FusedModel:
             kind=ctypes.addressof(kind_of),
             final_norm=norm.gain.data_ptr(),
             norm_floor=config.hidden_size * config.norm_epsilon,
-            head=Matrix.of(head.matrix, head.bias),
+            head=head.structure,
         )
 
     @classmethod

@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from engine.kernels import blocks
+from engine.kernels.library import Matrix
 from engine.kernels.packing import PANEL_ROWS, Packed
 
 _PIECE_WEIGHTS = 1 << 22
@@ -79,6 +80,11 @@ class PackedLinear:
     def size_bytes(self) -> int:
         """Bytes of matrix and bias."""
         return self.matrix.size_bytes + (0 if self.bias is None else self.bias.nbytes)
+
+    @property
+    def structure(self) -> Matrix:
+        """For the library; it holds addresses only."""
+        return Matrix.of(self.matrix, self.bias, self.terms)
 
     def __call__(self, rows: Tensor) -> Tensor:
         """Map (n, in) float32 to (n, out) float32."""

@@ -88,6 +88,12 @@ def test_one_call_gives_the_bits_of_one_for_each_layer(
         found, expected = (run(decoder, logit_rows, eight_bits) for decoder in (whole, by_layer))
         assert len(found) == len(expected)
         assert all(torch.equal(one, other) for one, other in zip(found, expected, strict=True))
+    # Rows that are named one by one go through the head in a call of its own.
+    inside, apart = (
+        whole.forward(torch.arange(3, 9), torch.arange(6), whole.new_cache(6), logit_rows=rows).logits
+        for rows in (None, torch.arange(6))
+    )
+    assert torch.equal(inside, apart)
 
 
 @pytest.mark.parametrize("variant", sorted(VARIANTS))
