@@ -28,6 +28,7 @@ from engine.modes import MODES
 from engine.placement.link import Link
 from engine.planning.device_fit import DevicePlan, plan_device
 from engine.planning.fit import fit_model
+from engine.planning.format_choice import AUTO, FULL
 from engine.planning.hardware import (
     available_memory_bytes,
     find_gpu,
@@ -53,6 +54,9 @@ _TRIALS = 7
 _CPU = torch.device("cpu")
 _GPU_UNUSED = mark(
     "What the GPU does not take of the model is more than memory takes, so the CPU computes all of it."
+)
+_SHORT_OF_MEMORY = mark(
+    "Keys and values take 8 bits, which is lossy, so that {context} tokens of context fit into memory."
 )
 
 # By whether the GPU's memory was full.
@@ -173,6 +177,8 @@ class LoadedModel:
         if options.threads is None and fit.weight_bytes < _LARGE_BYTES and fit.plan.kind != "stream":
             torch.set_num_threads(_faster_thread_count(self.target))
         self.notes = (*device_plan.notes, *placed.notes, *early, *_slow_kernels(fit.weights))
+        if fit.weights.cache == torch.int8 and options.kv_cache == AUTO:
+            self.notes += (say(_SHORT_OF_MEMORY, context=figure(fit.context, ",")),)
         self.draft: LoadedDraft | None = None
         if draft is not None:
             link = self.link if draft_there else Link(_CPU)
@@ -204,6 +210,7 @@ class LoadedModel:
                 gpu=Gpu.of(self.link.device),
                 draft_on_gpu=draft is not None and draft.device.type != "cpu",
             ),
+            kv_cache="q8_0" if fit.weights.cache == torch.int8 else FULL,
         )
 
     def serves(self, options: LoadOptions) -> bool:

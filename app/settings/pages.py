@@ -97,6 +97,7 @@ PAGES = (
                 mark("In memory"),
                 (
                     Row("weights", advanced=True, per_model=True),
+                    Row("kv_cache", advanced=True, per_model=True),
                     Row("idle_unload_minutes"),
                 ),
             ),

@@ -53,6 +53,13 @@ class Settings(Remembered):
         mark("Precision of the weights"),
         (mark("Automatic"), "32-bit", "16-bit", "8-bit", "4-bit"),
     )
+    kv_cache = choice(
+        "auto",
+        ("auto", "full", "q8_0"),
+        mark("Number format of keys and values; 8 bits take half the memory and are a little less exact."),
+        mark("Precision of the cache"),
+        (mark("8-bit where memory is short"), mark("As the activations"), mark("8-bit (lossy)")),
+    )
     threads = whole_number(
         0,
         0,

@@ -73,6 +73,13 @@ def add_to(commands: Any) -> None:
         help="auto (as the file has them), fp32, bf16, q8_0 or q4_k_m (default: %(default)s)",
     )
     ask.add_argument(
+        "--kv-cache",
+        default="auto",
+        metavar="FORMAT",
+        help="keys and values: full (as wide as the activations), q8_0 (8 bits: half the memory, lossy) or auto, 8 "
+        "bits where the context does not fit otherwise (default: %(default)s)",
+    )
+    ask.add_argument(
         "--max-tokens", metavar="N", type=int, help="the reply's limit (default: the context's end)"
     )
     ask.add_argument("--temperature", metavar="T", type=float, help="0 is greedy (default: the model's own)")
@@ -190,6 +197,7 @@ def _request(options: argparse.Namespace) -> Generate:
             draft_beyond=options.draft_beyond,
             mode=options.mode,
             weights=options.weights,
+            kv_cache=options.kv_cache,
             threads=options.threads,
             context=options.context,
             ram_budget_bytes=options.ram_budget,

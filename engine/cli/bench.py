@@ -39,6 +39,13 @@ def add_to(commands: Any) -> None:
         help="auto (as the file has them), fp32, bf16, q8_0 or q4_k_m (default: %(default)s)",
     )
     bench.add_argument(
+        "--kv-cache",
+        default="auto",
+        metavar="FORMAT",
+        help="keys and values: full (as wide as the activations), q8_0 (8 bits: half the memory, lossy) or auto, 8 "
+        "bits where the context does not fit otherwise (default: %(default)s)",
+    )
+    bench.add_argument(
         "--max-tokens", metavar="N", type=int, default=64, help="of each reply (default: %(default)s)"
     )
     bench.add_argument("--context", metavar="N", type=int, help="tokens of context")
@@ -62,6 +69,7 @@ def _bench(options: argparse.Namespace) -> int:
         model=options.model,
         draft=options.draft,
         weights=options.weights,
+        kv_cache=options.kv_cache,
         threads=options.threads,
         context=options.context,
         ram_budget_bytes=options.ram_budget,

@@ -36,6 +36,13 @@ def add_to(commands: Any) -> None:
         default="auto",
         help="auto (as the file has them), fp32, bf16, q8_0 or q4_k_m (default: %(default)s)",
     )
+    plan.add_argument(
+        "--kv-cache",
+        default="auto",
+        metavar="FORMAT",
+        help="keys and values: full (as wide as the activations), q8_0 (8 bits: half the memory, lossy) or auto, 8 "
+        "bits where the context does not fit otherwise (default: %(default)s)",
+    )
     plan.add_argument("--budget-ram", metavar="SIZE", type=size, help="most memory to use, such as 6G")
     plan.add_argument(
         "--budget-vram", metavar="SIZE", type=size, help="the same for a GPU; 0 leaves it alone"
@@ -55,6 +62,7 @@ def _plan(options: argparse.Namespace) -> int:
         model=options.model,
         draft=options.draft,
         weights=options.weights,
+        kv_cache=options.kv_cache,
         context=options.context,
         ram_budget_bytes=options.budget_ram,
         vram_budget_bytes=options.budget_vram,

@@ -32,6 +32,8 @@ class LoadOptions:
             for the mode.
         mode: A name from the table of modes, or ``auto``.
         weights: ``auto`` for what the file is in, or ``fp32``, ``bf16``, ``q8_0``, ``q4_k_m``, which convert.
+        kv_cache: What keys and values are in: ``full``, as wide as the activations; ``q8_0``, 8 bits, lossy and half
+            of the memory; ``auto``, 8 bits where the context does not fit otherwise.
         threads: CPU threads; None takes the usable physical cores.
         context: Tokens of context; None takes the model's own length, capped by memory.
         fallback_threshold: LLMCad's alpha at the start of a reply, above 0 and at most 1: the target verifies when the
@@ -49,6 +51,7 @@ class LoadOptions:
     draft: str | None = None
     mode: str = "auto"
     weights: str = "auto"
+    kv_cache: str = "auto"
     threads: int | None = None
     context: int | None = None
     ram_budget_bytes: int | None = None

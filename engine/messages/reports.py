@@ -78,6 +78,7 @@ class ModelReport:
         weight_bytes: Size of all weights, in memory or read from the disk as they are needed.
         load_ms: Time the load took.
         places: Where target, draft and caches live: a GPU first, then the host's memory, then the disk.
+        kv_cache: What keys and values are in: ``full``, as wide as the activations, or ``q8_0``.
     """
 
     name: str
@@ -89,6 +90,7 @@ class ModelReport:
     weight_bytes: int
     load_ms: float
     places: tuple[MemoryPlace, ...] = ()
+    kv_cache: str = "full"
 
 
 @dataclass(frozen=True)

@@ -71,14 +71,9 @@ class Decoder:
     def new_cache(
         self,
         capacity_tokens: int,
-        eight_bits: bool = False,
         to_device: Callable[[Tensor], Tensor] | None = None,
     ) -> KVCache:
-        """An empty cache for texts of up to this many tokens, rows of a draft included.
-
-        With ``eight_bits`` keys and values take 8 bits and a scale per 32 channels where the kernel library computes
-        the layers; see `KVCache`, which has ``to_device`` too.
-        """
+        """An empty cache for texts of this many tokens, rows of a draft included; for ``to_device`` see `KVCache`."""
         config = self.config
         return KVCache(
             config.layers,
@@ -92,7 +87,6 @@ class Decoder:
             ),
             elsewhere=[side for side in self._sides if side != self.home],
             carry=self.source.carry,
-            eight_bits=eight_bits,
             to_device=to_device,
         )
 

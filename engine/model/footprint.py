@@ -66,7 +66,8 @@ def layer_bytes(config: ModelConfig, weight_format: WeightFormat, tokens: int) -
 
 def cache_bytes(config: ModelConfig, tokens: int, weight_format: WeightFormat) -> int:
     """Bytes of keys and values of this many tokens."""
-    return 2 * config.layers * config.kv_size * tokens * weight_format.cache.itemsize
+    row = weight_format.cache_row_bytes(config.head_dim)
+    return 2 * config.layers * config.kv_heads * tokens * row
 
 
 def _slot_bytes(slot: Slot, weight_format: WeightFormat) -> int:

@@ -65,17 +65,21 @@ class FusedLayer:
     def made_of(cls, config: ModelConfig, weights: LayerWeights, cache: torch.dtype) -> FusedLayer | None:
         """The layer, or None where the library cannot compute it with a cache of this type."""
         matrices = _matrices(weights)
-        fits = (
-            library.available() is not None
-            and cache == torch.bfloat16
-            and config.head_dim % kernel.HEAD_DIM_MULTIPLE == 0
-            and config.activation in kernel.ACTIVATIONS
-        )
+        fits = cache in (torch.bfloat16, torch.int8) and can_fuse(config)
         return cls(config, weights, matrices) if fits and matrices is not None else None
 
     def __call__(self, step: FusedStep, cache: Tensor, hidden: Tensor) -> None:
         """Run the layer over hidden (n, h) float32 in place; cache is `KVCache.store` of this layer."""
         kernel.forward(self.structure, step.step, cache, hidden)
+
+
+def can_fuse(config: ModelConfig) -> bool:
+    """Whether the library computes layers of this model, their matrices being packed."""
+    return (
+        library.available() is not None
+        and config.head_dim % kernel.HEAD_DIM_MULTIPLE == 0
+        and config.activation in kernel.ACTIVATIONS
+    )
 
 
 def fused_step(

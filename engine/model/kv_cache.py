@@ -36,13 +36,12 @@ class KVCache:
         kv_heads: Key-value heads.
         head_dim: Width of a head.
         capacity: Most rows, committed and uncommitted together.
-        dtype: Type of keys and values.
+        dtype: Type of keys and values; int8 for 8 bits with a scale per 32 channels, half of bfloat16's bytes. Only the
+            kernel library reads and writes those: for layers that are fused, see `engine.model.fused_layer`.
         device: Where they are.
         short_text_limit: LongRoPE: texts longer than this are rotated otherwise, from their first token on.
         elsewhere: Sides of the first layers, as many as compute on another device.
         carry: Moves the indices of kept rows to such a side.
-        eight_bits: Keys and values that would be bfloat16 here become 8 bits with scales, half the bytes. Only the
-            kernel library reads and writes them: for layers that are fused, see `engine.model.fused_layer`.
         to_device: Moves them from the host's memory to ``device``.
 
     Attributes:
@@ -61,7 +60,6 @@ class KVCache:
         short_text_limit: int | None = None,
         elsewhere: Sequence[Side] = (),
         carry: Callable[[Tensor, Side], Tensor] = lambda tensor, side: tensor.to(side.device),
-        eight_bits: bool = False,
         to_device: Callable[[Tensor], Tensor] | None = None,
     ) -> None:
         self.capacity = capacity
@@ -71,10 +69,7 @@ class KVCache:
         self._behind = 0
         self._uncommitted = torch.empty(0, dtype=torch.long, device=device)
         self._rows = min(FIRST_ROWS, capacity)
-        if eight_bits and dtype == torch.bfloat16:
-            dtype, width = torch.int8, row_bytes_8_bits(head_dim)
-        else:
-            width = head_dim
+        width = row_bytes_8_bits(head_dim) if dtype == torch.int8 else head_dim
         self._elsewhere = tuple(elsewhere)
         self._carry = carry
         self._to_device = to_device or (lambda tensor: tensor.to(device))

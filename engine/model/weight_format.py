@@ -13,6 +13,7 @@ import torch
 
 from engine.gguf.stored_tensor import BF16, F16, F32, PLAIN, TensorTypes
 from engine.kernels import blocks, library
+from engine.kernels.layer import row_bytes_8_bits
 from engine.model.config import ModelConfig
 from engine.model.tensors import Slot, expected_tensors
 
@@ -32,7 +33,7 @@ class WeightFormat:
         name: As the option takes it, or as the file calls itself.
         dense: Type of matrices that are not packed, and of the embedding beside them.
         activations: Type of hidden states.
-        cache: Type of keys and values.
+        cache: Type of keys and values; int8 for 8 bits with scales, which the kernel library alone reads and writes.
         kind: Block type of most matrices, a number of GGUF's; None where all are dense.
         finer: Of those that suffer most from few bits; None for the same.
         stored: Of the checkpoint's tensors, where they are kept; None where they are converted.
@@ -88,6 +89,10 @@ class WeightFormat:
         if self.kind is None:
             return rows * columns * self.dense.itemsize
         return blocks.arranged_bytes(self.matrix_kind(columns), rows, columns)
+
+    def cache_row_bytes(self, head_dim: int) -> int:
+        """Bytes of one head's keys, or values, of a token."""
+        return row_bytes_8_bits(head_dim) if self.cache == torch.int8 else head_dim * self.cache.itemsize
 
     def slot_bytes(self, slot: Slot) -> int:
         """Bytes of a matrix in memory."""

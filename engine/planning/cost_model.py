@@ -86,7 +86,7 @@ class TargetCost:
         self._layer_elements = target.layer_elements
         self._head_bytes = head_bytes(config, weights)
         self._head_elements = target.head_elements
-        self._cache_bytes = 2 * config.kv_size * weights.cache.itemsize * position
+        self._cache_bytes = 2 * config.kv_heads * weights.cache_row_bytes(config.head_dim) * position
         self._packed = weights.packed
         self._dequantized = weights.packed and weights.measured_as != "bf16"
         self._factor = factor or {}

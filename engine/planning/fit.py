@@ -15,7 +15,7 @@ from engine.model.footprint import cache_bytes, weight_bytes
 from engine.model.weight_format import WeightFormat, weight_format
 from engine.planning.context_range import check_context, default_context
 from engine.planning.footprint import host_footprint
-from engine.planning.format_choice import choose_format, draft_format, quantized_format
+from engine.planning.format_choice import cache_formats, choose_format, draft_format, quantized_format
 from engine.planning.hardware import available_memory_bytes, process_bytes
 from engine.planning.kernel_table import format_seconds
 from engine.planning.placement_plan import PlacementPlan
@@ -40,7 +40,7 @@ class Fit:
     """What will be loaded.
 
     Attributes:
-        weights: The precision.
+        weights: The precision, that of keys and values included.
         context: Tokens of context.
         weight_bytes: Of the whole model, in memory or not.
         cache_bytes: Of a full context.
@@ -62,7 +62,8 @@ def fit_model(
 ) -> Fit:
     """Choose precision, context and placement so that everything fits.
 
-    A context that was not asked for shrinks first; then layers are streamed from the disk.
+    Keys and values take 8 bits first, where they may; then a context that was not asked for shrinks; then layers are
+    streamed from the disk.
 
     Args:
         config: Of the model.
@@ -87,9 +88,14 @@ def fit_model(
         plan = on_gpu(weights, context)
         return host_footprint(config, plan, weights, context, taken_bytes, baseline_bytes=0).total
 
-    weights = choose_format(
-        config, options.weights, lambda weights: needed(smallest, weights) <= budget, _seconds_in
+    def fits(weights: WeightFormat) -> bool:
+        formats = cache_formats(config, weights, options.kv_cache)
+        return any(needed(smallest, one) <= budget for one in formats)
+
+    formats = cache_formats(
+        config, choose_format(config, options.weights, fits, _seconds_in), options.kv_cache
     )
+    weights = next((one for one in formats if needed(wanted, one) <= budget), formats[-1])
     whole = weight_bytes(config, weights)
     context = wanted
     while context > smallest and needed(context, weights) > budget:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import torch
 
 from engine.errors import InvalidOption
 from engine.gguf.stored_tensor import F32, F64
 from engine.model.config import ModelConfig
 from engine.model.footprint import weight_bytes
+from engine.model.fused_layer import can_fuse
 from engine.model.tensors import expected_tensors
 from engine.model.weight_format import FORMAT_NAMES, WeightFormat, stored_format, weight_format
 from engine.planning.thresholds import EXACT_FILE_BYTES, SMALL_DRAFT_BYTES, SMALL_MODEL_BYTES
 from engine.sentences import either, say
 
-AUTO = "auto"
+AUTO, FULL = "auto", "full"
+CACHE_NAMES = (AUTO, FULL, "q8_0")
+"""What ``--kv-cache`` takes."""
 # 8 bits must be faster than the numbers of the file by more than measurements differ.
 _WORTH = 0.9
 
@@ -61,6 +67,34 @@ def choose_format(
         return eight if fits(eight) else weight_format("q4_k_m")
     large = weight_bytes(config, stored) > SMALL_MODEL_BYTES
     return eight if large and seconds(eight) < _WORTH * seconds(stored) else stored
+
+
+def cache_formats(config: ModelConfig, weights: WeightFormat, wanted: str) -> tuple[WeightFormat, ...]:
+    """The formats of keys and values to try beside these weights, in this order: the next where one has no room.
+
+    8 bits are lossy, so ``auto`` takes them only where the context that is wanted does not fit otherwise. A model whose
+    layers the kernel library does not compute keeps its cache as wide as its activations.
+
+    Args:
+        config: Of the model.
+        weights: Its format.
+        wanted: A name from `CACHE_NAMES`.
+
+    Raises:
+        InvalidOption: there is no such format.
+    """
+    if wanted not in CACHE_NAMES:
+        raise InvalidOption(
+            say(
+                "There is no cache format {wanted}: choose {names}.",
+                wanted=repr(wanted),
+                names=either(CACHE_NAMES),
+            )
+        )
+    if wanted == FULL or not weights.packed or not can_fuse(config):
+        return (weights,)
+    small = replace(weights, cache=torch.int8)
+    return (weights, small) if wanted == AUTO else (small,)
 
 
 def draft_format(

@@ -85,7 +85,7 @@ class FormatPlanner:
         self._room = room
         self._weights = weights
         self._speeds: MachineSpeeds = machine_speeds(report, room.gpu)
-        self._places = Places(target.config, weights, room, wishes.context, wishes.gpu_layers)
+        self._places = Places(target.config, weights, room, wishes)
         self._draft_format = None if draft is None else self._choose_draft_format(draft)
 
     def plan(self, runnable: Collection[str]) -> MachinePlan:
@@ -195,10 +195,10 @@ class FormatPlanner:
 
     def _cost(self, placing: Placing) -> TargetCost:
         position = min(self._wishes.prompt_tokens, placing.context)
-        cost = TargetCost(self._target, self._weights, placing.plan, self._speeds, position)
+        cost = TargetCost(self._target, placing.weights, placing.plan, self._speeds, position)
         measured = self._profile.forward_seconds(placing.plan)
         factors = {width: seconds / cost.forward_s(width) for width, seconds in measured.items()}
-        return TargetCost(self._target, self._weights, placing.plan, self._speeds, position, factors)
+        return TargetCost(self._target, placing.weights, placing.plan, self._speeds, position, factors)
 
     def _draft_cost(self, draft: DraftFacts, on_gpu: bool, drafter: str) -> DraftCost:
         assert self._draft_format is not None

@@ -46,7 +46,7 @@ def plan_machine(
     room = read_room(report, wishes.ram_budget_bytes, wishes.vram_budget_bytes)
 
     def fits(weights: WeightFormat) -> bool:
-        places, alone = Places(config, weights, room, wishes.context, wishes.gpu_layers), DraftRoom()
+        places, alone = Places(config, weights, room, wishes), DraftRoom()
         if places.resident(alone) is not None:
             return True
         return room.gpu is not None and bool(places.offloaded(alone) or places.copied(alone))

@@ -17,6 +17,7 @@ class Wishes:
 
     Attributes:
         weights: A format's name, or ``auto``.
+        kv_cache: What keys and values are in: ``full``, ``q8_0`` or ``auto``.
         context: Tokens; None for the usual.
         ram_budget_bytes: For the engine's whole process; None for what is free.
         vram_budget_bytes: Of the GPU; 0 leaves it alone.
@@ -25,6 +26,7 @@ class Wishes:
     """
 
     weights: str = "auto"
+    kv_cache: str = "auto"
     context: int | None = None
     ram_budget_bytes: int | None = None
     vram_budget_bytes: int | None = None

@@ -48,6 +48,7 @@ class Outlook:
         self._hardware = hardware_hash(report) if profiled and target.digest else ""
         wishes = Wishes(
             weights=options.weights,
+            kv_cache=options.kv_cache,
             context=options.context,
             ram_budget_bytes=options.ram_budget_bytes,
             vram_budget_bytes=options.vram_budget_bytes,

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 
 from engine.model.config import ModelConfig
 from engine.model.weight_format import WeightFormat
 from engine.planning.footprint import BASELINE_BYTES, Footprint, device_footprint, host_footprint
+from engine.planning.format_choice import cache_formats
 from engine.planning.hardware_report import HardwareReport
+from engine.planning.mode_plan import Wishes
 from engine.planning.placement_plan import Kind, PlacementPlan
 from engine.planning.probes.graphics import Gpu
 from engine.planning.streaming import least_bytes, plan_streaming, streaming_context
@@ -51,12 +54,14 @@ class Placing:
 
     Attributes:
         plan: What goes where.
+        weights: The format, that of keys and values included.
         context: Tokens.
         host: Bytes there.
         device: Bytes on the GPU.
     """
 
     plan: PlacementPlan
+    weights: WeightFormat
     context: int
     host: Footprint
     device: Footprint
@@ -103,8 +108,8 @@ class Places:
         config: Of the model.
         weights: Its format.
         room: Of the machine.
-        context: Tokens that were asked for; None for the usual, which shrinks before a placement is given up.
-        gpu_layers: Most layers on the GPU; None for as many as fit.
+        wishes: Of the person. A context that was not asked for shrinks before a placement is given up, and before it
+            does, keys and values take 8 bits where they may.
     """
 
     def __init__(
@@ -112,69 +117,79 @@ class Places:
         config: ModelConfig,
         weights: WeightFormat,
         room: Room,
-        context: int | None,
-        gpu_layers: int | None = None,
+        wishes: Wishes,
     ) -> None:
         self._config = config
-        self._weights = weights
+        self._formats = cache_formats(config, weights, wishes.kv_cache)
         self._room = room
-        self._most_layers = config.layers if gpu_layers is None else min(gpu_layers, config.layers)
-        self._wanted = context or min(DEFAULT_CONTEXT, config.context_length)
-        self._smallest = context or min(SMALLEST_CONTEXT, self._wanted)
+        layers = wishes.gpu_layers
+        self._most_layers = config.layers if layers is None else min(layers, config.layers)
+        self._wanted = wishes.context or min(DEFAULT_CONTEXT, config.context_length)
+        self._smallest = wishes.context or min(SMALLEST_CONTEXT, self._wanted)
 
     def resident(self, draft: DraftRoom) -> Placing | None:
         """Everything in the host's memory."""
-        return self._first(lambda context: PlacementPlan(), draft)
+        return self._first(lambda weights, context: PlacementPlan(), draft)
 
     def streamed(self, draft: DraftRoom) -> Placing | None:
         """Layers from the disk, as many as possible in memory."""
-        budget, config, weights = self._room.host_bytes, self._config, self._weights
+        budget, config, weights = self._room.host_bytes, self._config, self._formats[-1]
         context = streaming_context(config, weights, self._wanted, self._smallest, budget - draft.host_bytes)
         for tokens in (context, self._smallest):
             plan = plan_streaming(config, weights, tokens, budget, draft.host_bytes)
-            placing = None if plan is None else self._placing(plan, tokens, draft)
+            placing = None if plan is None else self._placing(plan, weights, tokens, draft)
             if placing is not None:
                 return placing
         return None
 
     def offloaded(self, draft: DraftRoom) -> Placing | None:
         """As many of the first layers on the GPU as fit there, at least one, and the others in the host's memory."""
-        return self._first(lambda context: self._leading("offload", context, draft), draft)
+        return self._first(partial(self._leading, "offload", draft), draft)
 
     def beside_draft(self, draft: DraftRoom) -> Placing | None:
         """In the host's memory but for the layers that fit on the GPU beside the draft, which may be none."""
         if draft.gpu_bytes:
-            with_layers = self._first(lambda context: self._leading("offload", context, draft), draft)
+            with_layers = self._first(partial(self._leading, "offload", draft), draft)
             if with_layers is not None:
                 return with_layers
         return self.resident(draft)
 
     def copied(self, draft: DraftRoom) -> Placing | None:
         """All layers computed on the GPU; those that do not fit there are copied from the host's memory each time."""
-        return self._first(lambda context: self._leading("layer-offload", context, draft), draft)
+        return self._first(partial(self._leading, "layer-offload", draft), draft)
 
-    def _first(self, plan: Callable[[int], PlacementPlan | None], draft: DraftRoom) -> Placing | None:
+    def _first(
+        self, plan: Callable[[WeightFormat, int], PlacementPlan | None], draft: DraftRoom
+    ) -> Placing | None:
         """With the largest context that fits."""
-        for context in self._contexts():
-            chosen = plan(context)
-            placing = None if chosen is None else self._placing(chosen, context, draft)
+        for weights, context in self._sizes():
+            chosen = plan(weights, context)
+            placing = None if chosen is None else self._placing(chosen, weights, context, draft)
             if placing is not None:
                 return placing
         return None
 
-    def _placing(self, plan: PlacementPlan, context: int, draft: DraftRoom) -> Placing | None:
-        host = host_footprint(self._config, plan, self._weights, context, draft.host_bytes)
-        device = device_footprint(self._config, plan, self._weights, context, draft.gpu_bytes)
-        return Placing(plan, context, host, device) if self._room.holds(host, device) else None
+    def _placing(
+        self, plan: PlacementPlan, weights: WeightFormat, context: int, draft: DraftRoom
+    ) -> Placing | None:
+        host = host_footprint(self._config, plan, weights, context, draft.host_bytes)
+        device = device_footprint(self._config, plan, weights, context, draft.gpu_bytes)
+        return Placing(plan, weights, context, host, device) if self._room.holds(host, device) else None
 
-    def _leading(self, kind: Kind, context: int, draft: DraftRoom) -> PlacementPlan | None:
+    def _leading(
+        self, kind: Kind, draft: DraftRoom, weights: WeightFormat, context: int
+    ) -> PlacementPlan | None:
         """The placement of a kind with the most layers on the GPU; None where not even one fits."""
         buffers = min(_COPY_BUFFERS, self._config.layers) if kind == "layer-offload" else 0
         base = PlacementPlan(kind, buffers=buffers)
         layers = self._config.layers
-        each = self._on_device(replace(base, device_layers=2), context, draft)
-        each -= self._on_device(replace(base, device_layers=1), context, draft)
-        first = self._on_device(replace(base, device_layers=1), context, draft)
+        first, two = (
+            device_footprint(
+                self._config, replace(base, device_layers=count), weights, context, draft.gpu_bytes
+            ).total
+            for count in (1, 2)
+        )
+        each = two - first
         fitting = 1 + (self._room.gpu_bytes - first) // max(each, 1)
         if kind == "layer-offload":
             if self._most_layers < layers:
@@ -185,15 +200,14 @@ class Places:
         taken = min(fitting, self._most_layers)
         return replace(base, device_layers=taken) if taken >= 1 else None
 
-    def _on_device(self, plan: PlacementPlan, context: int, draft: DraftRoom) -> int:
-        return device_footprint(self._config, plan, self._weights, context, draft.gpu_bytes).total
-
-    def _contexts(self) -> Iterator[int]:
+    def _sizes(self) -> Iterator[tuple[WeightFormat, int]]:
+        """The formats with all of the context, then the last one with less and less."""
         context = self._wanted
-        yield context
+        for weights in self._formats:
+            yield weights, context
         while context > self._smallest:
             context = max(context // 2, self._smallest)
-            yield context
+            yield self._formats[-1], context
 
 
 def least_streaming_bytes(config: ModelConfig, weights: WeightFormat, context: int) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import torch
+
 from engine.planning.mode_plan import ModePlan
 from engine.planning.placing import Placing
 from engine.sentences import figure, mark, say
@@ -105,6 +107,8 @@ def summary(name: str, placing: Placing, layers: int, draft_on_gpu: bool) -> str
         )
     else:
         where = say("all in memory")
+    if placing.weights.cache == torch.int8:
+        where = say("{where}, 8-bit cache (lossy)", where=where)
     if name not in ("dovetail", "llmcad"):
         return where
     if draft_on_gpu:

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from engine.kernels import library
+from engine.messages import ModelLoaded
 from tests.support.checkpoints import VARIANTS, write_checkpoint
 from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
@@ -79,6 +80,19 @@ def test_a_seed_gives_one_text_whatever_the_mode(
             for mode in MODES
         }
         assert texts["plain"] == texts["lookup"]
+
+
+def test_keys_and_values_in_8_bits_serve_every_mode(client: EngineClient, tmp_path: Path) -> None:
+    folder = write_checkpoint(tmp_path / "wide", "llama", seed=3, head_dim=32)
+    for settings in ({"temperature": 0.0}, {"temperature": 0.9, "seed": 5}):
+        texts = {
+            mode: client.answer(
+                PROMPTS[2], folder, mode=mode, weights="q8_0", kv_cache="q8_0", max_tokens=48, **settings
+            ).token_ids
+            for mode in MODES
+        }
+        assert texts["plain"] == texts["lookup"]
+    assert client.seen(ModelLoaded)[-1].report.kv_cache == ("full" if library.available() is None else "q8_0")
 
 
 def test_other_seeds_give_other_texts_and_no_seed_a_fresh_one(

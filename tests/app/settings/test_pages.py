@@ -13,7 +13,8 @@ from app.settings.settings import Settings
 from app.ui.theme.icons import ICON_FOLDER
 
 OTHER = {
-    "system_prompt": "x", "max_tokens": 5, "weights": "q4_k_m", "context": 512, "gpu_layers": 1, "mode": "plain",
+    "system_prompt": "x", "max_tokens": 5, "weights": "q4_k_m", "kv_cache": "q8_0", "context": 512,
+    "gpu_layers": 1, "mode": "plain",
     "threads": 2, "verify": "typical", "ram_budget_bytes": 10**9, "vram_budget_bytes": 0, "draft_width": 2,
     "draft_depth": 2, "draft_nodes": 2, "branching": False, "adaptive_fallback": False, "fallback_threshold": 0.5,
     "draft_ahead": False, "draft_beyond": False,

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from engine.errors import Allowed, InvalidOption, OutOfMemory
 from engine.gguf.stored_tensor import BF16, F32, TensorTypes
@@ -126,7 +127,8 @@ def test_auto_is_what_the_file_is_in_as_long_as_that_fits(
     config: ModelConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def chosen(stored: ModelConfig, budget: int | None = None) -> str:
-        return fit_model(stored, LoadOptions(ram_budget_bytes=budget, context=16)).weights.name
+        options = LoadOptions(ram_budget_bytes=budget, context=16, kv_cache="full")
+        return fit_model(stored, options).weights.name
 
     config = replace(config, layers=40, intermediate_size=512)
     exact, half = stored_in(config, F32), stored_in(config, BF16)
@@ -149,17 +151,36 @@ def test_auto_is_what_the_file_is_in_as_long_as_that_fits(
     assert chosen(half) == "q8_0"
 
 
+@pytest.mark.skipif(
+    library.available() is None, reason="only the kernel library has keys and values in 8 bits"
+)
+def test_keys_and_values_take_8_bits_before_a_context_shrinks(config: ModelConfig) -> None:
+    config = stored_in(replace(config, context_length=512), BF16)
+
+    def settled(kv_cache: str, budget: int | None = None) -> tuple[torch.dtype, int]:
+        fit = fit_model(config, LoadOptions(kv_cache=kv_cache, ram_budget_bytes=budget))
+        return fit.weights.cache, fit.context
+
+    full = fit_model(config, LoadOptions())
+    assert settled("auto") == settled("full") == (torch.bfloat16, 512)
+    assert settled("q8_0") == (torch.int8, 512)
+    tight = whole_bytes(config, full) - 1
+    assert settled("auto", tight) == (torch.int8, 512)
+    assert settled("full", tight) == (torch.bfloat16, 256)
+    eight = fit_model(config, LoadOptions(kv_cache="q8_0"))
+    assert settled("auto", whole_bytes(config, eight) - 1) == (torch.int8, 256)
+    # 32-bit weights have a cache of 32 bits, which the kernel library does not read.
+    assert fit_model(config, LoadOptions(kv_cache="q8_0", weights="fp32")).weights.cache == torch.float32
+
+
 @pytest.mark.parametrize("kind", ["Q4_0", "Q4_1", "Q6_K", "Q8_0", "IQ4_NL"])
-def test_a_quantized_file_stays_as_it_is(
-    kind: str, config: ModelConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(format_choice, "SMALL_MODEL_BYTES", 0)
-    monkeypatch.setattr(fit, "format_seconds", lambda folder: {})
+def test_a_quantized_file_stays_as_it_is(kind: str, config: ModelConfig) -> None:
     stored = stored_in(replace(config, layers=12), blocks.NAMES[kind], f"{kind}_X")
-    settled = fit_model(stored, LoadOptions(context=16))
+    options = LoadOptions(context=16, kv_cache="full")
+    settled = fit_model(stored, options)
     assert settled.weights.name == f"{kind}_X"
     assert settled.weights.kind == blocks.NAMES[kind]
-    tight = fit_model(stored, LoadOptions(context=16, ram_budget_bytes=whole_bytes(stored, settled) - 1))
+    tight = fit_model(stored, replace(options, ram_budget_bytes=whole_bytes(stored, settled) - 1))
     assert (tight.weights, tight.plan.kind) == (settled.weights, "stream")
     converted = fit_model(stored, LoadOptions(context=16, weights="q8_0"))
     assert converted.weights == weight_format("q8_0")
@@ -192,7 +213,13 @@ def test_a_plan_and_a_load_agree(
 
 
 @pytest.mark.parametrize(
-    "options", [LoadOptions(weights="int2"), LoadOptions(context=4), LoadOptions(context=10**7)]
+    "options",
+    [
+        LoadOptions(weights="int2"),
+        LoadOptions(context=4),
+        LoadOptions(context=10**7),
+        LoadOptions(kv_cache="q2"),
+    ],
 )
 def test_unknown_values_are_refused(options: LoadOptions, config: ModelConfig) -> None:
     with pytest.raises(InvalidOption):

@@ -31,17 +31,17 @@ def planned(report: HardwareReport, model: str) -> MachinePlan:
 
 
 # For each machine: the mode that auto takes for each model of MODELS, in order, with its weight format; a sentence's
-# beginning where nothing can run. What each machine is about stands beside it.
+# beginning where nothing can run; a * for keys and values in 8 bits. What each machine is about stands beside it.
 EXPECTED: dict[str, list[str]] = {
     # One pool: what the GPU takes the host lacks, and on the CPU packed weights are read as fast as on the
     # GPU.
     "apple-16gb": [
         "lookup bf16: all in memory",
         "lookup q8_0: all in memory",
-        "dovetail q8_0: draft on the CPU, all in memory",
-        "llmcad bf16: draft on the CPU, 14 of 32 layers in memory, the others read from the disk",
-        "lookup q4_k_m: all in memory",
-        "llmcad q4_k_m: draft on the CPU, 9 of 80 layers in memory, the others read from the disk",
+        "dovetail q8_0: draft on the CPU, all in memory *",
+        "llmcad bf16: draft on the CPU, 14 of 32 layers in memory, the others read from the disk *",
+        "lookup q4_k_m: all in memory *",
+        "llmcad q4_k_m: draft on the CPU, 9 of 80 layers in memory, the others read from the disk *",
     ],
     # 16 bits run well on the card, so what fits there whole does; larger targets stay on the CPU with the
     # draft on the card.
@@ -49,9 +49,9 @@ EXPECTED: dict[str, list[str]] = {
         "offload bf16: all 24 layers on the GPU",
         "offload bf16: all 22 layers on the GPU",
         "dovetail q8_0: draft on the GPU, 9 of 32 layers on the GPU, the others in memory",
-        "dovetail bf16: draft on the GPU, 6 of 32 layers on the GPU, the others in memory",
+        "dovetail bf16: draft on the GPU, 6 of 32 layers on the GPU, the others in memory *",
         "dovetail q4_k_m: draft on the GPU, 9 of 40 layers on the GPU, the others in memory",
-        "llmcad q4_k_m: draft on the GPU, 14 of 80 layers in memory, the others read from the disk",
+        "llmcad q4_k_m: draft on the GPU, 15 of 80 layers in memory, the others read from the disk *",
     ],
     # The same with more room: a 7 B fits in 16 bits when card and host share its layers.
     "desktop-16gb-8gb": [
@@ -60,7 +60,7 @@ EXPECTED: dict[str, list[str]] = {
         "dovetail bf16: draft on the GPU, 10 of 32 layers on the GPU, the others in memory",
         "dovetail bf16: draft on the GPU, 10 of 32 layers on the GPU, the others in memory",
         "dovetail q4_k_m: draft on the GPU, 17 of 40 layers on the GPU, the others in memory",
-        "llmcad q4_k_m: draft on the GPU, 15 of 80 layers in memory, the others read from the disk",
+        "llmcad q4_k_m: draft on the GPU, 16 of 80 layers in memory, the others read from the disk *",
     ],
     # Whatever fits on the card in 16 bits is there as a whole.
     "desktop-24gb-card": [
@@ -84,63 +84,63 @@ EXPECTED: dict[str, list[str]] = {
     "jetson-orin-nx-8gb": [
         "offload bf16: all 24 layers on the GPU",
         "offload bf16: all 22 layers on the GPU",
-        "plain q4_k_m: all in memory",
-        "llmcad bf16: draft on the CPU, 5 of 32 layers in memory, the others read from the disk",
-        "llmcad q4_k_m: draft on the CPU, 13 of 40 layers in memory, the others read from the disk",
-        "llmcad q4_k_m: draft on the CPU, 2 of 80 layers in memory, the others read from the disk",
+        "plain q4_k_m: all in memory *",
+        "llmcad bf16: draft on the CPU, 5 of 32 layers in memory, the others read from the disk *",
+        "llmcad q4_k_m: draft on the CPU, 13 of 40 layers in memory, the others read from the disk *",
+        "llmcad q4_k_m: draft on the CPU, 2 of 80 layers in memory, the others read from the disk *",
     ],
     # The card is too small for the draft, whose tree the CPU drafts as well.
     "laptop-16gb-2gb": [
         "offload bf16: all 24 layers on the GPU",
         "lookup q8_0: all in memory",
         "dovetail q8_0: draft on the CPU, all in memory",
-        "llmcad bf16: draft on the CPU, 16 of 32 layers in memory, the others read from the disk",
-        "dovetail q4_k_m: draft on the CPU, all in memory",
-        "llmcad q4_k_m: draft on the CPU, 11 of 80 layers in memory, the others read from the disk",
+        "llmcad bf16: draft on the CPU, 16 of 32 layers in memory, the others read from the disk *",
+        "dovetail q4_k_m: draft on the CPU, all in memory *",
+        "llmcad q4_k_m: draft on the CPU, 11 of 80 layers in memory, the others read from the disk *",
     ],
     # The card takes the draft and some layers.
     "laptop-16gb-4gb": [
         "offload bf16: all 24 layers on the GPU",
         "offload bf16: all 22 layers on the GPU",
         "dovetail q8_0: draft on the GPU, 3 of 32 layers on the GPU, the others in memory",
-        "llmcad bf16: draft on the GPU, 19 of 32 layers in memory, the others read from the disk",
+        "llmcad bf16: draft on the GPU, 19 of 32 layers in memory, the others read from the disk *",
         "dovetail q4_k_m: draft on the GPU, 3 of 40 layers on the GPU, the others in memory",
-        "llmcad q4_k_m: draft on the GPU, 14 of 80 layers in memory, the others read from the disk",
+        "llmcad q4_k_m: draft on the GPU, 14 of 80 layers in memory, the others read from the disk *",
     ],
     # What must be packed first has no room on the disk.
     "laptop-16gb-low-disk": [
         "lookup bf16: all in memory",
         "lookup q8_0: all in memory",
         "dovetail q8_0: draft on the CPU, all in memory",
-        "llmcad bf16: draft on the CPU, 16 of 32 layers in memory, the others read from the disk",
-        "dovetail q4_k_m: draft on the CPU, all in memory",
+        "llmcad bf16: draft on the CPU, 16 of 32 layers in memory, the others read from the disk *",
+        "dovetail q4_k_m: draft on the CPU, all in memory *",
         "Its files need 42.2 GB",
     ],
     # A 7 B fits alone in 4 bits, but not beside its draft; what is larger comes from the disk.
     "laptop-8gb": [
         "lookup bf16: all in memory",
         "lookup q8_0: all in memory",
-        "lookup q4_k_m: all in memory",
-        "llmcad bf16: draft on the CPU, 4 of 32 layers in memory, the others read from the disk",
-        "llmcad q4_k_m: draft on the CPU, 12 of 40 layers in memory, the others read from the disk",
-        "llmcad q4_k_m: draft on the CPU, 2 of 80 layers in memory, the others read from the disk",
+        "lookup q4_k_m: all in memory *",
+        "llmcad bf16: draft on the CPU, 4 of 32 layers in memory, the others read from the disk *",
+        "llmcad q4_k_m: draft on the CPU, 12 of 40 layers in memory, the others read from the disk *",
+        "llmcad q4_k_m: draft on the CPU, 2 of 80 layers in memory, the others read from the disk *",
     ],
     # Streaming costs so much that a 7 B is better off without a draft.
     "laptop-8gb-slow-disk": [
         "lookup bf16: all in memory",
         "lookup q8_0: all in memory",
-        "lookup q4_k_m: all in memory",
-        "llmcad bf16: draft on the CPU, 4 of 32 layers in memory, the others read from the disk",
-        "llmcad q4_k_m: draft on the CPU, 11 of 40 layers in memory, the others read from the disk",
-        "llmcad q4_k_m: draft on the CPU, 2 of 80 layers in memory, the others read from the disk",
+        "lookup q4_k_m: all in memory *",
+        "llmcad bf16: draft on the CPU, 4 of 32 layers in memory, the others read from the disk *",
+        "llmcad q4_k_m: draft on the CPU, 11 of 40 layers in memory, the others read from the disk *",
+        "llmcad q4_k_m: draft on the CPU, 2 of 80 layers in memory, the others read from the disk *",
     ],
     # Little arithmetic: small drafts pay, and only just.
     "raspberry-pi-5-8gb": [
         "lookup bf16: all in memory",
         "lookup q8_0: all in memory",
-        "dovetail q4_k_m: draft on the CPU, all in memory",
-        "llmcad bf16: draft on the CPU, 7 of 32 layers in memory, the others read from the disk",
-        "llmcad q4_k_m: draft on the CPU, 19 of 40 layers in memory, the others read from the disk",
+        "dovetail q4_k_m: draft on the CPU, all in memory *",
+        "llmcad bf16: draft on the CPU, 7 of 32 layers in memory, the others read from the disk *",
+        "llmcad q4_k_m: draft on the CPU, 19 of 40 layers in memory, the others read from the disk *",
         "Its files need 42.2 GB",
     ],
     # No room but for the smallest, streamed.
@@ -171,7 +171,7 @@ def test_the_mode_for_each_machine_and_model(name: str, model: str, expected: st
         assert plan.reason.startswith(expected)
         return
     best = plan.mode(plan.chosen)
-    assert f"{plan.chosen} {plan.weights}: {best.summary}" == expected
+    assert f"{plan.chosen} {plan.weights}: {best.summary}" == expected.replace(" *", ", 8-bit cache (lossy)")
     assert plan.reason.startswith(f"Auto: {plan.chosen}, predicted at ")
 
 
