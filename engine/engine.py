@@ -13,9 +13,10 @@ from os import getpid
 
 import torch
 
+from engine.advice import read_advice
 from engine.draft_check import DraftCheck
 from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, TenonError, WeightsUnreadable
-from engine.hub.installed import cache_folder, models_folder
+from engine.hub.installed import cache_folder, find_model, models_folder
 from engine.loaded_draft import pacing, tree_shape
 from engine.loaded_model import LoadedModel
 from engine.messages import (
@@ -125,7 +126,9 @@ class Engine:
                 self._report_machine(command)
             elif isinstance(command, MakePlan):
                 held = 0 if self._model is None else held_bytes() - self._bare_bytes
-                self._on_event(PlanMade(command.request_id, forecast(command.options, held)))
+                plan = forecast(command.options, held)
+                advice = read_advice(find_model(command.options.model))
+                self._on_event(PlanMade(command.request_id, plan, advice))
             elif isinstance(command, PredictModels):
                 for prediction in predictions(command, self._check):
                     self._on_event(prediction)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import torch
 
+from engine.advice import model_advice
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.target import Target
 from engine.drafting.match_chances import MatchChances
@@ -211,6 +212,7 @@ class LoadedModel:
                 draft_on_gpu=draft is not None and draft.device.type != "cpu",
             ),
             kv_cache="q8_0" if fit.weights.cache == torch.int8 else FULL,
+            advice=model_advice(self.generation_config, self.tokenizer.template),
         )
 
     def serves(self, options: LoadOptions) -> bool:

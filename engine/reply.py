@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from engine.advice import settled_sampler
 from engine.decoding.loop import Hooks, decode
 from engine.decoding.round_cost import RoundCost
 from engine.decoding.schedule import Recorded
@@ -35,9 +36,9 @@ from engine.planning.hardware import device_peak_bytes, own_memory
 from engine.planning.outlook import Outlook
 from engine.planning.planner import choose_plan
 from engine.planning.probes.other_work import OtherWork
-from engine.request import fit_prompt, opening, settled_sampler
+from engine.request import fit_prompt, opening
 from engine.sentences import mark, say
-from engine.text.repetition import loop_start
+from engine.text.repetition import LoopWatch, loop_start
 from engine.text.stop import ReplyText
 from engine.verifying.rules import RULES
 from engine.verifying.verdict import Verifier
@@ -80,10 +81,18 @@ class ReplyRun:
         self._draft = model.draft if MODES[self._plan.mode].needs_draft else None
         self._crossed_before = model.link.to_device_bytes
         self._read_before = model.placement.disk_read_bytes
-        self._sampler = settled_sampler(request.sampling, model.generation_config, secrets.randbits(32))
+        self._sampler = settled_sampler(
+            request.sampling, model.generation_config, secrets.randbits(32), request.raw_prompt is None
+        )
         self._rule: Verifier = RULES[request.verify].verifier(self._sampler)
+        decode = model.tokenizer.decode
+        watch = LoopWatch(decode, _asked(request)) if request.stop_loops else None
         self._reply = ReplyText(
-            model.tokenizer.decode, model.tokenizer.end_ids, request.stop, request.max_tokens
+            decode,
+            model.tokenizer.end_ids,
+            request.stop,
+            request.max_tokens,
+            None if watch is None else watch.add,
         )
         self._prompt: list[int] = []
         self._drafted: list[tuple[int, int]] = []
@@ -262,3 +271,10 @@ class ReplyRun:
         """Where accepted drafts stand in the text."""
         ends = (0, *self._reply.ends)
         return tuple((ends[start], ends[end]) for start, end in self._drafted if ends[start] < ends[end])
+
+
+def _asked(request: Generate) -> str:
+    """What the person wrote last."""
+    if request.raw_prompt is not None:
+        return request.raw_prompt
+    return next((turn.content for turn in reversed(request.messages) if turn.role == "user"), "")

@@ -1,13 +1,12 @@
-"""What a request asks, once it is checked and settled: the prompt that is read, and how the reply samples."""
+"""What a request asks, once it is checked: the prompt that is read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from engine.errors import EmptyPrompt, InvalidOption
-from engine.messages import ContextTrimmed, Event, Generate, Notice, SamplingOptions
+from engine.messages import ContextTrimmed, Event, Generate, Notice
 from engine.model.sampling import Sampler
 from engine.sentences import mark, say
 from engine.text.context_window import check_length, fit_conversation
@@ -86,35 +85,6 @@ def fit_prompt(
     if fitted.messages_left_out:
         emit(ContextTrimmed(request.request_id, fitted.messages_left_out))
     return fitted.token_ids
-
-
-def settled_sampler(asked: SamplingOptions, own: Mapping[str, Any], fresh_seed: int) -> Sampler:
-    """How a reply samples: what was asked for, then generation_config.json, then greedy.
-
-    Args:
-        asked: None in a field takes the checkpoint's own.
-        own: The checkpoint's generation_config.json.
-        fresh_seed: The seed where none was asked for.
-
-    Raises:
-        InvalidOption: a value is out of its range.
-    """
-
-    def setting(value: float | None, name: str, neutral: float) -> float:
-        if value is None:
-            value = own.get(name)
-        return value if isinstance(value, (int, float)) else neutral
-
-    # Transformers samples only where the checkpoint says so, whatever temperature stands beside it.
-    own_temperature = setting(None, "temperature", 1.0) if own.get("do_sample", False) else 0.0
-    return Sampler(
-        temperature=own_temperature if asked.temperature is None else asked.temperature,
-        top_k=int(setting(asked.top_k, "top_k", 0)),
-        top_p=setting(asked.top_p, "top_p", 1.0),
-        min_p=setting(asked.min_p, "min_p", 0.0),
-        repetition_penalty=setting(asked.repetition_penalty, "repetition_penalty", 1.0),
-        seed=fresh_seed if asked.seed is None else asked.seed,
-    )
 
 
 def _last_content(request: Generate) -> str:

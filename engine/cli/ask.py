@@ -36,6 +36,15 @@ _FALLBACK = (
     "llmcad: check the guesses once none of their branches is likelier than this, above 0 and at most 1, to begin with "
     "(default: %(default)s)"
 )
+_TEMPERATURE = (
+    "0 is greedy: always the likeliest token (default: what the model's makers advise; where they advise nothing, 0.8 "
+    "with top-k 40, top-p 0.95, min-p 0.05 and in a chat a repetition penalty of 1.1)"
+)
+_PENALTY = "makes the last 64 tokens less likely; 1 does nothing"
+_LOOPED = (
+    "tenon: The reply was stopped, because it began to repeat itself; --no-loop-guard lets it go on, and a higher "
+    "--temperature or --repetition-penalty makes it less likely."
+)
 _VERIFY = (
     "how guesses are checked: sample-and-match, residual (the draft then draws its guesses), residual-replacement (its "
     "guesses for one place may repeat), or typical, which is lossy (default: %(default)s)"
@@ -82,7 +91,7 @@ def add_to(commands: Any) -> None:
     ask.add_argument(
         "--max-tokens", metavar="N", type=int, help="the reply's limit (default: the context's end)"
     )
-    ask.add_argument("--temperature", metavar="T", type=float, help="0 is greedy (default: the model's own)")
+    ask.add_argument("--temperature", metavar="T", type=float, help=_TEMPERATURE)
     ask.add_argument(
         "--top-p", metavar="P", type=float, help="keep the likeliest tokens up to this probability"
     )
@@ -90,7 +99,13 @@ def add_to(commands: Any) -> None:
     ask.add_argument(
         "--min-p", metavar="P", type=float, help="keep tokens of at least this share of the best one's"
     )
-    ask.add_argument("--repetition-penalty", metavar="R", type=float, help="1 does nothing")
+    ask.add_argument("--repetition-penalty", metavar="R", type=float, help=_PENALTY)
+    ask.add_argument(
+        "--no-loop-guard",
+        dest="stop_loops",
+        action="store_false",
+        help="let a reply that repeats itself go on",
+    )
     ask.add_argument("--seed", metavar="S", type=int, help="the same seed gives the same text")
     ask.add_argument(
         "--stop", metavar="TEXT", action="append", default=[], help="end the reply here; may be repeated"
@@ -171,6 +186,8 @@ def _follow(events: queue.Queue[Event], stream: TextIO | None) -> int:
                 stream.write("\n")
                 if stream.isatty():
                     print(_summary(event.reply), file=sys.stderr)
+            if event.reply.stop_reason == "loop":
+                print(_LOOPED, file=sys.stderr)
             return 130 if event.reply.stop_reason == "cancelled" else 0
 
 
@@ -216,6 +233,7 @@ def _request(options: argparse.Namespace) -> Generate:
             seed=options.seed,
         ),
         stop=tuple(options.stop),
+        stop_loops=options.stop_loops,
     )
 
 

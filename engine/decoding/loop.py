@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from array import array
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from engine.decoding.statistics import ReplyClock
 from engine.decoding.target import Target
 from engine.drafting.drafter import Drafter
 from engine.messages import RoundRecord
-from engine.model.sampling import SeenTokens
+from engine.model.sampling import PENALTY_WINDOW
 from engine.model.token_tree import Draft
 from engine.text.stop import ReplyText
 from engine.verifying.verdict import Verifier
@@ -71,8 +72,8 @@ def decode(
     first_logits = target.prefill(prompt, hooks.check, hooks.prefill, recipe.drafter.draft_ahead)
     clock.prompt_done()
 
-    position, seen = len(prompt), SeenTokens(prompt)
-    verdict = recipe.verifier.verify(_NOTHING, first_logits[None], position, seen.ids)
+    position, recent = len(prompt), array("i", prompt[-PENALTY_WINDOW:])
+    verdict = recipe.verifier.verify(_NOTHING, first_logits[None], position, recent)
     emitted, goes_on = _take(verdict.tokens, reply)
     clock.emitted(len(emitted))
     hooks.emitted(emitted, 0)
@@ -80,14 +81,15 @@ def decode(
         hooks.check()
         root = reply.token_ids[-1]
         position += len(verdict.tokens)
-        seen.add(verdict.tokens)
+        recent.extend(verdict.tokens)
+        del recent[:-PENALTY_WINDOW]
         begun = time.perf_counter()
         recipe.drafter.observe(verdict.tokens, target.take_hidden())
         proposed = recipe.drafter.propose(_budget(recipe.schedule, reply, target))
         draft = recipe.schedule.choose(proposed)
         drafted, waited_s = time.perf_counter(), target.waited_s
         logits = target.verify(root, draft, hooks.check, recipe.drafter.draft_ahead)
-        verdict = recipe.verifier.verify(draft, logits, position, seen.ids)
+        verdict = recipe.verifier.verify(draft, logits, position, recent)
         verified = time.perf_counter()
 
         emitted, goes_on = _take(verdict.tokens, reply)

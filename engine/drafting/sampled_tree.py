@@ -21,7 +21,7 @@ from torch import Tensor
 
 from engine.drafting.dynamic_tree import Expand, Level, TreeShape, extend_mask
 from engine.model.proposal import Proposal
-from engine.model.sampling import DRAFTING, Sampler, draw, uniform
+from engine.model.sampling import DRAFTING, PENALTY_WINDOW, Sampler, draw, uniform
 from engine.model.token_tree import ROOT, Draft
 
 # The chance that a draw which is tried holds. With 0.6 trees of 15 nodes for the guide are less deep, and gave 4.95
@@ -168,7 +168,7 @@ def sampled_draft(
         text: Token ids up to and including the root.
     """
     sampler = sampling.sampler
-    penalised = sampler.repetition_penalty != 1.0
+    penalised, recent = sampler.repetition_penalty != 1.0, text[-PENALTY_WINDOW:]
     number: dict[int, int] = {}
     sees = torch.zeros(0, 0, dtype=torch.bool)
 
@@ -187,7 +187,7 @@ def sampled_draft(
             rows = expand(Level(chosen, above, len(paths[0]), sees[-len(nodes) :]))
         return torch.stack(
             [
-                sampler.distribution(row, [*text, *behind] if penalised else ())
+                sampler.distribution(row, [*recent, *behind] if penalised else ())
                 for row, behind in zip(rows, paths, strict=True)
             ]
         )

@@ -69,14 +69,14 @@ class LoadOptions:
 
 @dataclass(frozen=True)
 class SamplingOptions:
-    """How the next token is drawn. None takes the checkpoint's own generation_config.json.
+    """How the next token is drawn. None takes what the model's makers advise, else what is usual (`engine/advice.py`).
 
     Attributes:
         temperature: 0 is greedy.
         top_k: Keep the k best tokens; 0 keeps all.
         top_p: Keep the smallest set whose probability reaches this; 1 keeps all.
         min_p: Keep tokens at least this share of the best one's probability; 0 keeps all.
-        repetition_penalty: Divide (or multiply, when negative) logits of tokens already seen; 1 does nothing.
+        repetition_penalty: Divide (or multiply, when negative) logits of the last 64 tokens; 1 does nothing.
         seed: Keys the noise together with the position; None draws a new one for each reply.
     """
 
@@ -86,6 +86,22 @@ class SamplingOptions:
     min_p: float | None = None
     repetition_penalty: float | None = None
     seed: int | None = None
+
+
+Effort = Literal["low", "medium", "high"]
+
+
+@dataclass(frozen=True)
+class Thinking:
+    """What is wanted of a model that can think before it answers. None leaves it to the model.
+
+    Attributes:
+        on: Whether it thinks at all, for templates that know ``enable_thinking``.
+        effort: How much, for templates that know ``reasoning_effort``.
+    """
+
+    on: bool | None = None
+    effort: Effort | None = None
 
 
 @dataclass(frozen=True)
@@ -111,6 +127,8 @@ class Generate:
         verify: The rule of verification by its ``--verify`` name; the default is lossless under every setting.
         prompt_kind: What the prompt asks for, where it is known: what a draft is worth differs by it.
         show_unconfirmed: Whether `TextDrafted` is wanted.
+        stop_loops: Whether a reply that repeats itself is ended, with the stop reason ``loop``.
+        thinking: What is wanted of a model that can think; others take no notice.
         round_texts: Whether every round is wanted with the texts of its tokens, for whoever draws them.
     """
 
@@ -124,6 +142,8 @@ class Generate:
     verify: str = "sample-and-match"
     prompt_kind: PromptKind | None = None
     show_unconfirmed: bool = False
+    stop_loops: bool = False
+    thinking: Thinking = field(default_factory=Thinking)
     round_texts: bool = False
 
 

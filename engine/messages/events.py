@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from engine.messages.machine import MachineReport, PlanReport
 from engine.messages.models import ModelPredicted, PairsFound
-from engine.messages.reports import ErrorReport, Memory, ModelReport, Plan, Reply, RoundRecord, Timings
+from engine.messages.reports import (
+    ErrorReport,
+    Memory,
+    ModelAdvice,
+    ModelReport,
+    Plan,
+    Reply,
+    RoundRecord,
+    Timings,
+)
 
 
 @dataclass(frozen=True)
@@ -81,10 +90,11 @@ class MachineReported:
 
 @dataclass(frozen=True)
 class PlanMade:
-    """What every mode is predicted to do."""
+    """What every mode is predicted to do, and how the model replies where nothing else is asked for."""
 
     request_id: str
     plan: PlanReport
+    advice: ModelAdvice = field(default_factory=ModelAdvice)
 
 
 @dataclass(frozen=True)

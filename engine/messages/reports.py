@@ -10,8 +10,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from engine.errors import Allowed
+from engine.messages.commands import SamplingOptions
 
-StopReason = Literal["end", "stop", "length", "cancelled"]
+StopReason = Literal["end", "stop", "length", "loop", "cancelled"]
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,24 @@ class MemoryPlace:
     shares: tuple[MemoryShare, ...]
 
 
+ThinkingControl = Literal["", "switch", "effort"]
+
+
+@dataclass(frozen=True)
+class ModelAdvice:
+    """How a model replies in a chat where nobody asks for anything else.
+
+    Attributes:
+        sampling: The numbers that hold; no seed.
+        own: Names of those that the model's makers advise; the others are the usual ones.
+        thinking: What its chat template takes: ``switch`` for thinking on or off, ``effort`` for how much; else empty.
+    """
+
+    sampling: SamplingOptions = field(default_factory=SamplingOptions)
+    own: tuple[str, ...] = ()
+    thinking: ThinkingControl = ""
+
+
 @dataclass(frozen=True)
 class ModelReport:
     """A loaded model.
@@ -79,6 +98,7 @@ class ModelReport:
         load_ms: Time the load took.
         places: Where target, draft and caches live: a GPU first, then the host's memory, then the disk.
         kv_cache: What keys and values are in: ``full``, as wide as the activations, or ``q8_0``.
+        advice: How it replies where nothing else is asked for.
     """
 
     name: str
@@ -91,6 +111,7 @@ class ModelReport:
     load_ms: float
     places: tuple[MemoryPlace, ...] = ()
     kv_cache: str = "full"
+    advice: ModelAdvice = field(default_factory=ModelAdvice)
 
 
 @dataclass(frozen=True)

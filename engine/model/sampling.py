@@ -15,7 +15,7 @@ against, and do the same where there is no library.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -72,27 +72,9 @@ def _mix(value: int) -> int:
     return value ^ (value >> 31)
 
 
-class SeenTokens:
-    """The tokens of a text, each once.
-
-    Attributes:
-        ids: ("i") in the order in which they were met first.
-    """
-
-    def __init__(self, tokens: Iterable[int]) -> None:
-        """Begin with these."""
-        self.ids = array("i")
-        self._known: set[int] = set()
-        self.add(tokens)
-
-    def add(self, tokens: Iterable[int]) -> None:
-        """Take more of the text."""
-        for token in tokens:
-            if token not in self._known:
-                self._known.add(token)
-                self.ids.append(token)
-
-
+#: Last tokens of a text that a repetition penalty looks at: llama.cpp's penalty_last_n, which people's numbers are made
+#: for. Over the whole of a long chat a penalty would punish every name, comma and line end that was ever used.
+PENALTY_WINDOW = 64
 _NONE = array("i")
 
 
@@ -129,61 +111,60 @@ class Sampler:
         _require(0.01 <= self.repetition_penalty <= 100.0, _PENALTY, self.repetition_penalty)
         _require(0 <= self.seed <= _MASK_64, _SEED, self.seed)
 
-    def pick(self, logits: Tensor, position: int, seen: Sequence[int] = ()) -> int:
+    def pick(self, logits: Tensor, position: int, text: Sequence[int] = ()) -> int:
         """The token at a position.
 
         Args:
             logits: (V,) float32, the target's row for the token before the position.
             position: The position the token will have, counted from the start of the prompt.
-            seen: Token ids before the position, in any order; read only when there is a repetition penalty.
+            text: Token ids before the position, the last `PENALTY_WINDOW` at least; read only when there is a
+                repetition penalty.
         """
-        return self.pick_row(logits[None], 0, position, seen)
+        return self.pick_row(logits[None], 0, position, text)
 
-    def pick_row(self, logits: Tensor, row: int, position: int, seen: Sequence[int] = ()) -> int:
+    def pick_row(self, logits: Tensor, row: int, position: int, text: Sequence[int] = ()) -> int:
         """The token that `pick` takes from one row of (n, V) logits."""
         noise = uniform(self.seed, position) if self.temperature else 0.0
-        ids = (
-            _NONE if self.repetition_penalty == 1.0 else seen if isinstance(seen, array) else array("i", seen)
-        )
+        ids = _NONE if self.repetition_penalty == 1.0 else array("i", text[-PENALTY_WINDOW:])
         token = kernel.sample(
             *(logits, row, self.temperature, self.top_k, self.top_p, self.min_p, self.repetition_penalty),
             *(ids, noise),
         )
-        return self._pick(logits[row], noise, seen) if token is None else token
+        return self._pick(logits[row], noise, text) if token is None else token
 
-    def _pick(self, logits: Tensor, noise: float, seen: Sequence[int]) -> int:
+    def _pick(self, logits: Tensor, noise: float, text: Sequence[int]) -> int:
         """What the kernel does, with torch's operators."""
         if self.temperature == 0.0:
-            return int(self._penalised(logits, seen).argmax())
-        probabilities, token_ids = self._kept(logits, seen)
+            return int(self._penalised(logits, text).argmax())
+        probabilities, token_ids = self._kept(logits, text)
         index = draw(probabilities, noise)
         return index if token_ids is None else int(token_ids[index])
 
-    def distribution(self, logits: Tensor, seen: Sequence[int] = ()) -> Tensor:
+    def distribution(self, logits: Tensor, text: Sequence[int] = ()) -> Tensor:
         """(V,) float64 probabilities that `pick` draws from; one-hot when greedy."""
         if self.temperature == 0.0:
             one_hot = torch.zeros(logits.shape[0], dtype=torch.float64)
-            one_hot[self._penalised(logits, seen).argmax()] = 1.0
+            one_hot[self._penalised(logits, text).argmax()] = 1.0
             return one_hot
-        probabilities, token_ids = self._kept(logits, seen)
+        probabilities, token_ids = self._kept(logits, text)
         if token_ids is not None:
             probabilities = torch.zeros(logits.shape[0], dtype=torch.float64).scatter_(
                 0, token_ids, probabilities
             )
         return probabilities / probabilities.sum()
 
-    def _penalised(self, logits: Tensor, seen: Sequence[int]) -> Tensor:
-        """Logits of tokens already seen divided by the penalty, or multiplied where negative (Keskar et al. 2019)."""
-        if self.repetition_penalty == 1.0 or not seen:
+    def _penalised(self, logits: Tensor, text: Sequence[int]) -> Tensor:
+        """Logits of the last tokens divided by the penalty, or multiplied where negative (Keskar et al. 2019)."""
+        if self.repetition_penalty == 1.0 or not text:
             return logits
-        ids = torch.tensor(sorted(set(seen)), dtype=torch.long)
+        ids = torch.tensor(sorted(set(text[-PENALTY_WINDOW:])), dtype=torch.long)
         values = logits[ids]
         values = torch.where(values < 0, values * self.repetition_penalty, values / self.repetition_penalty)
         return logits.index_copy(0, ids, values)
 
-    def _kept(self, logits: Tensor, seen: Sequence[int]) -> tuple[Tensor, Tensor | None]:
+    def _kept(self, logits: Tensor, text: Sequence[int]) -> tuple[Tensor, Tensor | None]:
         """Unnormalised float64 probabilities, and their token ids in ascending order (None: all tokens)."""
-        scaled = self._penalised(logits, seen) / self.temperature
+        scaled = self._penalised(logits, text) / self.temperature
         token_ids: Tensor | None = None
         if 0 < self.top_k < scaled.shape[0]:
             # Everything equal to the k-th value stays, as in transformers.

@@ -11,16 +11,26 @@ from datetime import datetime
 from typing import Any, NoReturn
 
 import jinja2
-from jinja2 import nodes
+from jinja2 import meta, nodes
 from jinja2.exceptions import SecurityError, TemplateError
 from jinja2.ext import Extension, loopcontrols
 from jinja2.parser import Parser
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 
+from engine.messages import Thinking, ThinkingControl
+
+#: What templates call the switch of thinking: Qwen3 and its kin, DeepSeek's and Granite's.
+_SWITCHES = ("enable_thinking", "thinking")
+_EFFORT = "reasoning_effort"
+_UNSAID = Thinking()
+
 
 class ChatTemplate:
     """Turns messages into a text.
+
+    Attributes:
+        thinking: What it can be told of thinking: ``switch`` for on or off, ``effort`` for how much; else empty.
 
     Args:
         source: The template.
@@ -42,13 +52,18 @@ class ChatTemplate:
             "namespace": _Namespace,
         }
         self._template: jinja2.Template = environment.from_string(source)
+        asked = meta.find_undeclared_variables(environment.parse(source))
+        self.thinking: ThinkingControl = (
+            "effort" if _EFFORT in asked else "switch" if asked.intersection(_SWITCHES) else ""
+        )
         self._special_tokens = dict(special_tokens)
 
-    def render(self, messages: Sequence[Mapping[str, str]]) -> str:
+    def render(self, messages: Sequence[Mapping[str, str]], thinking: Thinking = _UNSAID) -> str:
         """The text of a conversation, with the opening of the assistant's turn.
 
         Args:
             messages: Each with a ``role`` and a ``content``.
+            thinking: What is wanted of it; what the template does not ask for has no effect.
 
         Raises:
             Exception: Anything; templates are programs.
@@ -58,8 +73,19 @@ class ChatTemplate:
             tools=None,
             documents=None,
             add_generation_prompt=True,
+            **_variables(thinking),
             **self._special_tokens,
         )
+
+
+def _variables(thinking: Thinking) -> dict[str, bool | str]:
+    """Only what is wanted: what is not defined is what templates have a default for."""
+    found: dict[str, bool | str] = {}
+    if thinking.on is not None:
+        found |= dict.fromkeys(_SWITCHES, thinking.on)
+    if thinking.effort is not None:
+        found[_EFFORT] = thinking.effort
+    return found
 
 
 class _Generation(Extension):

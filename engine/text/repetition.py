@@ -1,8 +1,14 @@
-"""Whether a text goes round in a circle at its end, as small models' replies do when they are greedy."""
+"""Whether a text goes round in a circle, as small models' replies do when they are greedy.
+
+`LoopWatch` notices it while a reply is written, late enough to be sure; `loop_start` finds where it began in a text
+that is complete.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import deque
+from collections.abc import Callable, Sequence
 
 # Longest circle that is looked for, and how far back, in tokens.
 _LONGEST_PERIOD = 128
@@ -51,3 +57,80 @@ def _runs(tokens: Sequence[int], begin: int, end: int, period: int) -> tuple[int
         if not differing:
             exact = compared
     return exact, near
+
+
+# A token is old where it lies in a run of so many that stood in the text so many times before.
+_RUN, _BEFORE = 6, 2
+# A text repeats itself once so large a share of so many last tokens is old. The first pair is for prose; what repeats
+# itself by its nature (code, tables, what the person asked for) and what changes a word in each round waits longer.
+_SURE_TOKENS, _SURE_SHARE = 128, 0.985
+_LONG_TOKENS, _LONG_SHARE = 768, 0.9
+# Prose has at most this share of characters that are no letters, spaces or points; code and tables have more.
+_SIGNS_IN_PROSE = 0.06
+_POINTS = frozenset(".,;:!?'’-")
+
+
+class LoopWatch:
+    """Notices that a text repeats itself, by exact circles or by rounds that differ in a few words.
+
+    Most of its last tokens lie in runs that it has had at least twice before. Each token costs a look into a
+    dictionary, however long the text is. Settled with 20 greedy stories of SmolLM2 135M, all of which go round in
+    circles, against code, tables, JSON, songs with a refrain and this project's files.
+
+    Args:
+        decode: Token ids to text.
+        asked: What the person wrote: words that are all from there may be repeated for longer.
+    """
+
+    def __init__(self, decode: Callable[[Sequence[int]], str], asked: str = "") -> None:
+        self._decode = decode
+        self._asked = asked.casefold()
+        self._tokens: deque[int] = deque(maxlen=_LONG_TOKENS)
+        self._runs: dict[int, int] = {}  # by their hashes, how often
+        self._old: deque[bool] = deque(maxlen=_LONG_TOKENS)
+        self._lately = self._of_long = 0  # old ones among the last tokens
+        self._last: tuple[int, ...] = ()
+        self._next_look = 0
+        self._count = 0
+
+    def add(self, token: int) -> bool:
+        """Take the next token; returns whether the text repeats itself by now."""
+        self._drop()
+        self._tokens.append(token)
+        self._old.append(False)
+        self._count += 1
+        self._last = (*self._last[1 - _RUN :], token)
+        if self._count >= _RUN:
+            run = hash(self._last)
+            before = self._runs.get(run, 0)
+            self._runs[run] = before + 1
+            if before >= _BEFORE:
+                self._cover()
+        if self._of_long >= _LONG_SHARE * _LONG_TOKENS:
+            return True
+        if self._lately < _SURE_SHARE * _SURE_TOKENS or self._count < self._next_look:
+            return False
+        self._next_look = self._count + _SURE_TOKENS // 4
+        return self._is_prose_of_its_own()
+
+    def _drop(self) -> None:
+        """What leaves the windows counts no more."""
+        if len(self._old) >= _SURE_TOKENS:
+            self._lately -= self._old[-_SURE_TOKENS]
+        if len(self._old) == _LONG_TOKENS:
+            self._of_long -= self._old[0]
+
+    def _cover(self) -> None:
+        """The run at the end is old."""
+        for back in range(1, _RUN + 1):
+            if not self._old[-back]:
+                self._old[-back] = True
+                self._lately += 1
+                self._of_long += 1
+
+    def _is_prose_of_its_own(self) -> bool:
+        text = self._decode([self._tokens[at] for at in range(-_SURE_TOKENS, 0)])
+        signs = sum(not (sign.isalpha() or sign.isspace() or sign in _POINTS) for sign in text)
+        words = re.findall(r"\w+", text.casefold())[1:-1]  # the first and the last may be cut
+        asked_for = all(word in self._asked for word in words)
+        return signs <= _SIGNS_IN_PROSE * len(text) and not asked_for

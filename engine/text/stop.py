@@ -1,4 +1,4 @@
-"""Where a reply ends: end-of-text tokens, stop strings that may span tokens, and the limit of tokens."""
+"""Where a reply ends: end-of-text tokens, stop strings that may span tokens, the limit of tokens, and loops."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal
 
 from engine.text.detokenizer import Detokenizer
 
-Reason = Literal["end", "stop", "length"]
+Reason = Literal["end", "stop", "length", "loop"]
 
 
 class ReplyText:
@@ -28,6 +28,7 @@ class ReplyText:
         end_ids: Collection[int],
         stop: Sequence[str] = (),
         limit: int | None = None,
+        loops: Callable[[int], bool] | None = None,
     ) -> None:
         """Start an empty reply.
 
@@ -36,11 +37,13 @@ class ReplyText:
             end_ids: Tokens that end it; they add no text.
             stop: Strings that end it and are not part of it; empty ones are ignored.
             limit: Most tokens to take, None for no limit.
+            loops: Takes each token and says whether the reply repeats itself, which ends it; None asks nobody.
         """
         self._detokenizer = Detokenizer(decode)
         self._end_ids = end_ids
         self._stop = [string for string in stop if string]
         self._limit = limit
+        self._loops = loops
         self._held = ""
         self._fresh = ""
         self.token_ids: list[int] = []
@@ -66,6 +69,8 @@ class ReplyText:
             self._extend(self._detokenizer.add(token_id))
             if self.stop_reason is None and self.remaining == 0:
                 self.close("length")
+            elif self.stop_reason is None and self._loops is not None and self._loops(token_id):
+                self.close("loop")
         self.ends.append(len(self.text))
         return self.stop_reason is None
 
@@ -80,6 +85,7 @@ class ReplyText:
         ahead._detokenizer = self._detokenizer.copy()
         ahead.token_ids, ahead.ends = list(self.token_ids), list(self.ends)
         ahead._fresh = ""
+        ahead._loops = None
         for token_id in token_ids:
             if not ahead.add(token_id):
                 break

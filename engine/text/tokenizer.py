@@ -15,7 +15,7 @@ from engine.gguf.tokenizer import read_tokenizer
 from engine.messages import ChatMessage
 from engine.sentences import say
 from engine.text.chat_template import ChatTemplate
-from engine.text.tokenizer_folder import read_folder
+from engine.text.tokenizer_folder import read_folder, read_folder_template
 
 
 class Tokenizer:
@@ -23,6 +23,7 @@ class Tokenizer:
 
     Attributes:
         has_chat_template: Whether the checkpoint brings one; else `render` falls back to plain "User:" lines.
+        template: It; None where there is none, or one that cannot be read, of which `render` tells.
         end_ids: Tokens that end a reply, from the tokenizer and generation_config.json.
     """
 
@@ -46,9 +47,14 @@ class Tokenizer:
             end_ids = (*end_ids, *read_gguf_end_ids(metadata))
         self._backend.no_truncation()
         self._backend.no_padding()
-        self._special, self._template_source = special, template
-        self._template: ChatTemplate | None = None
         self.has_chat_template = template is not None
+        self.template: ChatTemplate | None = None
+        self._template_problem: Exception | None = None
+        if template is not None:
+            try:
+                self.template = ChatTemplate(template, special)
+            except Exception as error:  # jinja's: one that is none must not keep the model from loading
+                self._template_problem = error
         own_end = self._backend.token_to_id(special["eos_token"]) if "eos_token" in special else None
         self.end_ids = frozenset(end_ids) | (frozenset() if own_end is None else frozenset({own_end}))
         self.vocabulary_size = self._backend.get_vocab_size()
@@ -80,7 +86,9 @@ class Tokenizer:
             return self.encode(plain_transcript(messages) + (f" {opening}" if opening else ""))
         turns = [{"role": message.role, "content": message.content} for message in messages]
         try:
-            text = self._chat_template().render(turns)
+            if self.template is None:
+                raise self._template_problem or ValueError("there is no template")
+            text = self.template.render(turns)
         except Exception as error:  # templates are programs; jinja's errors and their own raise_exception
             if turns and turns[0]["role"] == "system":
                 return self.render(_system_into_first_turn(messages), opening)
@@ -93,13 +101,6 @@ class Tokenizer:
             ) from error
         return self._ids(text + opening)
 
-    def _chat_template(self) -> ChatTemplate:
-        """The template, compiled when it is wanted first: one that is none must not keep the model from loading."""
-        if self._template is None:
-            assert self._template_source is not None, "there is no template"
-            self._template = ChatTemplate(self._template_source, self._special)
-        return self._template
-
     def _ids(self, text: str) -> list[int]:
         ids: list[int] = self._backend.encode(text, add_special_tokens=False).ids
         return ids
@@ -108,6 +109,20 @@ class Tokenizer:
         """Text of token ids; special tokens are left out, unless they are wanted."""
         text: str = self._backend.decode(list(token_ids), skip_special_tokens=not special)
         return text
+
+
+def read_template(path: Path) -> str | None:
+    """A checkpoint's chat template alone, without the vocabulary; None where it has none.
+
+    Raises:
+        ValueError, OSError: A file cannot be read.
+        TenonError: It is no GGUF file.
+    """
+    gguf = find_gguf(path)
+    if gguf is None:
+        return read_folder_template(path)
+    template = read_header(gguf).metadata.get("tokenizer.chat_template")
+    return template if isinstance(template, str) and template else None
 
 
 def plain_transcript(messages: Sequence[ChatMessage]) -> str:

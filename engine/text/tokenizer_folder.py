@@ -151,6 +151,11 @@ def _named_tokens(
         yield AddedToken(text, special=True)
 
 
+def read_folder_template(folder: Path) -> str | None:
+    """The chat template of a folder; None where it has none. Raises ValueError or OSError of what cannot be read."""
+    return _template(folder, _config(folder))
+
+
 def _template(folder: Path, config: Mapping[str, Any]) -> str | None:
     """The chat template: a file of its own before tokenizer_config.json, the default one among several."""
     path = folder / "chat_template.jinja"

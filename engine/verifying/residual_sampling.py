@@ -31,12 +31,12 @@ class ResidualSampling:
         """Verify against the distribution that the sampler draws from."""
         self._sampler = sampler
 
-    def verify(self, draft: Draft, logits: Tensor, position: int, seen: Sequence[int]) -> Verdict:
+    def verify(self, draft: Draft, logits: Tensor, position: int, recent: Sequence[int]) -> Verdict:
         """Walk down from the root while one of the drafted children is accepted."""
         tokens: list[int] = []
         nodes: list[int] = []
         row = 0
-        history = list(seen) if self._sampler.repetition_penalty != 1.0 else []
+        history = list(recent) if self._sampler.repetition_penalty != 1.0 else []
         while True:
             target = self._sampler.distribution(logits[row], history)
             token, accepted = self._decide(draft, row, target, position + len(tokens))

@@ -24,13 +24,13 @@ class SampleAndMatch:
         """Verify with the target's own way of sampling."""
         self._sampler = sampler
 
-    def verify(self, draft: Draft, logits: Tensor, position: int, seen: Sequence[int]) -> Verdict:
+    def verify(self, draft: Draft, logits: Tensor, position: int, recent: Sequence[int]) -> Verdict:
         """Walk down from the root while the sampled token is one of the drafted children."""
         tokens: list[int] = []
         nodes: list[int] = []
         row = 0
         penalised = self._sampler.repetition_penalty != 1.0
-        history = seen
+        history = recent
         while True:
             token = self._sampler.pick_row(logits, row, position + len(tokens), history)
             tokens.append(token)
@@ -39,6 +39,6 @@ class SampleAndMatch:
                 return Verdict(tuple(tokens), tuple(nodes))
             nodes.append(children[token])
             if penalised:
-                history = array("i", seen)
+                history = array("i", recent)
                 history.extend(tokens)
             row = children[token] + 1

@@ -29,7 +29,7 @@ class TypicalAcceptance:
         """Measure what is typical by the distribution that the sampler draws from."""
         self._sampler = sampler
 
-    def verify(self, draft: Draft, logits: Tensor, position: int, seen: Sequence[int]) -> Verdict:
+    def verify(self, draft: Draft, logits: Tensor, position: int, recent: Sequence[int]) -> Verdict:
         """Keep the deepest path of typical tokens, the likeliest of equals, and draw the token after it."""
         paths: dict[int, tuple[int, ...]] = {ROOT: ()}
         likelihoods = {ROOT: 0.0}
@@ -39,7 +39,7 @@ class TypicalAcceptance:
             if node not in distributions:
                 history: list[int] = []
                 if self._sampler.repetition_penalty != 1.0:
-                    history = [*seen, *(draft.tokens[step] for step in paths[node])]
+                    history = [*recent, *(draft.tokens[step] for step in paths[node])]
                 distributions[node] = self._sampler.distribution(logits[node + 1], history)
             return distributions[node]
 

@@ -27,12 +27,12 @@ class Verdict:
 class Verifier(Protocol):
     """Compares a draft with the target's logits."""
 
-    def verify(self, draft: Draft, logits: Tensor, position: int, seen: Sequence[int]) -> Verdict:
+    def verify(self, draft: Draft, logits: Tensor, position: int, recent: Sequence[int]) -> Verdict:
         """Choose the accepted path and the token after it.
 
         Args:
             draft: N nodes below the root.
             logits: (N + 1, V) float32; row 0 follows the root, row i + 1 follows node i.
             position: The position of the root's successor.
-            seen: The token ids up to and including the root, each at least once and in any order.
+            recent: The token ids up to and including the root, the last `PENALTY_WINDOW` of them at least.
         """

@@ -14,6 +14,8 @@ from torch import Tensor
 
 from engine.errors import ConfigInvalid, ModelNotFound, UnsupportedModel, WeightsCorrupt, WeightsMissing
 from engine.gguf.files import find_gguf, gguf_name
+from engine.gguf.generation import read_sampling
+from engine.gguf.header import read_header
 from engine.gguf.model import read_gguf
 from engine.gguf.stored_tensor import PLAIN, StoredTensor, TensorTypes
 from engine.sentences import mark, say
@@ -111,7 +113,7 @@ class Checkpoint:
         else:
             self.folder = path
             self.config = read_config_file(path)
-            self.generation_config = _read_generation_config(path)
+            self.generation_config = read_generation_config(path)
             self.quantization = None
             self._files = [SafetensorsFile(file) for file in weight_files(path)]
             self._packed_name = "tenon"
@@ -232,10 +234,16 @@ def read_config_file(folder: Path) -> dict[str, Any]:
     return config
 
 
-def _read_generation_config(folder: Path) -> dict[str, Any]:
-    """generation_config.json, or nothing where it is missing or unreadable: it only holds defaults."""
+def read_generation_config(path: Path) -> dict[str, Any]:
+    """generation_config.json of a folder, or what a GGUF file has in its place.
+
+    Nothing where it is missing or unreadable: it only holds defaults.
+    """
+    gguf = find_gguf(path)
+    if gguf is not None:
+        return read_sampling(read_header(gguf).metadata)
     try:
-        value = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
+        value = json.loads((path / "generation_config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -23,6 +23,7 @@ RANKS = {
     "engine.loaded_model": 7,
     "engine.request": 7,
     "engine.draft_check": 7,
+    "engine.advice": 6,
     "engine.loaded_draft": 6,
     "engine.loaded_target": 6,
     "engine.gpu_addon": 6,

@@ -22,6 +22,8 @@ SAMPLES: dict[object, object] = {
     messages.PromptKind: "chat",
     messages.MemoryUse: "weights",
     messages.StopReason: "end",
+    messages.Effort: "low",
+    messages.ThinkingControl: "switch",
 }
 
 

@@ -194,7 +194,7 @@ def test_bench_and_plan_on_the_command_line(
 def test_auto_predicts_once_the_machine_was_measured(
     llama_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    ask = ["ask", "--model", str(llama_folder), "--max-tokens", "3", "--json", "Hello"]
+    ask = ["ask", "--model", str(llama_folder), "--max-tokens", "3", "--temperature", "0", "--json", "Hello"]
     assert main(ask) == 0
     before = json.loads(capsys.readouterr().out)
     assert (before["mode"], before["plan"]["predicted_per_second"]) == ("lookup", None)

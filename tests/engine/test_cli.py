@@ -42,7 +42,7 @@ def test_json_is_one_object_and_nothing_else(llama_folder: Path, capsys: pytest.
 def test_text_streams_and_ends_with_a_line_break(
     llama_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "6", "Hello"]
+    arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "6", "--temperature", "0", "Hello"]
     assert main(arguments) == 0
     text = capsys.readouterr().out
     main([*arguments, "--json"])
@@ -226,6 +226,7 @@ def test_ctrl_c_while_the_disk_is_read_keeps_what_there_is(tmp_path: Path) -> No
 
 def test_a_draft_and_its_tree_settings(llama_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "12", "--json", "--raw", "Hello"]
+    arguments += ["--temperature", "0"]
     assert main([*arguments, "--mode", "plain"]) == 0
     plain = json.loads(capsys.readouterr().out)
     tree = ["--draft-width", "2", "--draft-depth", "4", "--draft-nodes", "6"]
@@ -245,6 +246,7 @@ def test_techniques_of_llmcad_can_be_switched_off(
     llama_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["ask", "--model", str(llama_folder), "--max-tokens", "12", "--json", "--raw", "Hello"]
+    arguments += ["--temperature", "0"]
     arguments += ["--draft", str(llama_folder), "--vram-budget", "0"]
     assert main([*arguments, "--mode", "plain"]) == 0
     plain = json.loads(capsys.readouterr().out)

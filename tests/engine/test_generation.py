@@ -114,3 +114,20 @@ def test_lookup_saves_forwards_on_a_text_that_repeats(client: EngineClient, tmp_
     assert (
         lookup.timings.mean_acceptance_length == (len(lookup.token_ids) - 1) / lookup.timings.target_forwards
     )
+
+
+def test_a_reply_that_repeats_itself_ends_at_the_same_token_in_every_mode(
+    client: EngineClient, llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A penalty below 1 makes a random model say the same again and again, in words that are no prose."""
+    monkeypatch.setattr("engine.text.repetition._LONG_TOKENS", 160)
+    sampling = {"temperature": 0.0, "repetition_penalty": 0.3}
+    replies = [
+        client.answer("a", llama_folder, mode=mode, stop_loops=True, **sampling)
+        for mode in ("plain", "lookup")
+    ]
+    assert [reply.stop_reason for reply in replies] == ["loop", "loop"]
+    assert replies[0].token_ids == replies[1].token_ids
+    on = client.answer("a", llama_folder, max_tokens=len(replies[0].token_ids) + 20, **sampling)
+    assert on.stop_reason == "length"
+    assert on.token_ids[: len(replies[0].token_ids)] == replies[0].token_ids

@@ -35,7 +35,8 @@ class EngineClient:
     def request(self, prompt: str | list[ChatMessage], model: object, **values: Any) -> Generate:
         """A request: a text is a raw prompt, a list is a conversation; values go where they belong.
 
-        Where nothing else is said one thread computes: a tiny model gains nothing from a second.
+        Where nothing else is said the reply is greedy, and one thread computes: a tiny model gains nothing from a
+        second.
         """
         options = {
             name: values.pop(name) for name in list(values) if name in LoadOptions.__dataclass_fields__
@@ -44,6 +45,8 @@ class EngineClient:
         sampling = {
             name: values.pop(name) for name in list(values) if name in SamplingOptions.__dataclass_fields__
         }
+        if not sampling:
+            sampling["temperature"] = 0.0
         return Generate(
             request_id=str(next(self._ids)),
             options=LoadOptions(model=str(model), **options),

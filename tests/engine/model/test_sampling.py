@@ -18,7 +18,7 @@ from transformers import (
 
 from engine.errors import InvalidOption
 from engine.kernels import library
-from engine.model.sampling import Sampler, SeenTokens, uniform
+from engine.model.sampling import PENALTY_WINDOW, Sampler, uniform
 
 VOCABULARY = 10
 
@@ -122,7 +122,7 @@ def test_the_kernel_picks_what_torch_picks(
     generator = torch.Generator().manual_seed(seed)
     logits = torch.randn(size, generator=generator) * spread
     logits = logits.round() if whole else logits
-    seen = array("i", torch.randint(size, (7,), generator=generator).tolist())
+    seen = array("i", torch.randint(size, (7 + 10 * seed % 150,), generator=generator).tolist())
     if size > impossible:
         logits[torch.randint(size, (impossible,), generator=generator)] = -math.inf
     if not logits.isfinite().any():
@@ -147,10 +147,11 @@ def test_draws_of_the_kernel_cover_a_large_vocabulary() -> None:
         assert sampler.pick(torch.zeros(size), position) == int(uniform(3, position) * size)
 
 
-def test_seen_tokens_are_kept_once() -> None:
-    seen = SeenTokens([3, 1, 3])
-    seen.add([2, 1])
-    assert list(seen.ids) == [3, 1, 2]
+def test_the_penalty_forgets_what_is_long_ago() -> None:
+    sampler, logits = Sampler(repetition_penalty=1.2), torch.tensor([2.0, 1.9, -1.0])
+    assert sampler.pick(logits, 0, [0, *[2] * (PENALTY_WINDOW - 1)]) == 1
+    assert sampler.pick(logits, 0, [0, *[2] * PENALTY_WINDOW]) == 0
+    assert sampler.distribution(logits, [0, *[2] * PENALTY_WINDOW]).argmax() == 0
 
 
 @pytest.mark.parametrize(

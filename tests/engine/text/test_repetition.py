@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.text.repetition import loop_start
+from engine.text.repetition import LoopWatch, loop_start
 
 heads = st.lists(st.integers(0, 50), max_size=60)
 
@@ -50,3 +51,72 @@ def test_short_repetition_is_allowed() -> None:
     assert loop_start([7] * 20) is None
     assert loop_start([7] * 40) == 0
     assert loop_start([*range(20), *range(20)]) is None
+
+
+# --- while a reply is written ---------------------------------------------------------------------------------------
+
+
+def noticed(text: str, asked: str = "") -> int | None:
+    """After how many words of a text the watch speaks; words, and spaces with them, stand for tokens."""
+    words = text.replace("\n", " \n ").split(" ")
+    ids = {word: number for number, word in enumerate(dict.fromkeys(words))}
+    names = list(ids)
+    watch = LoopWatch(lambda tokens: " ".join(names[token] for token in tokens), asked)
+    return next((at for at, word in enumerate(words, 1) if watch.add(ids[word])), None)
+
+
+STORY = "They sailed for many years over the wide sea until one morning the boy saw an island in the fog. "
+ROUND = "And they had been on the ship for many years, and they had seen the beauty of the sea. "
+
+
+def test_a_story_that_goes_round_in_a_circle_is_noticed_in_its_third_round() -> None:
+    begins = len(STORY.split())
+    at = noticed(STORY + ROUND * 40, "Write a long story about a ship.")
+    assert at is not None
+    assert begins + 128 <= at <= begins + 128 + 2 * len(ROUND.split()) + 8
+
+
+def test_rounds_in_another_order_and_with_other_words_now_and_then_are_noticed() -> None:
+    parts = (
+        ROUND,
+        "She had a kind heart, and she was very brave. ",
+        "He had been chosen to guard the old tower. ",
+    )
+    order = [parts[number * number % 7 % 3] for number in range(40)]
+    assert noticed(STORY + "".join(order)) is not None
+    changing = "".join(ROUND.replace("sea", f"sea{number}") for number in range(90))
+    at = noticed(STORY + changing)
+    assert at is not None
+    assert at > 700  # a word that is another in each round makes it less sure
+
+
+def test_what_the_person_asked_for_may_be_repeated_for_longer() -> None:
+    asked = "Write 'I will not talk in class.' a hundred times."
+    assert noticed("I will not talk in class. " * 100, asked) is None
+    assert noticed("I will not talk in class. " * 400, asked) is not None
+    assert noticed("hello " * 50) is None
+
+
+NUMBERS = "\n".join(f"| {a} | {a * a} | {a * a * a} |" for a in range(1, 200))
+RECORDS = "\n".join(
+    f'{{ "id" : {n} , "name" : "N{n}" , "age" : {n % 60} , "active" : true }}' for n in range(90)
+)
+VERSES = "\n".join(
+    f"The miller number{n} went down to the water{n} at dawn{n}\nAnd the river runs on, and the river runs on,\n"
+    "Under the willow the river runs on,"
+    for n in range(9)
+)
+BRANCHES = "\n".join(
+    f"    if ( name{n} == other{n} ) {{\n        return value{n} ;\n    }}" for n in range(60)
+)
+
+
+@pytest.mark.parametrize("text", [NUMBERS, RECORDS, VERSES, BRANCHES, STORY * 3])
+def test_tables_data_songs_and_code_are_left_alone(text: str) -> None:
+    assert noticed(text) is None
+
+
+@given(st.lists(st.integers(0, 10**6), max_size=2000, unique=True))
+def test_a_text_without_repetition_is_never_stopped(tokens: list[int]) -> None:
+    watch = LoopWatch(lambda ids: "")
+    assert not any(watch.add(token) for token in tokens)

@@ -1,0 +1,103 @@
+"""How a model replies where nobody asks for anything else: its makers' numbers, or the usual ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from engine.errors import TenonError
+from engine.messages import ModelAdvice, SamplingOptions
+from engine.model.sampling import Sampler
+from engine.text.chat_template import ChatTemplate
+from engine.text.tokenizer import read_template
+from engine.weights.checkpoint import read_generation_config
+
+#: What replies are sampled with where the model advises nothing; the penalty holds in chats only. Llama.cpp's numbers,
+#: but for the penalty: small models go round in circles without one.
+USUAL = SamplingOptions(temperature=0.8, top_k=40, top_p=0.95, min_p=0.05, repetition_penalty=1.1)
+#: What leaves the model's own distribution as it is: a number that makers leave out of theirs does nothing.
+_NEUTRAL = SamplingOptions(temperature=1.0, top_k=0, top_p=1.0, min_p=0.0, repetition_penalty=1.0)
+_GREEDY = replace(_NEUTRAL, temperature=0.0)
+_NUMBERS = tuple(field.name for field in fields(SamplingOptions) if field.name != "seed")
+
+
+def sampling_advice(own: Mapping[str, Any]) -> tuple[SamplingOptions, tuple[str, ...]]:
+    """What holds in a chat where nothing is asked for.
+
+    Makers that advise a way of sampling have the last word on all of it. A penalty alone is no way of sampling.
+
+    Args:
+        own: The checkpoint's generation_config.json.
+
+    Returns:
+        The numbers, and the names of those that are the makers' own.
+    """
+    stated = {name: own[name] for name in _NUMBERS if _is_number(own.get(name))}
+    if own.get("do_sample") is False:
+        return replace(_GREEDY, **_penalty(stated)), _NUMBERS
+    if own.get("do_sample") is True or stated.keys() - {"repetition_penalty"}:
+        return replace(_NEUTRAL, **stated), _NUMBERS
+    return replace(USUAL, **stated), tuple(stated)
+
+
+def model_advice(own: Mapping[str, Any], template: ChatTemplate | None) -> ModelAdvice:
+    """What a person is told of it.
+
+    Args:
+        own: The checkpoint's generation_config.json.
+        template: Its chat template; None where it brings none, or one that cannot be read.
+    """
+    return ModelAdvice(*sampling_advice(own), thinking="" if template is None else template.thinking)
+
+
+def read_advice(path: Path) -> ModelAdvice:
+    """The same of a checkpoint that is not loaded; what cannot be read advises nothing."""
+    try:
+        own = read_generation_config(path)
+    except (TenonError, OSError):
+        return model_advice({}, None)
+    try:
+        source = read_template(path)
+        template = None if source is None else ChatTemplate(source, {})
+    except Exception:  # a template is a program, and jinja2 has many ways to refuse it; loading tells of it
+        template = None
+    return model_advice(own, template)
+
+
+def settled_sampler(
+    asked: SamplingOptions, own: Mapping[str, Any], fresh_seed: int, chat: bool = True
+) -> Sampler:
+    """How a reply samples: what was asked for, then what the model advises, then what is usual.
+
+    Temperature 0, where it is asked for, is the likeliest token and nothing else that was not asked for too.
+
+    Args:
+        asked: None in a field leaves it open.
+        own: The checkpoint's generation_config.json.
+        fresh_seed: The seed where none was asked for.
+        chat: Whether a conversation is answered; a text that is continued has no usual penalty.
+
+    Raises:
+        InvalidOption: a value is out of its range.
+    """
+    base, makers = sampling_advice(own)
+    if asked.temperature == 0.0:
+        base = _GREEDY
+    elif not chat and "repetition_penalty" not in makers:
+        base = replace(base, repetition_penalty=_NEUTRAL.repetition_penalty)
+    wanted = {name: getattr(asked, name) for name in _NUMBERS if getattr(asked, name) is not None}
+    numbers = {**vars(base), **wanted}
+    numbers["top_k"] = int(numbers["top_k"])
+    numbers["seed"] = fresh_seed if asked.seed is None else asked.seed
+    return Sampler(**numbers)
+
+
+def _penalty(stated: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in stated.items() if name == "repetition_penalty"}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
