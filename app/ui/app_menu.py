@@ -14,7 +14,7 @@ GROUPS = (
     ("show-chats", "inspector", "mark-drafts", "show-guesses"),
     ("larger-text", "smaller-text", "usual-text"),
     ("compare-modes", "models", "machine", "settings"),
-    ("palette", "shortcuts"),
+    ("help", "palette", "shortcuts"),
     ("log-folder", "copy-installation", "about"),
 )
 

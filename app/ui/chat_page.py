@@ -16,6 +16,7 @@ from app.ui.composer.attachment_row import local_files
 from app.ui.composer.composer import Composer
 from app.ui.empty_state import EmptyState
 from app.ui.header import Header
+from app.ui.help.help_line import HelpLine
 from app.ui.link_question import open_link
 from app.ui.model_menus import ModelMenus
 from app.ui.theme.theme import Theme
@@ -42,6 +43,7 @@ class ChatPage(QWidget):
     conversation_shown = Signal(object)  # its id, or None
     inspect_requested = Signal(int)  # a reply's id
     compare_requested = Signal(int)  # a message's id
+    help_requested = Signal(str)  # an article's name
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
     trouble_met = Signal(object)  # ErrorReport, about the engine
     message_deleted = Signal(str)  # a sentence that says so
@@ -73,7 +75,9 @@ class ChatPage(QWidget):
         self._footer.setProperty("kind", "small")
         self._footer.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._footer.setWordWrap(True)
+        self.help_line = HelpLine(theme, self)
         self._place = QVBoxLayout()
+        self._place.addWidget(self.help_line, 0, Qt.AlignmentFlag.AlignLeft)
         self._place.addWidget(self.composer)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -159,6 +163,7 @@ class ChatPage(QWidget):
         workspace.engine_changed.connect(self._engine_changed)
         workspace.engine_changed.connect(self.show_mode)
         self.composer.send_requested.connect(self._send)
+        self.help_line.opened.connect(self.help_requested)
         self.composer.stop_requested.connect(self.stop)
         self.composer.busy_send_refused.connect(self._explain_busy)
         self.composer.prompt.page_requested.connect(self.transcript.scroll_page)
@@ -195,6 +200,7 @@ class ChatPage(QWidget):
     def _show_rest(self, messages: list[Message]) -> None:
         """What stands around the messages."""
         self._set_empty(not messages)
+        self._offer_help(messages)
         self.composer.meter.set_usage(0, 0)
         self.composer.mode_button.set_running("")
         self.composer.set_busy(False)
@@ -219,6 +225,12 @@ class ChatPage(QWidget):
         if self._workspace.engine_state().phase is EnginePhase.STOPPED:
             words = tr("Your next message starts the model again")
         self.composer.set_placeholder(words)
+
+    def _offer_help(self, messages: list[Message]) -> None:
+        """Offer an article where the last question is plainly about Tenon, which no model knows."""
+        asked = [message.content for message in messages if message.role == "user"]
+        if asked or not messages:
+            self.help_line.answer(asked[-1] if asked else "")
 
     def _show_last_reply(self, reply: Message) -> None:
         self.composer.set_busy(reply.state.unfinished)
@@ -275,6 +287,7 @@ class ChatPage(QWidget):
         if self._empty:
             self._set_empty(False)
         self.transcript.add_message(message)
+        self._offer_help([message])
         if message.role == "assistant":
             self._show_last_reply(message)
 

@@ -1,6 +1,8 @@
-"""The command palette: type some letters of what is wanted, Enter does it."""
+"""The command palette: type some letters of what is wanted, Enter does it or opens the article about it."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from PySide6.QtCore import (
     QAbstractListModel,
@@ -16,7 +18,7 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import QApplication, QFrame, QLabel, QLineEdit, QListView, QVBoxLayout, QWidget
 
 from app.ui.command_row import COMMAND_ROLE, CommandRow, CommandRowDelegate
-from app.ui.commands import Commands
+from app.ui.commands import Command, Commands
 from app.ui.fuzzy import fuzzy_match
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -58,10 +60,13 @@ class _Rows(QAbstractListModel):
 class CommandPalette(QWidget):
     """Lies over the whole window while it is open; a click beside it, Escape and a choice close it."""
 
-    def __init__(self, theme: Theme, commands: Commands, window: QWidget) -> None:
+    def __init__(
+        self, theme: Theme, commands: Commands, articles: Callable[[str], list[Command]], window: QWidget
+    ) -> None:
         super().__init__(window)
         self._theme = theme
         self._commands = commands
+        self._articles = articles
         self._before: QWidget | None = None
         self._box = QFrame(self)
         self._box.setProperty("kind", "toast")
@@ -85,7 +90,7 @@ class CommandPalette(QWidget):
         self.list.setItemDelegate(CommandRowDelegate(theme, self))
         self.list.setAccessibleName(tr("Commands"))
         self.list.clicked.connect(self._clicked)
-        self._nothing = QLabel(tr("No command has these letters."), self._box)
+        self._nothing = QLabel(tr("No command and no article has these letters."), self._box)
         self._nothing.setProperty("kind", "sub")
         self._nothing.setContentsMargins(12, 8, 12, 8)
         column = QVBoxLayout(self._box)
@@ -171,9 +176,10 @@ class CommandPalette(QWidget):
                 impossible = not command.action.isEnabled()
                 scored.append((impossible, -match[0], order, CommandRow(command, tuple(match[1]))))
         scored.sort(key=lambda entry: entry[:3])
-        self._rows.show([row for *_, row in scored])
-        self._nothing.setVisible(not scored)
-        self.list.setVisible(bool(scored))
+        rows = [row for *_, row in scored] + [CommandRow(article) for article in self._articles(typed)]
+        self._rows.show(rows)
+        self._nothing.setVisible(not rows)
+        self.list.setVisible(bool(rows))
         self.list.setCurrentIndex(self._rows.index(0))
         self._place()
 

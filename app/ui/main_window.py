@@ -23,6 +23,7 @@ from app.ui.comparison.opening import Comparisons
 from app.ui.done_notice import DoneNotice
 from app.ui.erasing import Erasing
 from app.ui.find_in_chat import FindInChat
+from app.ui.help.opening import HelpOpening
 from app.ui.inspector.dock import InspectorDock
 from app.ui.last_place import LastPlace
 from app.ui.message_commands import MessageCommands
@@ -87,7 +88,8 @@ class MainWindow(QMainWindow):
             theme, workspace, self.shell, self.places, self.page, self.shelf, self.settings
         )
         self.commands = Commands(theme, self)
-        self.palette_box = CommandPalette(theme, self.commands, self)
+        self.help = HelpOpening(theme, workspace, self.places, self.commands, self.settings.find, self)
+        self.palette_box = CommandPalette(theme, self.commands, self.help.for_palette, self)
         self._add_commands()
         self.trouble = TroubleDesk(theme, workspace, self.page, self.toast, self.commands)
         self._register_places()
@@ -127,7 +129,8 @@ class MainWindow(QMainWindow):
             "palette", tr("All commands"), self.palette_box.open, Section.HELP, ("Ctrl+Shift+P",), "command"
         )
         self.first_run.add_commands(commands)
-        commands.add("shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, Section.HELP, ("F1", "Ctrl+/"),
+        self.help.add_commands(commands)
+        commands.add("shortcuts", tr("Keyboard shortcuts"), self.show_shortcuts, Section.HELP, ("Ctrl+/",),
                      "keyboard")  # fmt: skip
 
     def _register_places(self) -> None:
@@ -169,6 +172,7 @@ class MainWindow(QMainWindow):
         page.header.new_requested.connect(self.shelf.new_chat)
         page.header.inspector_toggled.connect(self.inspector.toggle)
         page.inspect_requested.connect(self.inspector.show_reply)
+        page.help_requested.connect(self.help.open_article)
         page.header.menu_requested.connect(self._open_menu)
         page.header.model_button.more_requested.connect(self._show_models)
         self.shell.focus_left.connect(self._focus_composer)

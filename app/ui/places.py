@@ -11,6 +11,7 @@ CHAT = "chat"
 MODELS = "models"
 MACHINE = "machine"
 WELCOME = "welcome"
+HELP = "help"
 
 
 class Places(QStackedWidget):

@@ -51,6 +51,11 @@ class SettingsOpening(QObject):
         self.dialog.finished.connect(self._forget)
         return self.dialog
 
+    def find(self, words: str) -> None:
+        """Show the rows that a search finds, simple and advanced ones."""
+        self.open()
+        self._made().head.search.setText(words)
+
     def open_page(self, name: str) -> None:
         """Show a page of it."""
         self.open()

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
 from PySide6.QtGui import QGuiApplication, QKeySequence
 from pytestqt.qtbot import QtBot
 
@@ -57,9 +56,8 @@ def test_the_table_has_every_command_with_a_key(window: MainWindow) -> None:
     assert rows["Send"] == ("Return",)
 
 
-@pytest.mark.parametrize("key", ["F1", "Ctrl+/"])
-def test_a_key_opens_the_table(window: MainWindow, key: str) -> None:
-    assert QKeySequence(key) in window.commands["shortcuts"].shortcuts()
+def test_a_key_opens_the_table(window: MainWindow) -> None:
+    assert QKeySequence("Ctrl+/") in window.commands["shortcuts"].shortcuts()
 
     run(window, "shortcuts")
 

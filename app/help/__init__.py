@@ -1,0 +1,1 @@
+"""Help: short articles about Tenon, and finding the right one. No model has a part in it."""

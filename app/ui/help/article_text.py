@@ -1,0 +1,77 @@
+"""Articles as the window shows them: placeholders become its own words for commands and settings, and links to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtGui import QKeySequence
+
+from app.help.article import Article
+from app.help.facts import HelpFacts
+from app.help.library import HelpLibrary
+from app.help.placeholder import filled
+from app.settings.pages import PAGES, Action
+from app.settings.settings import Settings
+from app.ui.commands import Commands
+from app.version import version
+from app.words import tr
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+# The kinds of placeholders that become links, and the schemes of these.
+COMMAND, SETTING, ARTICLE = "do", "setting", "article"
+_SAMPLING = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
+
+
+class ArticleText:
+    """Fills articles in."""
+
+    def __init__(self, workspace: Workspace, commands: Commands, library: HelpLibrary) -> None:
+        self._workspace = workspace
+        self._commands = commands
+        self._library = library
+
+    def of(self, article: Article) -> str:
+        """Its Markdown, as things are now."""
+        facts = self._facts()
+
+        def word_for(kind: str, name: str) -> str:
+            return self._link(kind, name) if kind else facts.words(name)
+
+        return filled(article.body, word_for)
+
+    def _link(self, kind: str, name: str) -> str:
+        if kind == COMMAND:
+            action = self._commands[name]
+            keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
+            link = f"[{action.text().removesuffix('...')}]({kind}:{name})"
+            return f"{link} (**{keys}**)" if keys else link
+        title = self._library[name].title if kind == ARTICLE else tr(setting_titles()[name])
+        return f"[{title}]({kind}:{name})"
+
+    def _facts(self) -> HelpFacts:
+        workspace = self._workspace
+        settings = workspace.settings
+        own, in_use = settings.of_model(settings.model), workspace.settings_desk().in_use()
+        values = {name: in_use.get(name, getattr(own, name)) for name in _SAMPLING}
+        return HelpFacts(
+            version(),
+            str(workspace.upkeep.diagnostics.data_folder),
+            workspace.engine_state().model_name,
+            workspace.machine.report,
+            workspace.machine.plans.chosen,
+            workspace.model_store.offers.catalogue(),
+            workspace.model_store.forecasts.known,
+            tuple(
+                (setting_titles()[name], f"{value:g}") for name, value in values.items() if value is not None
+            ),
+        )
+
+
+def setting_titles() -> dict[str, str]:
+    """What the dialog calls every row, by name; marked, not translated."""
+    declared: dict[str, Any] = Settings.declared()
+    items = [item for page in PAGES for item in page.items()]
+    actions = {item.name: item.title for item in items if isinstance(item, Action)}
+    return {name: setting.title for name, setting in declared.items() if setting.title} | actions

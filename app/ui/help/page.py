@@ -1,0 +1,176 @@
+"""The page of the help: its contents, what a search finds, or one article."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from PySide6.QtCore import QLocale, Qt, QUrl, Signal, Slot
+from PySide6.QtGui import QAction, QHideEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
+
+from app.help.article import Article
+from app.help.library import HelpLibrary
+from app.ui.help.article_text import ARTICLE, ArticleText
+from app.ui.place_page import PlacePage
+from app.ui.theme.icons import themed_icon
+from app.ui.theme.theme import Theme
+from app.ui.transcript.prose import ProseBlock
+from app.words import tr
+
+_COLUMN_PX = 720
+_MOST_FOUND = 12
+
+
+class HelpPage(PlacePage):
+    """One text at a time, whose links lead to articles, commands and settings.
+
+    Attributes:
+        search: Where words are typed.
+        body: What is shown.
+        back: The way from an article to the contents.
+    """
+
+    link_followed = Signal(QUrl)  # to what is not of this page
+    looked_at = Signal()  # what is known of this computer is going to be shown
+
+    def __init__(self, theme: Theme, library: HelpLibrary, text: ArticleText) -> None:
+        super().__init__(theme, tr("Help"))
+        self._theme = theme
+        self._library = library
+        self._text = text
+        self._article: Article | None = None
+        self.search = QLineEdit(self)
+        self.search.setPlaceholderText(tr("Search the help"))
+        self.search.setAccessibleName(tr("Search the help"))
+        self.search.setClearButtonEnabled(True)
+        self.search.addAction(
+            QAction(themed_icon(theme, "search"), "", self.search), QLineEdit.ActionPosition.LeadingPosition
+        )
+        self.search.textEdited.connect(self._searched)
+        self.search.returnPressed.connect(self._open_best)
+        self.back = QPushButton(tr("All articles"), self)
+        self.back.setProperty("kind", "link")
+        self.back.setIcon(themed_icon(theme, "chevron-left", "acc"))
+        self.back.clicked.connect(self.show_contents)
+        self._heading = QLabel(self)
+        self._heading.setProperty("kind", "display")
+        self._heading.setWordWrap(True)
+        self.body = ProseBlock(theme, "", parent=self)
+        self.body.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.body.link_activated.connect(self._follow)
+        self._in_english = QLabel(tr("The articles of the help are in English for now."), self)
+        self._in_english.setProperty("kind", "sub")
+        self._in_english.setWordWrap(True)
+        self._in_english.setVisible(QLocale().language() != QLocale.Language.English)
+        for part in (self.search, self._in_english, self._heading, self.body):
+            self.column.addWidget(part)
+        self.head.addWidget(self.back)
+        self.column.addStretch(1)
+        theme.changed.connect(self._restyle)
+        self.show_contents()
+
+    @property
+    def article(self) -> str:
+        """The article that is shown; empty where it is the contents or what a search found."""
+        return "" if self._article is None else self._article.name
+
+    @Slot()
+    def show_contents(self) -> None:
+        """Show every article's title, section by section."""
+        self.search.clear()
+        parts = []
+        for section, articles in groupby(self._library.articles, lambda article: article.section):
+            links = "\n".join(f"- {_link(article)}" for article in articles)
+            parts.append(f"### {section}\n\n{links}")
+        self._show(None, "", "\n\n".join(parts))
+
+    def show_article(self, name: str) -> None:
+        """Show an article, filled in as things are now."""
+        article = self._library[name]
+        self.search.clear()
+        self._show(article, article.title, self._text.of(article))
+        self.looked_at.emit()
+
+    def show_found(self, text: str) -> None:
+        """Show what a search finds."""
+        self.search.setText(text)
+        self._searched(text)
+
+    @Slot()
+    def refresh(self) -> None:
+        """More is known of this computer: an article that is shown says it."""
+        if self._article is not None and self.isVisible():
+            self.body.set_text(self._text.of(self._article))
+            self._fit_body()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Typing searches at once."""
+        super().showEvent(event)
+        self.refresh()
+        self.looked_at.emit()
+        self.search.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """The next visit begins anew."""
+        super().hideEvent(event)
+        if not event.spontaneous():
+            self.show_contents()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Set the text as wide as it is easy to read."""
+        super().resizeEvent(event)
+        self._fit_body()
+
+    # --- inside -----------------------------------------------------------------------------------------------
+
+    def _show(self, article: Article | None, heading: str, markdown: str) -> None:
+        self._article = article
+        self._heading.setText(heading)
+        self._heading.setVisible(bool(heading))
+        self.back.setVisible(bool(heading))
+        self.body.setAccessibleName(heading or self.title.text())
+        self.body.set_text(markdown)
+        self._fit_body()
+        self.area.verticalScrollBar().setValue(0)
+
+    @Slot(str)
+    def _searched(self, typed: str) -> None:
+        if not typed.strip():
+            self.show_contents()
+            return
+        found = self._library.search(typed, _MOST_FOUND)
+        rows = "\n".join(f"- {_link(article)} · {article.section}" for article in found)
+        about = tr("Articles about {words}", words=typed.strip())
+        heading = about if found else tr("Nothing found: try other words.")
+        self._show(None, heading, rows)
+
+    @Slot()
+    def _open_best(self) -> None:
+        found = self._library.search(self.search.text(), 1)
+        if found:
+            self.show_article(found[0].name)
+
+    @Slot(QUrl)
+    def _follow(self, url: QUrl) -> None:
+        if url.scheme() == ARTICLE:
+            self.show_article(url.path())
+        else:
+            self.link_followed.emit(url)
+
+    @Slot()
+    def _restyle(self) -> None:
+        self.body.restyle()
+        self._fit_body()
+
+    def _fit_body(self) -> None:
+        margins = self.column.contentsMargins()
+        room = self.width() - 2 * margins.left()  # the scroll bar stands in the right margin
+        width = max(200, min(self._theme.type.px(_COLUMN_PX), room))
+        for part in (self.search, self._heading, self._in_english):
+            part.setFixedWidth(width)
+        self.body.content_changed()
+        self.body.setFixedSize(width, self.body.fit(width))
+
+
+def _link(article: Article) -> str:
+    return f"[{article.title}]({ARTICLE}:{article.name})"

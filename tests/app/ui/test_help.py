@@ -1,0 +1,107 @@
+"""The help in the window: its page, its links, the palette, and the line above the composer."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.ui.help.page import HelpPage
+from app.ui.main_window import MainWindow
+from app.ui.places import CHAT, HELP, MODELS
+from engine.messages import MachineReported, MakePlan, PlanMade, ReportMachine
+from tests.support.fake_workspace import FakeWorkspace
+from tests.support.machine_scene import machine, plan
+
+
+@pytest.fixture
+def page(window: MainWindow) -> HelpPage:
+    window.help.open()
+    shown = window.places.page(HELP)
+    assert isinstance(shown, HelpPage)
+    return shown
+
+
+def test_f1_shows_the_contents_and_typing_searches(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.keyClick(QApplication.focusWidget() or window, Qt.Key.Key_F1)
+    page = window.places.page(HELP)
+    assert isinstance(page, HelpPage)
+    assert window.places.current == HELP
+    assert "(article:size)" in page.body.markdown
+    assert page.search.hasFocus()
+    qtbot.keyClicks(page.search, "how big a model")
+    assert page.body.markdown.startswith("- [How big a model can I run?](article:size)")
+    qtbot.keyClick(page.search, Qt.Key.Key_Return)
+    assert page.article == "size"
+    page.back.click()
+    assert page.article == ""
+    page.show_found("xylophone")
+    assert page.body.markdown == ""
+    qtbot.keyClick(page.search, Qt.Key.Key_Escape)
+    assert window.places.current == CHAT
+
+
+def test_links_lead_to_articles_commands_and_settings(window: MainWindow, page: HelpPage) -> None:
+    page.body.link_activated.emit(QUrl("article:sampling"))
+    assert page.article == "sampling"
+    page.body.link_activated.emit(QUrl("setting:top_k"))
+    dialog = window.settings.dialog
+    assert dialog is not None
+    assert dialog.row("top_k").isVisible()  # an advanced one, while simple ones are shown
+    dialog.reject()
+    page.body.link_activated.emit(QUrl("do:models"))
+    assert window.places.current == MODELS
+
+
+def test_articles_say_what_is_known_of_this_computer_once_it_is(
+    workspace: FakeWorkspace, window: MainWindow
+) -> None:
+    window.help.open_article("why-mode")
+    page = window.places.page(HELP)
+    assert isinstance(page, HelpPage)
+    assert "is not known yet" in page.body.markdown
+    talk = workspace.machine_talk
+    workspace.tell(MachineReported(talk.last(ReportMachine).request_id, machine()))
+    workspace.tell(PlanMade(talk.last(MakePlan).request_id, plan()))
+    assert "Auto takes **Dovetail** on this computer" in page.body.markdown
+    assert "[This machine](do:machine) (**Ctrl+Shift+H**)" in page.body.markdown
+
+
+def test_the_palette_lists_articles_below_the_commands(window: MainWindow, qtbot: QtBot) -> None:
+    window.palette_box.open()
+    qtbot.keyClicks(window.palette_box.field, "delete")
+    titles = window.palette_box.titles
+    assert titles.index("Delete chat") < titles.index("Delete a chat")
+    window.palette_box.field.clear()
+    qtbot.keyClicks(window.palette_box.field, "encrypted")
+    qtbot.keyClick(window.palette_box.field, Qt.Key.Key_Return)
+    page = window.places.page(HELP)
+    assert isinstance(page, HelpPage)
+    assert (window.places.current, page.article) == (HELP, "encryption")
+
+
+def test_a_question_about_tenon_is_offered_its_article(
+    workspace: FakeWorkspace, window: MainWindow, qtbot: QtBot
+) -> None:
+    line = window.page.help_line
+    assert not line.isVisible()
+    window.page.ask("How big a model can I run?")
+    assert (line.isVisible(), line.text()) == (True, "Help has an answer: How big a model can I run?")
+    chat = window.page.current
+    assert chat is not None
+    workspace.finish(chat)
+    assert line.isVisible()
+    window.page.ask("Write a poem about the sea")
+    assert not line.isVisible()
+    workspace.finish(chat)
+    window.page.ask("Are my chats encrypted?")
+    workspace.finish(chat)
+    qtbot.mouseClick(line, Qt.MouseButton.LeftButton)
+    page = window.places.page(HELP)
+    assert isinstance(page, HelpPage)
+    assert page.article == "encryption"
+    window.shelf.new_chat()
+    assert not line.isVisible()
+    window.shelf.open(chat)
+    assert line.isVisible()
