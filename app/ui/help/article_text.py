@@ -47,8 +47,9 @@ class ArticleText:
             keys = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
             link = f"[{action.text().removesuffix('...')}]({kind}:{name})"
             return f"{link} (**{keys}**)" if keys else link
-        title = self._library[name].title if kind == ARTICLE else tr(setting_titles()[name])
-        return f"[{title}]({kind}:{name})"
+        if kind == ARTICLE:
+            return article_link(self._library[name])
+        return f"[{tr(setting_titles()[name])}]({kind}:{name})"
 
     def _facts(self) -> HelpFacts:
         workspace = self._workspace
@@ -67,6 +68,11 @@ class ArticleText:
                 (setting_titles()[name], f"{value:g}") for name, value in values.items() if value is not None
             ),
         )
+
+
+def article_link(article: Article) -> str:
+    """A link to an article, in Markdown."""
+    return f"[{article.title}]({ARTICLE}:{article.name})"
 
 
 def setting_titles() -> dict[str, str]:

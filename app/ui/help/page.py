@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
 from PySide6.QtCore import QLocale, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QAction, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
 
 from app.help.article import Article
 from app.help.library import HelpLibrary
-from app.ui.help.article_text import ARTICLE, ArticleText
+from app.ui.help.article_text import ARTICLE, ArticleText, article_link
+from app.ui.help.contents import Contents
 from app.ui.place_page import PlacePage
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -22,11 +21,12 @@ _MOST_FOUND = 12
 
 
 class HelpPage(PlacePage):
-    """One text at a time, whose links lead to articles, commands and settings.
+    """The contents or one text, whose links lead to articles, commands and settings.
 
     Attributes:
         search: Where words are typed.
-        body: What is shown.
+        contents: Every article's title.
+        body: An article, or what a search found.
         back: The way from an article to the contents.
     """
 
@@ -57,12 +57,14 @@ class HelpPage(PlacePage):
         self._heading.setWordWrap(True)
         self.body = ProseBlock(theme, "", parent=self)
         self.body.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.contents = Contents(theme, library, self)
+        self.contents.link_activated.connect(self._follow)
         self.body.link_activated.connect(self._follow)
         self._in_english = QLabel(tr("The articles of the help are in English for now."), self)
         self._in_english.setProperty("kind", "sub")
         self._in_english.setWordWrap(True)
         self._in_english.setVisible(QLocale().language() != QLocale.Language.English)
-        for part in (self.search, self._in_english, self._heading, self.body):
+        for part in (self.search, self._in_english, self._heading, self.contents, self.body):
             self.column.addWidget(part)
         self.head.addWidget(self.back)
         self.column.addStretch(1)
@@ -76,13 +78,9 @@ class HelpPage(PlacePage):
 
     @Slot()
     def show_contents(self) -> None:
-        """Show every article's title, section by section."""
+        """Show every article's title."""
         self.search.clear()
-        parts = []
-        for section, articles in groupby(self._library.articles, lambda article: article.section):
-            links = "\n".join(f"- {_link(article)}" for article in articles)
-            parts.append(f"### {section}\n\n{links}")
-        self._show(None, "", "\n\n".join(parts))
+        self._show(None, "", "")
 
     def show_article(self, name: str) -> None:
         """Show an article, filled in as things are now."""
@@ -126,8 +124,9 @@ class HelpPage(PlacePage):
     def _show(self, article: Article | None, heading: str, markdown: str) -> None:
         self._article = article
         self._heading.setText(heading)
-        self._heading.setVisible(bool(heading))
-        self.back.setVisible(bool(heading))
+        for part in (self._heading, self.back, self.body):
+            part.setVisible(bool(heading))
+        self.contents.setVisible(not heading)
         self.body.setAccessibleName(heading or self.title.text())
         self.body.set_text(markdown)
         self._fit_body()
@@ -139,7 +138,7 @@ class HelpPage(PlacePage):
             self.show_contents()
             return
         found = self._library.search(typed, _MOST_FOUND)
-        rows = "\n".join(f"- {_link(article)} · {article.section}" for article in found)
+        rows = "\n".join(f"- {article_link(article)} · {article.section}" for article in found)
         about = tr("Articles about {words}", words=typed.strip())
         heading = about if found else tr("Nothing found: try other words.")
         self._show(None, heading, rows)
@@ -160,6 +159,7 @@ class HelpPage(PlacePage):
     @Slot()
     def _restyle(self) -> None:
         self.body.restyle()
+        self.contents.restyle()
         self._fit_body()
 
     def _fit_body(self) -> None:
@@ -170,7 +170,3 @@ class HelpPage(PlacePage):
             part.setFixedWidth(width)
         self.body.content_changed()
         self.body.setFixedSize(width, self.body.fit(width))
-
-
-def _link(article: Article) -> str:
-    return f"[{article.title}]({ARTICLE}:{article.name})"
