@@ -3,6 +3,7 @@
 #
 #   make run                        install what is missing and open the window
 #   make test                       install what is missing and run the tests
+#   make model                      fetch the model that ships with Tenon, which `make run` and `make test` do too
 #   make run PYTHON=python3.12      with another Python
 #   make run TORCH_INDEX=ADDRESS    take torch from another package index (PyTorch's own CPU builds, say)
 
@@ -11,16 +12,21 @@ TORCH_INDEX ?=
 
 VENV_PYTHON = .venv/bin/python
 PIP_INSTALL = $(VENV_PYTHON) -m pip install --disable-pip-version-check -c constraints.txt
+FETCH_MODEL = $(VENV_PYTHON) -m installers.bundled_model
 
-.PHONY: run test test-slow check format install clean
+.PHONY: run test test-slow check format install model clean
 
+# Without the bundled model the window opens all the same, and says what to do; tests that need it are skipped.
 run: .venv/.installed
+	@$(FETCH_MODEL) || true
 	.venv/bin/tenon
 
 test: .venv/.installed-dev
+	@$(FETCH_MODEL) || true
 	$(VENV_PYTHON) -m pytest
 
 test-slow: .venv/.installed-dev
+	@$(FETCH_MODEL) || true
 	$(VENV_PYTHON) -m pytest -m slow
 
 check: .venv/.installed-dev
@@ -33,6 +39,9 @@ format: .venv/.installed-dev
 	$(VENV_PYTHON) -m ruff format .
 
 install: .venv/.installed
+
+model: .venv/.installed
+	@$(FETCH_MODEL)
 
 # torch goes first and alone, so that TORCH_INDEX serves torch and nothing else.
 .venv/.installed: pyproject.toml constraints.txt

@@ -9,6 +9,7 @@ import pytest
 
 from engine.planning.probes import other_work
 from engine.sentences import LANGUAGE
+from tests.support.real_model import ABSENT, real_model
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -31,3 +32,12 @@ def _english(monkeypatch: pytest.MonkeyPatch) -> None:
 def _quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever else this machine does: what tests measure is taken as measured on one that rests."""
     monkeypatch.setattr(other_work, "share_of_others", lambda begin, end: 0.0)
+
+
+@pytest.fixture
+def smollm2() -> Path:
+    """The file of the real model that ships with Tenon; what needs it is skipped where it was not fetched."""
+    found = real_model()
+    if found is None:
+        pytest.skip(ABSENT)
+    return found

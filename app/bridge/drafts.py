@@ -8,7 +8,8 @@ from app.bridge.engine_client import EngineClient
 from app.chat.choices import DraftChoice, draft_choices, draft_name
 from app.chat.engine_options import load_options
 from app.settings.settings import Settings
-from engine.hub.installed import bundled_drafts, installed_models, paired_draft
+from engine.hub.bundled import bundled_drafts, paired_draft
+from engine.hub.installed import installed_models
 from engine.messages import Cancel, CheckDrafts, DraftChecked, Event, Failed
 
 

@@ -93,7 +93,7 @@ class Machine(QObject):
         """What a model is planned and measured with: the settings, but for its context.
 
         Args:
-            model: ``guide`` or a folder.
+            model: A bundled model's name, a folder or a file.
             context: Tokens; None for what the settings say.
         """
         options = load_options(self._settings, model)

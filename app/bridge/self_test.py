@@ -1,4 +1,4 @@
-"""The self-test: one question to the guide in a real window, with a report of what happened when."""
+"""The self-test: one question to the bundled model in a real window, with a report of what happened when."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from app.bridge.workspace import Workspace
 from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EnginePhase, EngineState
 
-QUESTION = "What does tok/s mean?"
+QUESTION = "What is the capital of France?"
 TIMEOUT_S = 180
 
 
@@ -27,7 +27,7 @@ class SelfTestReport:
         question: What was asked.
         window_s: When the window had been painted; None before. The same for the others.
         engine_s: When the engine had its libraries.
-        model_s: When the guide was in memory.
+        model_s: When the model was in memory.
         first_token_s: When the first text of the answer was in the window's hands.
         answer_s: When the answer was complete.
         model: The model's name and weight format.
@@ -88,7 +88,7 @@ class SelfTestReport:
 
 
 class SelfTest(QObject):
-    """Asks the guide one question as soon as the window is there, and notes when each thing happens.
+    """Asks the bundled model one question as soon as the window is there, and notes when each thing happens.
 
     Args:
         workspace: That of the window.

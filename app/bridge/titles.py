@@ -8,13 +8,21 @@ from app.bridge.engine_client import EngineClient
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.replies import Replies
 from app.bridge.shelf import Shelf
-from app.chat.choices import GUIDE_REF
 from app.chat.conversation import Conversation, MessageState
 from app.chat.history import history_for
 from app.chat.library import Library
 from app.chat.title import model_title, title_of
 from app.settings.settings import Settings
-from engine.messages import Cancel, ChatMessage, Event, Failed, Finished, Generate, SamplingOptions
+from engine.messages import (
+    DEFAULT_MODEL,
+    Cancel,
+    ChatMessage,
+    Event,
+    Failed,
+    Finished,
+    Generate,
+    SamplingOptions,
+)
 
 _WISH = "Give this chat a title of at most six words. Answer with the title and nothing else."
 _MAX_TOKENS = 24
@@ -85,7 +93,7 @@ class Titles(QObject):
 
     def _wanted(self, model: str) -> bool:
         choice = self._settings.titles_by_model
-        return choice == "always" or (choice == "other-models" and model != GUIDE_REF)
+        return choice == "always" or (choice == "other-models" and model != DEFAULT_MODEL)
 
     @Slot(object)
     def _receive(self, event: Event) -> None:

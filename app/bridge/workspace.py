@@ -27,7 +27,7 @@ from app.bridge.saved_settings import SavedSettings
 from app.bridge.settings_desk import SettingsDesk
 from app.bridge.typesetter import Typesetter
 from app.bridge.upkeep import Upkeep
-from app.chat.choices import GUIDE_REF, ModeChoice, ModelChoice, mode_choices, model_choices
+from app.chat.choices import ModeChoice, ModelChoice, mode_choices, model_choices
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
 from app.chat.plan_rows import with_plan
@@ -39,7 +39,7 @@ from app.storage.location import data_folder as usual_data_folder
 from app.storage.measured_modes import MeasuredModes
 from app.words import tr
 from engine.errors import StorageError
-from engine.messages import ErrorReport
+from engine.messages import DEFAULT_MODEL, ErrorReport
 
 
 class Workspace(Conversations):
@@ -161,13 +161,13 @@ class Workspace(Conversations):
         return self._model.state
 
     def models(self) -> list[ModelChoice]:
-        """The bundled guide, the installed models and the folders used lately."""
+        """The bundled model, the installed ones and the folders used lately."""
         return model_choices(self.settings.recent_models, self.model_store.installed.entries)
 
     @Slot(str)
     def choose_model(self, ref: str) -> None:
-        """Use ``guide`` or a folder from the next message on, in new chats too, and load it in the background."""
-        if ref != GUIDE_REF:
+        """Use a model from the next message on, in new chats too, and load it in the background."""
+        if ref != DEFAULT_MODEL:
             self.settings.remember_model(ref)
         self.settings.model = ref
         self.open_chat.take_model(ref)

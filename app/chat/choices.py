@@ -9,8 +9,7 @@ from typing import Literal
 
 from app.chat.model_entries import InstalledEntry
 from app.words import mark, tr
-
-GUIDE_REF = "guide"
+from engine.messages import DEFAULT_MODEL, DEFAULT_MODEL_TITLE
 
 
 @dataclass(frozen=True)
@@ -18,7 +17,7 @@ class ModelChoice:
     """A model to choose.
 
     Attributes:
-        ref: ``guide`` or a folder; what `LoadOptions.model` takes.
+        ref: A bundled model's name, a folder or a file; what `LoadOptions.model` takes.
         name: What to show.
         detail: A second, smaller line.
         problem: Why it cannot be chosen, empty where it can.
@@ -137,17 +136,26 @@ def _with_reason(mode: ModeChoice, draft: str, gpu: str | None, vram_budget_byte
 
 
 def model_name(ref: str) -> str:
-    """What to show for a model that is not loaded: the folder's own name."""
-    if ref == GUIDE_REF:
-        return "Tenon guide"
+    """What to show for a model that is not loaded: the bundled one's title, or the folder's own name."""
+    if ref == DEFAULT_MODEL:
+        return DEFAULT_MODEL_TITLE
     return Path(ref).name or ref
 
 
 def model_choices(recent_refs: Sequence[str], installed: Sequence[InstalledEntry] = ()) -> list[ModelChoice]:
-    """The bundled guide, the installed models, then folders and GGUF files used lately; one that is gone says so."""
-    choices = [ModelChoice(GUIDE_REF, model_name(GUIDE_REF), tr("Built in: answers questions about Tenon"))]
-    usable = [entry for entry in installed if entry.kind == "target" and not entry.bundled]
-    choices += [ModelChoice(entry.ref, entry.name, tr("Installed"), entry.problem) for entry in usable]
+    """The bundled model, the installed ones, then folders and GGUF files used lately; one that is gone says so.
+
+    Args:
+        recent_refs: Folders and files used lately.
+        installed: What is on this computer, the bundled model with it where it is there.
+    """
+    choices = [
+        ModelChoice(entry.ref, model_name(entry.ref), tr("Built in: very small, quick, often wrong"))
+        if entry.bundled
+        else ModelChoice(entry.ref, entry.name, tr("Installed"), entry.problem)
+        for entry in installed
+        if entry.kind == "target"
+    ]
     known = {choice.ref for choice in choices}
     choices += [ModelChoice(ref, model_name(ref), _place(ref)) for ref in recent_refs if ref not in known]
     return choices

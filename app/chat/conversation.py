@@ -95,7 +95,7 @@ class Message:
         drafted: The parts of the content that came from accepted drafts; not kept on the disk.
         parent_id: The message that it follows; None for the first. Messages of one parent are alternatives.
         deleted: Hidden until undo or until it is erased; what follows it is shown all the same.
-        model: The model that a reply was asked of: ``guide``, a name or a folder; empty where it was not kept.
+        model: The model that a reply was asked of: a name, a folder or a file; empty where it was not kept.
         details: What ran; None before the reply is complete.
         attachments: Text files that the model reads before the content.
         kept_characters: Of a reply that is being continued, how much of the content was there before; not kept on

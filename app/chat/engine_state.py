@@ -34,7 +34,7 @@ class EngineState:
 
     Attributes:
         phase: Where it is.
-        model_ref: The chosen model: ``guide`` or a folder.
+        model_ref: The chosen model: a bundled one's name, a folder or a file.
         model_name: What to show for it.
         weights: The format in use once a model is loaded, such as ``bf16`` or ``Q4_K_M``, else empty.
         fraction: Progress of a load, 0 to 1; None when not loading or not known.

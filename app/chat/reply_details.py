@@ -16,7 +16,7 @@ class ReplyDetails:
     Attributes:
         mode: The mode that ran, by its ``--mode`` name.
         mode_reason: Why the planner took it.
-        model: The model that ran: ``guide``, a name or a folder.
+        model: The model that ran: a name, a folder or a file.
         draft: The draft model, None where none was used.
         weights: Number format of the weights in memory.
         devices: Where target and draft ran, by ``target`` and ``draft``; None where there was none.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.settings.setting import choice, switch, text, texts, whole_number
 from app.settings.values import Values
+from engine.messages import DEFAULT_MODEL
 
 RECENT_MODELS = 8
 
@@ -11,7 +12,9 @@ RECENT_MODELS = 8
 class Remembered(Values):
     """What was chosen elsewhere in the window, and how the window was left."""
 
-    model = text("guide", "The model that answers: guide, or a checkpoint folder.")
+    model = text(
+        DEFAULT_MODEL, "The model that answers: the bundled one's name, a checkpoint folder or a GGUF file."
+    )
     new_chat_model = text("", "The model that new chats take: the one chosen last; empty for the one in use.")
     new_chat_preset = text("", "The preset that new chats take; empty for none.")
     folded_groups = texts(200, "Groups of the list of conversations that are folded.")

@@ -236,7 +236,7 @@ class Settings(Remembered):
             "A chat is called after its first line at once; the model can find a better title when it is done."
         ),
         mark("Titles by the model"),
-        (mark("Except by the built-in guide"), mark("Always"), mark("Never")),
+        (mark("Except by the built-in model"), mark("Always"), mark("Never")),
     )
     drafted_shown = switch(
         False,

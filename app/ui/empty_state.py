@@ -6,19 +6,12 @@ from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.chat.choices import GUIDE_REF
 from app.chat.engine_state import EngineState
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
+from engine.messages import DEFAULT_MODEL
 
-# The guide reads English only, so what is asked of it is not translated.
-_GUIDE_EXAMPLES = (
-    "What can you do?",
-    "How do I open a larger model?",
-    "Write a short story about a lighthouse",
-    "What does tok/s mean?",
-)
-_MODEL_EXAMPLES = (
+_EXAMPLES = (
     mark("What can you do?"),
     mark("Explain how a hash table works"),
     mark("Write a short story about a lighthouse"),
@@ -31,6 +24,7 @@ class EmptyState(QWidget):
     """What stands where the transcript will be."""
 
     example_chosen = Signal(str)
+    models_wanted = Signal()  # the page of models
 
     def __init__(self, theme: Theme, engine: EngineState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,7 +37,9 @@ class EmptyState(QWidget):
         for label in (self._title, self._lead):
             label.setWordWrap(True)
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.buttons = [QPushButton(self) for _ in _GUIDE_EXAMPLES]
+        self.better = QPushButton(tr("Get a better one"), self)
+        self.better.clicked.connect(self.models_wanted)
+        self.buttons = [QPushButton(tr(text), self) for text in _EXAMPLES]
         self._grid = QGridLayout()
         self._grid.setSpacing(8)
         self._narrow = False
@@ -57,6 +53,8 @@ class EmptyState(QWidget):
         inner.addWidget(self._title)
         inner.addSpacing(8)
         inner.addWidget(self._lead)
+        inner.addSpacing(12)
+        inner.addWidget(self.better, 0, Qt.AlignmentFlag.AlignHCenter)
         inner.addSpacing(24)
         inner.addLayout(self._grid)
         self.set_narrow(False)
@@ -65,15 +63,13 @@ class EmptyState(QWidget):
 
     def set_engine(self, state: EngineState) -> None:
         """Say what answers."""
-        guide = state.model_ref == GUIDE_REF
+        bundled = state.model_ref == DEFAULT_MODEL
         self._lead.setText(
-            tr("The small guide is built in and works offline. It knows Tenon well and the world a little.")
-            if guide
+            tr("{model}, a very small model: quick, often wrong.", model=state.model_name)
+            if bundled
             else tr("{model} answers on this computer. What you write stays here.", model=state.model_name)
         )
-        examples = _GUIDE_EXAMPLES if guide else tuple(tr(text) for text in _MODEL_EXAMPLES)
-        for button, text in zip(self.buttons, examples, strict=True):
-            button.setText(text)
+        self.better.setVisible(bundled)
         self._place()
 
     def set_narrow(self, narrow: bool) -> None:

@@ -175,6 +175,7 @@ class MainWindow(QMainWindow):
         page.help_requested.connect(self.help.open_article)
         page.header.menu_requested.connect(self._open_menu)
         page.header.model_button.more_requested.connect(self._show_models)
+        page.empty_state.models_wanted.connect(self._show_models)
         self.shell.focus_left.connect(self._focus_composer)
         self.toast.focus_left.connect(self._focus_composer)
 
@@ -194,6 +195,7 @@ class MainWindow(QMainWindow):
             header.new_button,
             header.inspector_button,
             header.menu_button,
+            self.page.empty_state.better,
             *self.page.empty_state.buttons,
             self.page.transcript,
             composer.prompt,

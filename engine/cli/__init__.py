@@ -49,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="tenon",
         description="Language models on this machine. Without a subcommand, `tenon` opens the window.",
-        epilog="`tenon --version` prints the version, `tenon --self-test` tries window, engine and guide out.",
+        epilog="`tenon --version` prints the version, `tenon --self-test` tries window, engine and model out.",
     )
     commands = parser.add_subparsers(title="subcommands", metavar="COMMAND", required=True)
     for subcommand in (ask, models, plan, bench, train, doctor, gpu):

@@ -10,7 +10,7 @@ import sys
 from typing import Any, TextIO
 
 from engine.cli.interrupt import on_interrupt
-from engine.cli.parser import size
+from engine.cli.parser import add_model_option, size
 from engine.cli.read_ahead import read_ahead
 from engine.errors import InvalidOption
 from engine.messages import (
@@ -58,17 +58,11 @@ def add_to(commands: Any) -> None:
     )
     ask.set_defaults(run=_ask)
     ask.add_argument("prompt", metavar="PROMPT", help="the question; - reads standard input")
-    ask.add_argument(
-        "--model",
-        metavar="REF",
-        default="guide",
-        help="a folder, a GGUF file, an installed model's name, or guide",
-    )
+    add_model_option(ask)
     ask.add_argument(
         "--draft",
         metavar="REF",
-        help="what guesses: a small model of the same vocabulary, such as guide-draft, or a head that was trained for "
-        "the model, such as guide-gated-fusion",
+        help="what guesses: a small model of the same vocabulary, or a head that was trained for the model",
     )
     ask.add_argument("--draft-width", metavar="N", type=int, default=LoadOptions.draft_width, help=_WIDTH)
     ask.add_argument("--draft-depth", metavar="N", type=int, default=LoadOptions.draft_depth, help=_DEPTH)

@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from engine.cli.interrupt import on_interrupt
-from engine.cli.parser import size
+from engine.cli.parser import add_model_option, size
 from engine.messages import Event, LoadOptions
 
 if TYPE_CHECKING:
@@ -26,9 +26,7 @@ def add_to(commands: Any) -> None:
         "predictions. Ctrl+C ends it early.",
     )
     bench.set_defaults(run=_bench)
-    bench.add_argument(
-        "--model", metavar="REF", default="guide", help="a folder, an installed model's name, or guide"
-    )
+    add_model_option(bench)
     bench.add_argument("--draft", metavar="REF", help="what guesses for it")
     bench.add_argument(
         "--modes", metavar="MODE", nargs="+", help="these modes instead of all that can run here"

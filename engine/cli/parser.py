@@ -1,4 +1,4 @@
-"""What the subcommands' parsers share: errors of one line, and sizes in bytes."""
+"""What the subcommands' parsers share: errors of one line, the option of the model, and sizes in bytes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import argparse
 import re
 import sys
 from typing import NoReturn
+
+from engine.messages import DEFAULT_MODEL
 
 _UNITS = {
     "": 1,
@@ -27,6 +29,16 @@ class Parser(argparse.ArgumentParser):
         """Print the line and end the program."""
         print(f"{self.prog}: {message}. See `{self.prog} --help`.", file=sys.stderr)
         raise SystemExit(2)
+
+
+def add_model_option(parser: argparse.ArgumentParser) -> None:
+    """Add ``--model``."""
+    parser.add_argument(
+        "--model",
+        metavar="REF",
+        default=DEFAULT_MODEL,
+        help="a folder, a GGUF file, or the name of an installed or a bundled model (default: %(default)s)",
+    )
 
 
 def size(text: str) -> int:

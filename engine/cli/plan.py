@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.cli.parser import size
+from engine.cli.parser import add_model_option, size
 from engine.errors import InvalidOption, ModelNotFound
 from engine.messages import LoadOptions
 
@@ -26,9 +26,7 @@ def add_to(commands: Any) -> None:
         "model's config.json is enough, or a name of the catalogue, or a repository of the hub.",
     )
     plan.set_defaults(run=_plan)
-    plan.add_argument(
-        "--model", metavar="REF", default="guide", help="a folder, an installed model's name, or guide"
-    )
+    add_model_option(plan)
     plan.add_argument("--draft", metavar="REF", help="what could guess for it")
     plan.add_argument("--context", metavar="N", type=int, help="tokens of context")
     plan.add_argument(
@@ -84,8 +82,8 @@ def _plan(options: argparse.Namespace) -> int:
 
 def _known_drafts(plan: MachinePlan) -> list[str]:
     """What could be named as the draft where none was."""
+    from engine.hub.bundled import bundled_drafts
     from engine.hub.catalogue import catalogue_model
-    from engine.hub.installed import bundled_drafts
 
     listed = catalogue_model(plan.model)
     drafts = bundled_drafts(plan.model) or (() if listed is None else listed.drafts)

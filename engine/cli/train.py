@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from engine.cli.parser import add_model_option
+
 
 def add_to(commands: Any) -> None:
     """Add the subcommand to the parser's subcommands."""
@@ -22,9 +24,7 @@ def add_to(commands: Any) -> None:
     draft.add_argument(
         "--kind", choices=("gated-fusion",), default="gated-fusion", help="(default: %(default)s)"
     )
-    draft.add_argument(
-        "--model", metavar="REF", default="guide", help="a folder, an installed model's name, or guide"
-    )
+    add_model_option(draft)
     draft.add_argument(
         "--data", metavar="FILE", type=Path, help="a JSON object with a text or a chat on each line"
     )

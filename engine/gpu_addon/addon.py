@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 
 from engine.gpu_addon.bundled_torch import BundledTorch
-from engine.hub.installed import assets_folder
+from engine.hub.bundled import assets_folder
 from engine.planning.probes.graphics_cards import GraphicsCard, Vendor
 from engine.sentences import mark, say
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from engine.errors import ModelNotFound
-from engine.hub.installed import assets_folder
+from engine.hub.bundled import assets_folder
 from engine.sentences import say
 
 #: Bits that a Q4_K_M file has for each weight: Llama 3.1 8B's has 4.57 GiB for 8.03e9. Small models have more.

@@ -9,20 +9,10 @@ import platformdirs
 
 from engine.errors import CheckpointError, ModelNotFound
 from engine.gguf.files import SUFFIX, gguf_name
+from engine.hub.bundled import assets_folder, bundled_model
 from engine.hub.record import RECORD, ModelRecord, read_record
+from engine.messages import DEFAULT_MODEL
 from engine.sentences import either, say
-
-GUIDE = "guide"
-
-# What ships with Tenon, and the draft that was made for it.
-_BUNDLED = (GUIDE, "guide-draft", "guide-gated-fusion")
-_PAIRS = {GUIDE: "guide-draft"}
-_DRAFTS = {GUIDE: ("guide-draft", "guide-gated-fusion")}
-
-
-def assets_folder() -> Path:
-    """Where the files that ship with Tenon lie."""
-    return Path(__file__).resolve().parents[2] / "assets"
 
 
 def models_folder() -> Path:
@@ -37,17 +27,6 @@ def cache_folder() -> Path:
     return Path(override or platformdirs.user_cache_dir("tenon", appauthor=False))
 
 
-def is_bundled(reference: str) -> bool:
-    """Whether this is one of the models that ship with Tenon."""
-    return reference in _BUNDLED
-
-
-def bundled_models() -> tuple[tuple[str, Path], ...]:
-    """Names and folders of the models that ship with Tenon and are there."""
-    folders = ((name, assets_folder() / "models" / name) for name in _BUNDLED)
-    return tuple((name, folder) for name, folder in folders if folder.is_dir())
-
-
 def model_location(folder: Path, record: ModelRecord | None) -> Path:
     """Where an installed model's files are: in its folder, or in place, where its record says."""
     return folder if record is None or record.location is None else Path(record.location)
@@ -57,27 +36,30 @@ def find_model(reference: str) -> Path:
     """The folder of a model, or its file where it was imported as one.
 
     Args:
-        reference: ``guide``, ``guide-draft`` or ``guide-gated-fusion``, an installed model's name, the catalogue's
-            or its repository's, a folder, or a GGUF file.
+        reference: The name of a bundled model, an installed one's name, the catalogue's or its repository's, a
+            folder, or a GGUF file.
 
     Raises:
         ModelNotFound: there is nothing of that name.
     """
-    if reference in _BUNDLED:
-        folder = assets_folder() / "models" / reference
-        if not folder.is_dir():
-            raise ModelNotFound(
-                say(
-                    "The bundled {reference} model is not in {folder}: make it with `python -m "
-                    "tests.guide`, or choose another model.",
-                    reference=reference,
-                    folder=folder,
-                )
+    bundled = bundled_model(reference)
+    if bundled is not None:
+        if bundled.is_there:
+            return bundled.location
+        raise ModelNotFound(
+            say(
+                "The model {name}, which ships with Tenon, is not in {folder}: get a model on the page Models or with "
+                "`tenon models get`, or in a checkout run `make model`.",
+                name=bundled.title or bundled.name,
+                folder=assets_folder() / "models" / bundled.name,
             )
-        return folder
+        )
     if not reference.strip():
         raise ModelNotFound(
-            say("The model's name is empty: give a folder, an installed model's name, or guide.")
+            say(
+                "The model's name is empty: give a folder, a GGUF file, an installed model's name, or {default}.",
+                default=DEFAULT_MODEL,
+            )
         )
     installed = _installed(reference)
     if installed is not None:
@@ -97,8 +79,9 @@ def find_model(reference: str) -> Path:
     raise ModelNotFound(
         say(
             "There is no model {reference}: give the folder of a checkpoint, a GGUF file, an "
-            "installed model's name, or guide.",
+            "installed model's name, or {default}.",
             reference=repr(reference),
+            default=DEFAULT_MODEL,
         )
     )
 
@@ -143,16 +126,6 @@ def _is_called(folder: Path, reference: str) -> bool:
     return record is not None and reference in (record.repo, record.catalogue_name)
 
 
-def paired_draft(reference: str) -> str | None:
-    """The draft that ships for a model, None where there is none."""
-    return _PAIRS.get(reference)
-
-
-def bundled_drafts(reference: str) -> tuple[str, ...]:
-    """Every draft that ships for a model."""
-    return _DRAFTS.get(reference, ())
-
-
 def installed_models() -> list[Path]:
     """The folders, or the files, of installed models and draft heads, by name; none where nothing was installed."""
     folder = models_folder()
@@ -171,8 +144,14 @@ def installed_models() -> list[Path]:
     return places
 
 
-def model_name(reference: str, folder: Path) -> str:
-    """What to call a model: the guide's name, or its folder's or GGUF file's."""
-    if reference == GUIDE:
-        return "Tenon guide"
-    return gguf_name(folder) if folder.is_file() else folder.name
+def model_name(reference: str, location: Path) -> str:
+    """What to call a model: a bundled one's title, or its folder's or GGUF file's name.
+
+    Args:
+        reference: What it was asked for by.
+        location: Its folder or file.
+    """
+    bundled = bundled_model(reference)
+    if bundled is not None:
+        return bundled.title or bundled.name
+    return gguf_name(location) if location.is_file() else location.name

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.errors import CheckpointError, InvalidOption, ModelNotFound, OutOfDisk
-from engine.hub.installed import is_bundled, model_location, models_folder
+from engine.hub.bundled import bundled_model
+from engine.hub.installed import model_location, models_folder
 from engine.hub.record import ModelRecord, read_record
 from engine.sentences import either, say
 
@@ -69,7 +70,7 @@ def installed_model(name: str) -> InstalledModel:
     Raises:
         ModelNotFound: there is none, or more than one.
     """
-    if is_bundled(name):
+    if bundled_model(name) is not None:
         raise InvalidOption(
             say(
                 "{name} ships with Tenon and is no installed model: it can be neither removed nor verified.",

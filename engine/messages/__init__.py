@@ -5,6 +5,8 @@ a lock or a function.
 """
 
 from engine.messages.commands import (
+    DEFAULT_MODEL,
+    DEFAULT_MODEL_TITLE,
     Cancel,
     ChatMessage,
     CheckDrafts,
@@ -79,6 +81,8 @@ from engine.messages.reports import (
 )
 
 __all__ = [
+    "DEFAULT_MODEL",
+    "DEFAULT_MODEL_TITLE",
     "Cancel",
     "ChatMessage",
     "CheckDrafts",

@@ -10,6 +10,10 @@ from engine.messages.models import FindPairs, PredictModels
 Role = Literal["system", "user", "assistant"]
 PromptKind = Literal["chat", "code", "arithmetic", "instruction"]
 
+# The model that ships with Tenon and answers where no other was chosen: its name, and what people see.
+DEFAULT_MODEL = "smollm2"
+DEFAULT_MODEL_TITLE = "SmolLM2 135M"
+
 
 @dataclass(frozen=True)
 class ChatMessage:
@@ -24,7 +28,7 @@ class LoadOptions:
     """Which model to run and how. Two equal values mean that nothing has to be loaded again.
 
     Attributes:
-        model: A local folder, an installed model's name, or ``guide``.
+        model: A local folder, a GGUF file, or the name of an installed or a bundled model.
         draft: The draft model's folder or name; None for none, or in a mode that needs one for the bundled one.
         draft_width: Nodes of a drafted tree that are expanded at each level, 1 to 64.
         draft_depth: Its longest path, 1 to 16; the length of LLMCad's drafts where confidence does not end them.
@@ -47,7 +51,7 @@ class LoadOptions:
         gpu_layers: Most layers of the model that are to be in the GPU's memory; None takes what its budget allows.
     """
 
-    model: str = "guide"
+    model: str = DEFAULT_MODEL
     draft: str | None = None
     mode: str = "auto"
     weights: str = "auto"

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from engine.drafting.match_chances import MatchChances
-from engine.hub.installed import cache_folder, find_model, models_folder, paired_draft
+from engine.hub.bundled import paired_draft
+from engine.hub.installed import cache_folder, find_model, models_folder
 from engine.messages import LoadOptions, PromptKind, RoundRecord
 from engine.modes import MODES
 from engine.planning.hardware_report import HardwareReport, hardware_hash, read_report

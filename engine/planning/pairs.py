@@ -12,7 +12,8 @@ from typing import Any
 from engine.drafting.head_layout import read_layout
 from engine.drafting.head_loader import check_target
 from engine.errors import DraftMismatch, TenonError
-from engine.hub.installed import bundled_models, cache_folder
+from engine.hub.bundled import bundled_drafts, bundled_models, bundled_targets
+from engine.hub.installed import cache_folder
 from engine.hub.inventory import InstalledModel, belongs_to, installed_models
 from engine.hub.record import ModelKind, write_json
 from engine.model.config import read_config
@@ -114,11 +115,13 @@ def pairs(cancelled: Callable[[], None] = lambda: None) -> tuple[Pair, ...]:
 def _candidates() -> list[_Candidate]:
     """Installed models that are there, and the bundled ones."""
     found = []
-    for name, folder in bundled_models():
-        kind: ModelKind = (
-            "head" if draft_kind(folder) == "head" else "draft" if name.endswith("-draft") else "target"
-        )
-        found.append(_Candidate(name, folder, kind, _weight_bytes(folder), None))
+    targets = bundled_targets()
+    for bundled in bundled_models():
+        kind: ModelKind = "target"
+        if bundled not in targets:
+            kind = "head" if draft_kind(bundled.location) == "head" else "draft"
+        size = _weight_bytes(bundled.location)
+        found.append(_Candidate(bundled.name, bundled.location, kind, size, None))
     for model in installed_models():
         if model.problem is None:
             kind = (
@@ -152,8 +155,8 @@ def _problem(target: _Candidate, draft: _Candidate, tokens: dict[str, Tokenizer]
 
 
 def _made_for(draft: _Candidate, target: _Candidate) -> bool:
-    if draft.model is None or target.model is None:  # the bundled ones are called after their target
-        return draft.name.startswith(f"{target.name}-")
+    if draft.model is None or target.model is None:
+        return draft.name in bundled_drafts(target.name)
     return draft.model.record is not None and belongs_to(draft.model.record, target.model)
 
 

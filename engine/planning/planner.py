@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.errors import InvalidOption
-from engine.hub.installed import paired_draft
+from engine.hub.bundled import paired_draft
 from engine.messages import LoadOptions, Plan
 from engine.model.weight_format import FORMAT_NAMES
 from engine.modes import MODES

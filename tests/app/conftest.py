@@ -10,6 +10,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QLocale, QTranslator
 
 from app import words
 from app.ui.language import CONTEXT, TRANSLATIONS
+from tests.support.bundled_models import lay_out
 
 _ENGLISH = QTranslator()
 _ENGLISH.load(str(TRANSLATIONS / "tenon_en.qm"))
@@ -27,6 +28,12 @@ def english() -> Iterator[None]:
     QLocale.setDefault(QLocale("en_US"))
     yield
     QLocale.setDefault(before)
+
+
+@pytest.fixture(autouse=True)
+def _bundled_models(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The window offers the bundled model whether it was fetched or not; an engine in a process has the real one."""
+    lay_out(tmp_path_factory.mktemp("assets"), monkeypatch)
 
 
 @pytest.fixture(scope="session", autouse=True)

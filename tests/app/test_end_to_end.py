@@ -35,6 +35,7 @@ class Person:
         self.window = MainWindow(self.theme, self.workspace)
         self.window.show()
         self._qtbot.waitExposed(self.window)
+        self.workspace.choose_model("guide")
         self.workspace.start()
 
     def close(self) -> None:

@@ -61,8 +61,6 @@ SHOWING: dict[str, tuple[int, ...]] = {
 AS_THEY_ARE = {"Tenon", "RAM", "GPU", "GB", "MiB", "CC BY 4.0", "CC BY-NC 4.0", "hf_..."}
 # Read on a terminal before there is a window; a style sheet.
 WITHOUT_WORDS = {"display.py", "theme/stylesheet.py"}
-# What is asked of the guide, which reads English only.
-TO_THE_GUIDE = "_GUIDE_EXAMPLES"
 TRANSLATES = {"tr", "mark"}
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _PHRASE = re.compile(r"[^\W\d_]{2,},? [^\W\d_]{2,}")
@@ -123,8 +121,7 @@ def phrases(tree: ast.Module) -> list[str]:
         is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)  # a docstring
         is_call = isinstance(node, ast.Call) and name_of(node) in TRANSLATES | {"Signal", "compile"}
         is_log = isinstance(node, ast.Call) and ast.unparse(node.func).startswith("_log.")
-        is_guide = isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == TO_THE_GUIDE
-        if is_text or is_call or is_log or is_guide or isinstance(node, (ast.Raise, ast.Assert)):
+        if is_text or is_call or is_log or isinstance(node, (ast.Raise, ast.Assert)):
             beside.update(id(inner) for inner in ast.walk(node))
     return [
         f"line {node.lineno}: {node.value!r}"

@@ -30,7 +30,7 @@ from engine.messages import LoadOptions
 from engine.text.repetition import loop_start
 from tests.benchmarks.lookup_prompts import PROMPTS
 from tests.benchmarks.measured_reply import MeasuredReply, TenonChild
-from tests.support.real_model import PACKAGE, real_model
+from tests.support.real_model import ABSENT, real_model
 from tests.support.replayed_text import replay
 
 TEMPERATURES = (0.0, 0.8)
@@ -124,7 +124,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--model", help=f"a GGUF file or folder (default: the file of the package {PACKAGE})")
+    parser.add_argument("--model", help="a GGUF file or folder (default: the bundled model)")
     parser.add_argument("--weights", default="auto")
     parser.add_argument("--kinds", nargs="+", default=list(PROMPTS), choices=list(PROMPTS))
     parser.add_argument(
@@ -138,7 +138,7 @@ def main() -> None:
     options = parser.parse_args()
     model = options.model or real_model()
     if model is None:
-        parser.error(f"the package {PACKAGE} is not installed: name a model with --model")
+        parser.error(f"{ABSENT}, or name another with --model")
     say = (lambda line: None) if options.json else (lambda line: print(line, flush=True))
     found: list[Figures] = []
     left_out: list[str] = []

@@ -40,7 +40,7 @@ from engine.loaded_model import LoadedModel
 from engine.messages import LoadOptions
 from engine.model.token_tree import Draft
 from tests.benchmarks.llama_cpp_peer import LlamaCpp
-from tests.support.real_model import PACKAGE, real_model
+from tests.support.real_model import ABSENT, real_model
 
 WINDOW = 512
 PROSE = ("LICENSE", "README.md", "ARCHITECTURE.md")
@@ -195,7 +195,7 @@ def main() -> None:
     )
     usable = [name for name, here in library.instruction_sets().items() if here]
     found = real_model()
-    parser.add_argument("--model", default=found, help=f"a GGUF file (default: that of {PACKAGE})")
+    parser.add_argument("--model", default=found, help="a GGUF file (default: the bundled model's)")
     parser.add_argument("--weights", nargs="+", default=["auto", "q8_0"])
     parser.add_argument("--sets", nargs="+", default=usable, choices=usable)
     parser.add_argument("--windows", type=int, default=2, help=f"of {WINDOW} tokens, of each of six texts")
@@ -203,7 +203,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if options.model is None:
-        parser.error(f"the package {PACKAGE} is not installed: name a model with --model")
+        parser.error(f"{ABSENT}, or name another with --model")
     text, rows = measure(str(options.model), options.weights, options.sets, options.windows, options.threads)
     if options.json:
         print(json.dumps({"text": text} | {name: asdict(row) for name, row in rows.items()}))

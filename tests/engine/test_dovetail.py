@@ -178,8 +178,8 @@ def test_the_guide_brings_its_own_draft(client: EngineClient) -> None:
 
 
 def test_the_mode_takes_the_guide_s_draft_unasked_and_auto_does_not() -> None:
-    assert choose_plan(LoadOptions(mode="dovetail")).mode == "dovetail"
-    assert choose_plan(LoadOptions()).mode == "lookup"
+    assert choose_plan(LoadOptions(model="guide", mode="dovetail")).mode == "dovetail"
+    assert choose_plan(LoadOptions(model="guide")).mode == "lookup"
 
 
 def test_a_cancel_while_the_draft_runs_is_seen_and_leaves_both_caches_right(

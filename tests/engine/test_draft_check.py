@@ -81,7 +81,7 @@ def test_a_model_that_is_gone_fails_the_check_and_a_cancelled_one_ends(
     assert isinstance(failed, Failed)
     assert failed.error.kind == "ModelNotFound"
     client.engine.submit(Cancel("later"))
-    client.engine.submit(CheckDrafts("later", LoadOptions(), ("guide-draft",)))
+    client.engine.submit(CheckDrafts("later", LoadOptions(model="guide"), ("guide-draft",)))
     failed = client.wait_for(Failed)
     assert isinstance(failed, Failed)
     assert failed.error.kind == "Cancelled"

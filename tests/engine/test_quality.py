@@ -6,7 +6,7 @@ import pytest
 
 from engine.kernels import library
 from tests.benchmarks.quality import Figures, measure
-from tests.support.real_model import PACKAGE, real_model
+from tests.support.real_model import ABSENT, real_model
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(3600)]
 
@@ -18,7 +18,7 @@ def rows() -> dict[str, Figures]:
     """Of 6,144 tokens of English and code."""
     model, sets = real_model(), [name for name, usable in library.instruction_sets().items() if usable]
     if model is None or not sets:
-        pytest.skip(library.reason() or f"the package {PACKAGE} is not installed")
+        pytest.skip(library.reason() or ABSENT)
     return measure(str(model), FORMATS, sets)[1]
 
 

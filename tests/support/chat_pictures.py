@@ -116,7 +116,7 @@ def switched(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """Another model goes on in mid-conversation."""
     workspace = FakeWorkspace(LLAMA)
     chat = fill(workspace)
-    workspace.change(chat, model="guide")
+    workspace.change(chat, model="smollm2")
     window = open_window(theme, workspace, size)
     window.page.open(chat)
     workspace.send(chat, FOLLOW_UP)

@@ -45,7 +45,7 @@ from tests.support.instant_typesetter import InstantTypesetter
 
 DAY_S = 86_400.0
 
-READY = EngineState(EnginePhase.READY, "guide", "Tenon guide", "fp32")
+READY = EngineState(EnginePhase.READY, "smollm2", "SmolLM2 135M", "fp32")
 
 
 def moment_of(age_s: float, now: datetime) -> float:
@@ -71,9 +71,9 @@ class FakeDrafts(QObject):
     def __init__(self, settings: Settings) -> None:
         super().__init__()
         self._settings = settings
-        self.refs: list[str] = ["guide-draft", "guide-gated-fusion"]
+        self.refs: list[str] = ["smollm2-draft", "smollm2-gated-fusion"]
         self.problems: dict[str, str] = {}
-        self.usual = "guide-draft"
+        self.usual = "smollm2-draft"
         self.looks = False
 
     @property
@@ -86,7 +86,7 @@ class FakeDrafts(QObject):
 
     def choices(self) -> list[DraftChoice]:
         chosen = self._settings.draft_of(self._settings.model)
-        bundled = ("guide-draft", "guide-gated-fusion")
+        bundled = ("smollm2-draft", "smollm2-gated-fusion")
         return draft_choices(self.refs, bundled, chosen, self.usual, self.problems)
 
     def look_through(self) -> None:

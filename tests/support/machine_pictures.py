@@ -44,7 +44,7 @@ def shown(
     theme: Theme, size: QSize, report: MachineReport | None, made: PlanReport | str
 ) -> tuple[FakeWorkspace, MainWindow, MachinePage]:
     """A window with the page, and what the engine has answered."""
-    workspace = FakeWorkspace(replace(LLAMA, model_ref="guide", model_name="Llama 3.1 8B"))
+    workspace = FakeWorkspace(replace(LLAMA, model_ref="smollm2", model_name="Llama 3.1 8B"))
     fill(workspace)
     window = open_window(theme, workspace, size)
     window.places.go(MACHINE)

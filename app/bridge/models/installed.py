@@ -9,12 +9,13 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 
 from app.bridge.models.lane import Lane
-from app.chat.choices import GUIDE_REF
 from app.chat.model_entries import ImportEntry, InstalledEntry, RemovalEntry
 from app.words import tr
 from engine.errors import Cancelled, TenonError
+from engine.hub.bundled import bundled_model
 from engine.hub.installed import models_folder
 from engine.hub.inventory import InstalledModel, installed_model, installed_models, plan_removal, remove
+from engine.messages import DEFAULT_MODEL
 from engine.weights.draft_kind import draft_kind
 
 _PROGRESS_STEP = 0.005  # of the whole, between two tellings
@@ -24,7 +25,7 @@ class Installed(QObject):
     """Everything here happens in threads; the signals come in the window's.
 
     Attributes:
-        entries: The guide first, then what was installed, by name.
+        entries: The bundled model first, where it is there, then what was installed, by name.
     """
 
     changed = Signal()
@@ -39,7 +40,7 @@ class Installed(QObject):
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self.entries: tuple[InstalledEntry, ...] = (_guide(),)
+        self.entries: tuple[InstalledEntry, ...] = _bundled()
         self._lane = Lane("models-list", self)
         self._reading = Lane("models-files", self)  # hashes gigabytes
         self._stop = threading.Event()
@@ -186,12 +187,20 @@ class _Progress:
             self._installed.progress(self._name, share)
 
 
-def _guide() -> InstalledEntry:
-    return InstalledEntry(GUIDE_REF, GUIDE_REF, bundled=True)
+def _bundled() -> tuple[InstalledEntry, ...]:
+    found = bundled_model(DEFAULT_MODEL)
+    if found is None or not found.is_there:
+        return ()
+    size_bytes = found.location.stat().st_size
+    return (
+        InstalledEntry(
+            found.name, found.name, format="Q4_1", size_bytes=size_bytes, licence="apache-2.0", bundled=True
+        ),
+    )
 
 
 def _listed() -> tuple[InstalledEntry, ...]:
-    return (_guide(), *map(_entry, installed_models()))
+    return (*_bundled(), *map(_entry, installed_models()))
 
 
 def _entry(model: InstalledModel) -> InstalledEntry:

@@ -12,10 +12,9 @@ from app.bridge.models.downloads import Downloads
 from app.bridge.models.forecasts import Forecasts
 from app.bridge.models.installed import Installed
 from app.bridge.models.offers import Offers
-from app.chat.choices import GUIDE_REF
 from app.chat.model_entries import InstalledEntry
 from app.settings.settings import Settings
-from engine.messages import DraftPair, Event, FindPairs, ModelUnloaded, PairsFound, Unload
+from engine.messages import DEFAULT_MODEL, DraftPair, Event, FindPairs, ModelUnloaded, PairsFound, Unload
 
 
 class ModelStore(QObject):
@@ -99,7 +98,7 @@ class ModelStore(QObject):
         self._client.send(FindPairs(f"pairs-{self._pair_requests}"))
 
     def remove(self, name: str, drafts: Sequence[str] = ()) -> None:
-        """Remove a model, and drafts with it; one that is loaded leaves memory first, and the guide takes its place."""
+        """Remove a model and drafts with it; one that is loaded leaves memory first, and the bundled one takes over."""
         names = (name, *drafts)
         refs = {entry.ref for entry in self.installed.entries if entry.name in names}
         loaded = self._model.holds_any(refs)
@@ -108,7 +107,7 @@ class ModelStore(QObject):
             self._client.send(Unload())
         self._settings.forget_models(refs)
         if self._settings.model in refs:
-            self.model_wanted.emit(GUIDE_REF)
+            self.model_wanted.emit(DEFAULT_MODEL)
         else:
             self.settings_changed.emit()
         if not loaded:

@@ -112,11 +112,10 @@ class InstalledRow(RuledRow):
         self.kind.show_words(kind_title(entry), icon="link")
         size = "" if entry.size_bytes is None else figures.size(entry.size_bytes)
         self.detail.setText(
-            tr("Built in: answers questions about Tenon")
-            if entry.bundled
-            else tr("Being added")
+            tr("Being added")
             if not entry.ref
             else joined(
+                tr("built in, a very small model: quick, often wrong") if entry.bundled else "",
                 entry.format,
                 size,
                 licence_title(entry.licence),

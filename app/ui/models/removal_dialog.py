@@ -21,7 +21,9 @@ class RemovalDialog(ModelDialog):
         super().__init__(theme, tr("Remove {name}?", name=removal.name), "", parent)
         self.removal = removal
         if in_use:
-            self.add_words(tr("It is in use: it leaves memory first, and the guide answers from then on."))
+            self.add_words(
+                tr("It is in use: it leaves memory first, and the built-in model answers from then on.")
+            )
         if removal.kept_location:
             self.add_words(tr("Its files stay in {place}.", place=removal.kept_location))
         self.boxes: dict[str, TickBox] = {}

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from app.chat.choices import GUIDE_REF
 from app.ui.chat_page import ChatPage
 from app.ui.chat_shelf import ChatShelf
 from app.ui.commands import Commands, Section
@@ -16,6 +15,7 @@ from app.ui.shell import Shell
 from app.ui.theme.theme import Theme
 from app.ui.welcome.page import WelcomePage
 from app.words import tr
+from engine.messages import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
@@ -95,10 +95,10 @@ class FirstRun(QObject):
 
     @Slot(str)
     def _ask(self, text: str) -> None:
-        """Ask the guide in a chat of its own, whatever model was chosen meanwhile."""
+        """Ask the bundled model in a chat of its own, whatever model was chosen meanwhile."""
         self._shelf.new_chat()
-        if self._workspace.settings.model != GUIDE_REF:
-            self._workspace.choose_model(GUIDE_REF)
+        if self._workspace.settings.model != DEFAULT_MODEL:
+            self._workspace.choose_model(DEFAULT_MODEL)
         if text:
             self._page.ask(text)
 

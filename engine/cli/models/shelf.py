@@ -11,8 +11,9 @@ from typing import Any
 
 from engine.cli.models.progress import ProgressLine
 from engine.hub.access_token import forget_token, keep_token
+from engine.hub.bundled import bundled_models
 from engine.hub.download.download_queue import stored_downloads
-from engine.hub.installed import bundled_models, models_folder
+from engine.hub.installed import models_folder
 from engine.hub.inventory import InstalledModel, installed_model, installed_models, plan_removal, remove
 from engine.hub.local_import import import_model
 from engine.hub.record import record_as_json
@@ -25,7 +26,7 @@ def run_list(options: argparse.Namespace) -> int:
     installed, downloads = installed_models(), stored_downloads(models_folder())
     found: dict[str, Any] = {
         "folder": str(models_folder()),
-        "bundled": [name for name, _ in bundled_models()],
+        "bundled": [model.name for model in bundled_models()],
         "models": [_as_json(model) for model in installed],
         "downloads": [
             {

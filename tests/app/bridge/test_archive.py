@@ -74,7 +74,7 @@ def test_one_conversation_goes_out_as_markdown(desk: Desk) -> None:
     assert exported(desk, workspace, lambda: workspace.export_conversation(chat, path)) == ""
     page = path.read_text(encoding="utf-8")
     assert page.startswith("# first\n")
-    assert "## You\n\nfirst\nsay 1\n\n## Tenon guide\n\nw0\n" in page
+    assert "## You\n\nfirst\nsay 1\n\n## SmolLM2 135M\n\nw0\n" in page
     assert "second" not in page
     sentence = exported(desk, workspace, lambda: workspace.export_all(desk.folder / "no" / "all.json"))
     assert "choose another folder" in sentence
@@ -175,7 +175,7 @@ def test_everything_can_be_erased(desk: Desk) -> None:
     workspace._archive.back_up()
     workspace.save_preset("topsecretname", ConversationOptions("topsecretprompt"))
     workspace.settings.system_prompt = "topsecretsetting"
-    workspace.settings.set_for_model("guide", "system_prompt", "topsecretrole")
+    workspace.settings.set_for_model("smollm2", "system_prompt", "topsecretrole")
     workspace.settings.threads = 3
     running = workspace.send(None, "slow 500")
     desk.wait_for_state(workspace, running, MessageState.STREAMING)
@@ -204,9 +204,9 @@ def test_settings_go_along_where_that_is_asked_for(desk: Desk) -> None:
     workspace.choose_model("/topsecretplace")
     desk.wait_for_phase(workspace, EnginePhase.READY)
     workspace.erase_everything(with_settings=True)
-    assert (workspace.settings.threads, workspace.settings.model) == (0, "guide")
+    assert (workspace.settings.threads, workspace.settings.model) == (0, "smollm2")
     desk.wait_for_phase(workspace, EnginePhase.READY)
-    assert workspace.engine_state().model_ref == "guide"
+    assert workspace.engine_state().model_ref == "smollm2"
     workspace.close()
     assert secrets(desk) == []
 

@@ -50,27 +50,27 @@ def test_a_draft_is_used_from_the_next_message_on_and_kept_for_its_model(desk: D
     desk.wait_for_phase(workspace, EnginePhase.READY)
     assert (workspace.drafts.chosen_name, workspace.engine_state().draft_name) == ("", "")
     assert workspace.drafts.in_use == ""
-    workspace.choose_model("guide")
+    workspace.choose_model("smollm2")
     assert workspace.drafts.chosen_name == "small"
     workspace.drafts.choose("")
-    assert (workspace.drafts.chosen_name, workspace.drafts.in_use) == ("", "guide-draft")
+    assert (workspace.drafts.chosen_name, workspace.drafts.in_use) == ("", "smollm2-draft")
     workspace.drafts.choose(small)
     desk.wait(lambda: workspace.drafts.chosen_name == "small")
     workspace.close()
     kept = json.loads((desk.folder / "config" / "settings.json").read_text())
-    assert kept["drafts"] == {"guide": small}
+    assert kept["drafts"] == {"smollm2": small}
 
 
 def test_a_draft_that_does_not_fit_is_refused_and_the_one_before_stays(desk: Desk, models: Path) -> None:
     workspace = _ready(desk)
-    workspace.drafts.choose("guide-draft")
-    desk.wait(lambda: workspace.drafts.chosen_name == "guide-draft")
+    workspace.drafts.choose("smollm2-draft")
+    desk.wait(lambda: workspace.drafts.chosen_name == "smollm2-draft")
     desk.wait_for_phase(workspace, EnginePhase.READY)
     loads = len(desk.recorder.states)
     workspace.drafts.choose(str(models / "misfit"))
     desk.wait(lambda: bool(desk.recorder.notices))
     assert desk.recorder.notices == ["The draft was made for another vocabulary."]
-    assert workspace.drafts.chosen_name == "guide-draft"
+    assert workspace.drafts.chosen_name == "smollm2-draft"
     assert len(desk.recorder.states) == loads
 
 
@@ -78,8 +78,7 @@ def test_every_draft_is_listed_and_those_that_do_not_fit_say_why(desk: Desk, mod
     workspace = _ready(desk)
     assert list(_by_name(workspace.drafts)) == [
         "None",
-        "guide-draft",
-        "guide-gated-fusion",
+        "smollm2-draft",
         "misfit",
         "small",
     ]
@@ -125,11 +124,11 @@ def test_the_model_of_an_opened_conversation_brings_its_own_draft(desk: Desk, mo
     chat = desk.answer(workspace, "draft")
     loaded = workspace.engine_state()
     assert loaded.draft_name == "small"
-    workspace.settings.model = "guide"
+    workspace.settings.model = "smollm2"
     workspace.open_conversation(chat)
     assert workspace.engine_state() == loaded
     workspace.open_conversation(None)
-    workspace.choose_model("guide")
+    workspace.choose_model("smollm2")
     desk.wait_for_phase(workspace, EnginePhase.READY)
     workspace.open_conversation(chat)
     state = workspace.engine_state()

@@ -146,7 +146,7 @@ def test_modes_that_were_measured_on_a_busy_machine_are_measured_again(desk: Des
     quiet.look()
     quiet.pass_time()
     desk.wait(lambda: not quiet.machine.measuring.running)
-    options = quiet.machine.options("guide", None)
+    options = quiet.machine.options("smollm2", None)
     quiet.machine.doubtful = options
     quiet.machine.changed.emit()
     quiet.pass_time()

@@ -54,8 +54,8 @@ def test_speeds_are_measured_with_progress_and_make_plans_anew(desk: Desk) -> No
 
 def test_every_mode_that_can_run_is_measured_after_the_speeds(desk: Desk) -> None:
     workspace, stages, said = opened(desk)
-    options = workspace.machine.options("guide", 4096)
-    assert (options.model, options.context) == ("guide", 4096)
+    options = workspace.machine.options("smollm2", 4096)
+    assert (options.model, options.context) == ("smollm2", 4096)
     workspace.machine.measure_modes(options)
     desk.wait(lambda: len(workspace.machine.measured(options)) == 3)
     desk.wait(lambda: not workspace.machine.measuring.running)
@@ -68,7 +68,7 @@ def test_every_mode_that_can_run_is_measured_after_the_speeds(desk: Desk) -> Non
     assert (last.modes_done, last.modes) == (3, ("dovetail", "lookup", "plain"))
     assert last.left_s is not None
     assert said == []
-    assert workspace.machine.measured(workspace.machine.options("guide", 2048)) == ()
+    assert workspace.machine.measured(workspace.machine.options("smollm2", 2048)) == ()
     # The chosen model comes back for the chat.
     desk.wait_for_phase(workspace, EnginePhase.READY)
     desk.answer(workspace, "say 2")
@@ -76,7 +76,7 @@ def test_every_mode_that_can_run_is_measured_after_the_speeds(desk: Desk) -> Non
 
 def test_measuring_stops_and_keeps_the_modes_that_were_complete(desk: Desk) -> None:
     workspace, _, _ = opened(desk)
-    machine, options = workspace.machine, workspace.machine.options("guide", None)
+    machine, options = workspace.machine, workspace.machine.options("smollm2", None)
     machine.changed.connect(lambda: machine.stop() if machine.measuring.modes_done == 1 else None)
     machine.measure_modes(options)
     desk.wait(lambda: not machine.measuring.running)
@@ -86,7 +86,7 @@ def test_measuring_stops_and_keeps_the_modes_that_were_complete(desk: Desk) -> N
 
 def test_what_was_measured_is_there_after_a_restart(desk: Desk) -> None:
     workspace, _, _ = opened(desk)
-    options = workspace.machine.options("guide", None)
+    options = workspace.machine.options("smollm2", None)
     workspace.machine.measure_modes(options)
     desk.wait(lambda: not workspace.machine.measuring.running and bool(workspace.machine.measured(options)))
     rows = workspace.machine.measured(options)
@@ -100,7 +100,7 @@ def test_what_was_measured_is_there_after_a_restart(desk: Desk) -> None:
 
 def test_a_stop_at_once_keeps_what_was_measured_before(desk: Desk) -> None:
     workspace, _, _ = opened(desk)
-    machine, options = workspace.machine, workspace.machine.options("guide", None)
+    machine, options = workspace.machine, workspace.machine.options("smollm2", None)
     machine.measure_modes(options)
     desk.wait(lambda: not machine.measuring.running and bool(machine.measured(options)))
     rows = machine.measured(options)

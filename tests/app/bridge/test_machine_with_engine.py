@@ -6,14 +6,14 @@ import pytest
 
 from app.bridge.engine_client import EngineClient
 from app.chat.engine_state import EnginePhase
-from engine.hub.installed import paired_draft
+from engine.hub.bundled import paired_draft
 from tests.app.bridge.conftest import Desk
 
 
 @pytest.mark.slow
 def test_the_guide_is_planned_and_measured(desk: Desk) -> None:
     workspace = desk.open(EngineClient(in_process=False))
-    machine, options = workspace.machine, workspace.machine.options("guide", None)
+    machine, options = workspace.machine, workspace.machine.options("smollm2", None)
     desk.wait(lambda: workspace.engine_state().phase is EnginePhase.READY, timeout_s=60)
     machine.look()
     machine.plans.ask(options)
@@ -22,7 +22,7 @@ def test_the_guide_is_planned_and_measured(desk: Desk) -> None:
     assert machine.report.measured_at == ""
     plan = machine.plans.of(options)
     assert plan is not None
-    assert (plan.measured, plan.draft) == (False, paired_draft("guide"))
+    assert (plan.measured, plan.draft) == (False, paired_draft("smollm2"))
     usable = [mode.mode for mode in plan.modes if not mode.refusal]
     assert {"plain", "lookup", "dovetail"} <= set(usable)
     machine.measure_modes(options)

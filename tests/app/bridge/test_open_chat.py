@@ -24,9 +24,9 @@ def test_a_chat_keeps_its_model_and_a_new_one_takes_the_one_chosen_last(desk: De
     workspace.choose_model(other)
     desk.wait_for_phase(workspace, EnginePhase.READY)
     desk.answer(workspace, "say 1", chat)
-    assert [message.model for message in workspace.messages(chat)] == ["", "guide", "", other]
+    assert [message.model for message in workspace.messages(chat)] == ["", "smollm2", "", other]
     workspace.open_conversation(None)
-    workspace.choose_model("guide")
+    workspace.choose_model("smollm2")
     desk.answer(workspace, "say 1")
     workspace.close()
     again = desk.open(client := Watching(desk))
@@ -35,7 +35,7 @@ def test_a_chat_keeps_its_model_and_a_new_one_takes_the_one_chosen_last(desk: De
     state = again.engine_state()
     assert (state.phase, state.model_name) == (EnginePhase.IDLE, "other")  # nothing is loaded by looking
     again.open_conversation(None)
-    assert again.engine_state().model_ref == "guide"
+    assert again.engine_state().model_ref == "smollm2"
     again.open_conversation(chat)
     desk.answer(again, "say 1", chat)
     assert client.requests[-1].options.model == other
@@ -49,7 +49,7 @@ def test_a_model_chosen_in_a_chat_is_kept_before_a_message_is_sent(desk: Desk) -
     workspace.open_conversation(first)
     workspace.choose_model(other)
     workspace.open_conversation(second)
-    assert workspace.engine_state().model_ref == "guide"
+    assert workspace.engine_state().model_ref == "smollm2"
     workspace.open_conversation(first)
     assert workspace.engine_state().model_ref == other
 
@@ -61,17 +61,17 @@ def test_a_model_that_is_gone_is_told_once_and_the_current_one_goes_on(desk: Des
     workspace.open_conversation(chat)
     workspace.choose_model(other)
     workspace.open_conversation(None)
-    workspace.choose_model("guide")
+    workspace.choose_model("smollm2")
     (desk.folder / "other").rmdir()
     workspace.open_conversation(chat)
     workspace.open_conversation(None)
     workspace.open_conversation(chat)
-    assert workspace.settings.model == "guide"
+    assert workspace.settings.model == "smollm2"
     assert desk.recorder.notices == [
-        "other is not on this computer any more: Tenon guide answers in this chat from here on."
+        "other is not on this computer any more: SmolLM2 135M answers in this chat from here on."
     ]
     desk.answer(workspace, "say 1", chat)
-    assert workspace.messages(chat)[-1].model == "guide"
+    assert workspace.messages(chat)[-1].model == "smollm2"
 
 
 def test_opening_an_old_chat_leaves_the_model_of_new_chats_as_it_is(desk: Desk) -> None:
@@ -79,7 +79,7 @@ def test_opening_an_old_chat_leaves_the_model_of_new_chats_as_it_is(desk: Desk) 
     other, third = other_model(desk), str(desk.folder / "third")
     Path(third).mkdir()
     chats = []
-    for model in ("guide", third, other):
+    for model in ("smollm2", third, other):
         workspace.open_conversation(None)
         workspace.choose_model(model)
         chats.append(desk.answer(workspace, "say 1"))
@@ -97,9 +97,9 @@ def test_opening_an_old_chat_leaves_the_model_of_new_chats_as_it_is(desk: Desk) 
         assert model_of_new_chats() == other
     (desk.folder / "other").rmdir()
     workspace.open_conversation(chats[0])
-    assert model_of_new_chats() == "guide"  # the one in use, as the one chosen last is gone
+    assert model_of_new_chats() == "smollm2"  # the one in use, as the one chosen last is gone
     workspace.open_conversation(chats[1])
-    assert model_of_new_chats() == "guide"
+    assert model_of_new_chats() == "smollm2"
     desk.answer(workspace, "say 1")
     (desk.folder / "other").mkdir()  # the disk with it is there again
     assert model_of_new_chats() == other
@@ -112,7 +112,7 @@ def test_looking_at_a_conversation_of_the_loaded_model_loads_nothing(desk: Desk)
     workspace.settings.model = "elsewhere"
     workspace.open_conversation(chat)
     assert workspace.engine_state() == ready
-    assert workspace.settings.model == "guide"
+    assert workspace.settings.model == "smollm2"
 
 
 def test_a_blank_chat_takes_options_or_the_preset_for_new_chats(desk: Desk) -> None:

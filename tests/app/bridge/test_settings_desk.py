@@ -193,11 +193,11 @@ def _mode_of_last_load(workspace: Workspace) -> str:
 
 def test_the_chip_of_the_mode_changes_what_holds_for_the_model(desk: Desk) -> None:
     workspace = desk.open(start=False)
-    workspace.settings.set_for_model("guide", "mode", "plain")
+    workspace.settings.set_for_model("smollm2", "mode", "plain")
     assert workspace.mode() == "plain"
     workspace.choose_mode("lookup")
     assert (workspace.mode(), workspace.settings.mode) == ("lookup", "auto")
-    workspace.settings.forget_for_model("guide", "mode")
+    workspace.settings.forget_for_model("smollm2", "mode")
     workspace.choose_mode("plain")
     assert workspace.settings.mode == "plain"
     workspace.start()
@@ -208,7 +208,7 @@ def test_the_chip_of_the_mode_changes_what_holds_for_the_model(desk: Desk) -> No
 def test_a_models_own_budget_is_what_it_is_loaded_with(desk: Desk) -> None:
     workspace = desk.open()
     desk.wait_for_phase(workspace, EnginePhase.READY)
-    workspace.settings.set_for_model("guide", "ram_budget_bytes", 512_000_000)
+    workspace.settings.set_for_model("smollm2", "ram_budget_bytes", 512_000_000)
     workspace.settings.set_for_model("/other", "ram_budget_bytes", 256_000_000)
     workspace.settings_applied()
     desk.wait(lambda: workspace.settings_desk().in_use().get("ram_budget_bytes") == 512_000_000)

@@ -94,6 +94,6 @@ def test_a_queued_reply_keeps_the_model_that_it_was_asked_of(desk: Desk) -> None
     other = str(desk.folder / "other")
     workspace.choose_model(other)
     desk.wait_for_state(workspace, queued, MessageState.COMPLETE)
-    assert [request.options.model for request in client.requests] == ["guide", "guide"]
+    assert [request.options.model for request in client.requests] == ["smollm2", "smollm2"]
     desk.wait_for_phase(workspace, EnginePhase.READY)
     assert workspace.engine_state().model_ref == other

@@ -139,7 +139,7 @@ def test_what_ran_is_kept_with_the_reply(desk: Desk) -> None:
     chat = desk.answer(workspace, "say 4")
     reply = workspace.messages(chat)[-1]
     assert reply.details is not None
-    assert (reply.details.mode, reply.details.model, reply.details.weights) == ("lookup", "guide", "fp32")
+    assert (reply.details.mode, reply.details.model, reply.details.weights) == ("lookup", "smollm2", "fp32")
     assert reply.details.mode_reason == "for the test"
     assert (reply.details.stop_reason, reply.details.timings.predicted_n) == ("end", 4)
     workspace.close()

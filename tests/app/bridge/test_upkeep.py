@@ -166,7 +166,7 @@ def test_what_is_copied_of_a_dead_engine_holds_its_log_and_no_chat(desk: Desk) -
     whole = diagnostics.whole(reply.trouble)
     assert "the last words" in whole
     assert "EngineStopped: The engine stopped unexpectedly" in whole
-    assert "\nmodel guide\n" in whole
+    assert "\nmodel smollm2\n" in whole
     assert "private" not in whole
     assert "one two" not in whole
 
@@ -183,6 +183,6 @@ def test_a_failure_carries_its_kind_and_details(desk: Desk, caplog: pytest.LogCa
     desk.wait(lambda: workspace.engine_state().trouble is not None)
     trouble = workspace.engine_state().trouble
     assert (trouble and trouble.kind) == "ModelNotFound"
-    workspace.choose_model("guide")
+    workspace.choose_model("smollm2")
     desk.wait_for_phase(workspace, EnginePhase.READY)
     assert workspace.engine_state().trouble is None

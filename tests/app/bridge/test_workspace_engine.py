@@ -26,7 +26,7 @@ def test_the_model_is_loaded_ahead(desk: Desk) -> None:
     fractions = [state.fraction for state in desk.recorder.states if state.fraction is not None]
     assert fractions == sorted(fractions)
     state = workspace.engine_state()
-    assert (state.model_ref, state.weights, state.sentence) == ("guide", "fp32", "")
+    assert (state.model_ref, state.weights, state.sentence) == ("smollm2", "fp32", "")
 
 
 @needs_signals
@@ -148,17 +148,17 @@ def test_a_model_that_cannot_be_loaded_says_why_and_another_can_be_chosen(desk: 
     assert workspace.settings.model == broken
     chat = workspace.send(None, "say 1")
     assert desk.wait_for_state(workspace, chat, MessageState.FAILED).error == state.sentence
-    workspace.choose_model("guide")
+    workspace.choose_model("smollm2")
     desk.wait_for_phase(workspace, EnginePhase.READY)
     desk.answer(workspace, "say 1", chat)
-    assert [choice.name for choice in workspace.models()] == ["Tenon guide", "broken"]
+    assert [choice.name for choice in workspace.models()] == ["SmolLM2 135M", "broken"]
 
 
 def test_the_loaded_model_is_not_loaded_again(desk: Desk) -> None:
     workspace = desk.open()
     desk.wait_for_phase(workspace, EnginePhase.READY)
     desk.recorder.states.clear()
-    workspace.choose_model("guide")
+    workspace.choose_model("smollm2")
     desk.answer(workspace, "say 1")
     assert desk.recorder.states == []
 
@@ -225,7 +225,7 @@ def test_a_choice_taken_back_during_a_reply_changes_nothing(desk: Desk) -> None:
     desk.wait_for_state(workspace, chat, MessageState.STREAMING)
     before = workspace.engine_state()
     workspace.choose_model(str(desk.folder / "other"))
-    workspace.choose_model("guide")
+    workspace.choose_model("smollm2")
     assert workspace.engine_state() == before
     desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
     assert workspace.engine_state() == before

@@ -5,14 +5,18 @@ from pathlib import Path
 import pytest
 
 from app.chat.choices import MODES, draft_choices, mode_choices, mode_title, model_choices
+from app.chat.model_entries import InstalledEntry
 from app.settings.settings import Settings
 from engine.errors import InvalidOption
+from engine.messages import DEFAULT_MODEL
 from engine.modes import MODES as ENGINE_MODES
 
 
 def test_choices(tmp_path: object) -> None:
-    choices = model_choices([str(tmp_path), "/no/such/folder"])
-    assert [choice.ref for choice in choices] == ["guide", str(tmp_path), "/no/such/folder"]
+    bundled = InstalledEntry(DEFAULT_MODEL, DEFAULT_MODEL, bundled=True)
+    choices = model_choices([str(tmp_path), "/no/such/folder"], [bundled])
+    assert [choice.ref for choice in choices] == [DEFAULT_MODEL, str(tmp_path), "/no/such/folder"]
+    assert choices[0].name == "SmolLM2 135M"
     assert choices[2].name == "folder"
     assert choices[2].detail.startswith("Not found")
 

@@ -54,11 +54,11 @@ def test_a_conversation_comes_before_the_model_and_the_model_before_all() -> Non
 
 def test_a_reply_as_long_as_it_gets_has_no_limit() -> None:
     settings = Settings()
-    assert reply_options(settings, "guide", ConversationOptions()) == ReplyOptions(
+    assert reply_options(settings, "smollm2", ConversationOptions()) == ReplyOptions(
         "", None, SamplingOptions(), "sample-and-match"
     )
     settings.max_tokens = 5
-    assert reply_options(settings, "guide", ConversationOptions(max_tokens=0)).max_tokens is None
+    assert reply_options(settings, "smollm2", ConversationOptions(max_tokens=0)).max_tokens is None
 
 
 def test_each_model_is_loaded_as_it_was_set_for_it() -> None:

@@ -9,7 +9,7 @@ from app.chat.reply_details import ReplyDetails
 from engine.messages import Timings
 
 DETAILS = ReplyDetails(
-    "lookup", "Why.", "guide", None, "q4_k_m", {"target": "cpu"}, "length", Timings(draft_n=3), 7
+    "lookup", "Why.", "smollm2", None, "q4_k_m", {"target": "cpu"}, "length", Timings(draft_n=3), 7
 )
 
 

@@ -19,13 +19,13 @@ from app.settings.settings import REMEMBERED_DRAFTS, Settings
 from app.settings.settings_file import SettingsFile, chosen_language
 from engine.drafting.dynamic_tree import TreeShape
 from engine.errors import InvalidOption, StorageError
-from engine.messages import Generate, LoadOptions, SamplingOptions
+from engine.messages import DEFAULT_MODEL, Generate, LoadOptions, SamplingOptions
 from engine.verifying.rules import RULES
 
 
 def test_defaults() -> None:
     settings = Settings()
-    assert (settings.model, settings.mode, settings.temperature) == ("guide", "auto", None)
+    assert (settings.model, settings.mode, settings.temperature) == (DEFAULT_MODEL, "auto", None)
     assert (settings.sidebar_shown, settings.font_scale, settings.recent_models) == (True, 100, ())
     assert settings.stored() == {}
 
@@ -69,9 +69,9 @@ def test_what_the_engine_has_defaults_for_has_the_same_here() -> None:
 
 def test_a_draft_is_remembered_for_each_model() -> None:
     settings = Settings()
-    settings.remember_draft("guide", "guide-draft")
+    settings.remember_draft(DEFAULT_MODEL, "small")
     settings.remember_draft("/m", "/d")
-    assert load_options(settings).draft == "guide-draft"
+    assert load_options(settings).draft == "small"
     settings.model = "/m"
     assert load_options(settings).draft == "/d"
     settings.remember_draft("/m", "")
@@ -112,7 +112,7 @@ def test_they_are_kept(tmp_path: Path) -> None:
         ("recent_models", "one"),
         ("font_scale", 10),
         ("drafts", ["a"]),
-        ("drafts", {"guide": 1}),
+        ("drafts", {"smollm2": 1}),
         ("ram_budget_bytes", 1.5),
         ("ram_budget_bytes", 1),
         ("vram_budget_bytes", -1),

@@ -66,13 +66,13 @@ def test_saving_again_replaces(database: Database) -> None:
 
 def test_everything_about_a_message_is_kept(database: Database) -> None:
     details = ReplyDetails(
-        "lookup", "It is fastest.", "guide", "small", "q8_0", {"target": "cpu", "draft": None}, "length",
+        "lookup", "It is fastest.", "smollm2", "small", "q8_0", {"target": "cpu", "draft": None}, "length",
         Timings(prompt_n=3, predicted_per_second=7.5, acceptance_by_position=(0.5, 0.25)), 1 << 34,
     )  # fmt: skip
     files = (Attachment("notes ✎.txt", 9, "some\ntext"), Attachment("b", 1, "b"))
     prompt = replace(PROMPT, attachments=files)
     trouble = ErrorReport("OutOfMemory", "No room.", "numbers", 1, 4096, MemoryShortage(4, 2, 1, 1))
-    reply = replace(REPLY, parent_id=2, model="guide", details=details, trouble=trouble)
+    reply = replace(REPLY, parent_id=2, model="smollm2", details=details, trouble=trouble)
     database.writer.save(replace(CHAT, leaf_id=3), [prompt, reply])
     assert database.reader.messages(1) == [prompt, reply]
     again = replace(reply, error="", trouble=None)
@@ -83,7 +83,7 @@ def test_everything_about_a_message_is_kept(database: Database) -> None:
 
 def test_everything_about_a_conversation_and_presets_are_kept(database: Database) -> None:
     options = ConversationOptions("Be brief.", 0, SamplingOptions(temperature=0.5, seed=3))
-    chat = Conversation(1, "Title", 1.0, 2.0, None, True, True, "Work", "guide", options)
+    chat = Conversation(1, "Title", 1.0, 2.0, None, True, True, "Work", "smollm2", options)
     database.writer.save(CHAT, [])
     database.writer.save(chat, [])
     assert database.reader.conversations() == [chat]

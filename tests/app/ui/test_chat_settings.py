@@ -103,7 +103,7 @@ def test_what_is_set_for_the_model_is_what_holds_where_the_chat_says_nothing(
     window: MainWindow, workspace: FakeWorkspace, chat: int
 ) -> None:
     workspace.settings.temperature = 0.5
-    workspace.settings.set_for_model("guide", "temperature", 0.9)
+    workspace.settings.set_for_model("smollm2", "temperature", 0.9)
     assert "In Settings: 0.9." in dialog(window).temperature.accessibleDescription()
 
 

@@ -105,7 +105,7 @@ def test_it_can_be_copied_as_text(workspace: FakeWorkspace, dialog: ComparisonDi
     workspace.comparison.show(PLAIN, SAME)
     dialog.copy_button.click()
     assert QGuiApplication.clipboard().text() == (
-        "Model: Tenon guide\n\nPrompt: What is two and two?\n\n"
+        "Model: SmolLM2 135M\n\nPrompt: What is two and two?\n\n"
         "Plain: 3 tokens  ·  2.0 s  ·  7.5 tok/s  ·  ran Plain\nOne two 😀 three\n\n"
         "Lookup: 3 tokens  ·  1.0 s  ·  15.0 tok/s  ·  2.5 tokens/step  ·  ran Lookup\nOne two 😀 three\n\n"
         "Identical, 3 tokens.\n"

@@ -135,7 +135,7 @@ def test_the_mode_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspac
     assert [choice.title for choice in button.popup.choices] == [mode.title for mode in MODES]
     assert all(choice.detail for choice in button.popup.choices)
     dovetail = next(choice for choice in button.popup.choices if choice.key == "dovetail")
-    assert dovetail.detail.endswith("Draft: guide-draft")
+    assert dovetail.detail.endswith("Draft: smollm2-draft")
     button.popup.choose("plain")
     assert ("choose_mode", "plain") in workspace.calls
     assert button.words == "Plain"
@@ -192,7 +192,7 @@ def test_auto_says_what_it_took(qtbot: QtBot, window: MainWindow, workspace: Fak
 def test_typing_and_sending_while_the_engine_starts(
     qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
 ) -> None:
-    workspace.set_engine(EngineState(EnginePhase.STARTING, "guide", "Tenon guide"))
+    workspace.set_engine(EngineState(EnginePhase.STARTING, "smollm2", "SmolLM2 135M"))
     type_and_send(qtbot, window, "Hello")
     reply = window.page.transcript.views[-1]
     assert reply.status_text == "Warming up"  # type: ignore[union-attr]

@@ -12,7 +12,7 @@ from app.ui.transcript.reply_status import reply_status
 from engine.messages import Memory, StatisticsUpdated, Timings
 from tests.support.fake_workspace import statistics
 
-ENGINE = EngineState(EnginePhase.READY, "guide", "Guide")
+ENGINE = EngineState(EnginePhase.READY, "smollm2", "Guide")
 
 
 @pytest.mark.parametrize(

@@ -18,14 +18,14 @@ def lines(window: MainWindow) -> list[str]:
 
 def test_a_line_stands_where_the_model_changed(window: MainWindow, workspace: FakeWorkspace) -> None:
     chat = workspace.add_conversation("Chat", 0, "a", "b")
-    workspace.change(chat, model="guide")
-    for model in ("guide", "/models/Qwen", "/models/Qwen", "guide"):
+    workspace.change(chat, model="smollm2")
+    for model in ("smollm2", "/models/Qwen", "/models/Qwen", "smollm2"):
         workspace.send(chat, "more")
         workspace.stream(chat, "text")
         workspace.change(chat, model=model)
         workspace.finish(chat)
     window.page.open(chat)
-    qwen, guide = "From here on: Qwen", "From here on: Tenon guide"
+    qwen, guide = "From here on: Qwen", "From here on: SmolLM2 135M"
     assert lines(window) == ["", "", qwen, "", guide]
     view = window.page.transcript.views[5]
     assert isinstance(view, ReplyView)
@@ -37,7 +37,7 @@ def test_a_reply_of_a_chat_before_models_were_kept_has_no_line(
     window: MainWindow, workspace: FakeWorkspace
 ) -> None:
     chat = workspace.add_conversation("Chat", 0, "a", "b", "c", "d")
-    workspace.change(chat, model="guide")
+    workspace.change(chat, model="smollm2")
     window.page.open(chat)
     assert lines(window) == ["", ""]
 
@@ -48,7 +48,9 @@ def test_another_version_of_another_model_brings_its_line_and_takes_it_away(
     chat = workspace.add_conversation("Chat", 0, "a", "b", "c", "d")
     last = workspace.messages(chat)[3].id
     for message in workspace.messages(chat):
-        workspace._library.put_message(replace(message, model="guide" if message.role == "assistant" else ""))
+        workspace._library.put_message(
+            replace(message, model="smollm2" if message.role == "assistant" else "")
+        )
     window.page.open(chat)
     workspace.regenerate(chat, last)
     workspace.stream(chat, "other")

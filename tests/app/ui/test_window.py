@@ -119,7 +119,7 @@ def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -
         qtbot.keyClick(widget, Qt.Key.Key_Tab)
     wanted = ["New chat", "Search chats", "Chats", "Models", "This machine", "Settings",
               "Width of the chats: left and right change it", "Show or hide the chats (Ctrl+B)",
-              "Model: Tenon guide, fp32", "Show or hide the inspector (F12)", "Menu", "Transcript",
+              "Model: SmolLM2 135M, fp32", "Show or hide the inspector (F12)", "Menu", "Transcript",
               "Message", "Attach text files", "Mode: Auto", "Send", "Copy reply"]  # fmt: skip
     assert seen[: len(wanted)] == wanted
 
@@ -182,7 +182,7 @@ def test_the_model_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspa
     button.click()
     assert button.popup is not None
     assert [choice.title for choice in button.popup.choices] == [
-        "Tenon guide",
+        "SmolLM2 135M",
         "mine",
         "gone",
         "Qwen",
@@ -225,8 +225,8 @@ def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: FakeWor
     popup = _open_drafts(window)
     assert [choice.title for choice in popup.choices] == [
         "None",
-        "guide-draft",
-        "guide-gated-fusion",
+        "smollm2-draft",
+        "smollm2-gated-fusion",
         "other",
         "Choose a folder...",
     ]
@@ -238,9 +238,9 @@ def test_the_menu_of_drafts(qtbot: QtBot, window: MainWindow, workspace: FakeWor
     assert popup.height() > height
     popup.choose("/models/other")
     assert popup.isVisible()
-    popup.choose("guide-gated-fusion")
+    popup.choose("smollm2-gated-fusion")
     assert not workspace.drafts.looks
-    assert workspace.settings.draft_of("guide") == "guide-gated-fusion"
+    assert workspace.settings.draft_of("smollm2") == "smollm2-gated-fusion"
     assert _open_drafts(window).choices[2].checked
 
 
@@ -253,21 +253,24 @@ def test_a_draft_from_any_folder(
     )
     workspace.drafts.problems["/models/misfit"] = "The draft was made for another vocabulary."
     _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
-    assert workspace.settings.draft_of("guide") == ""
+    assert workspace.settings.draft_of("smollm2") == ""
     assert "another vocabulary" in window.toast.text
     _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
-    assert workspace.settings.draft_of("guide") == "/models/small"
+    assert workspace.settings.draft_of("smollm2") == "/models/small"
     _open_drafts(window).choose(OPEN_DRAFT_FOLDER)
-    assert workspace.settings.draft_of("guide") == "/models/small"
+    assert workspace.settings.draft_of("smollm2") == "/models/small"
 
 
 @pytest.mark.parametrize(
     ("state", "words"),
     [
-        (EngineState(EnginePhase.STARTING, "guide", "Guide"), "Model: Guide, warming up"),
-        (EngineState(EnginePhase.LOADING, "guide", "Guide", fraction=0.5), "Model: Guide, loading, 50 %"),
-        (EngineState(EnginePhase.READY, "guide", "Guide", "fp32"), "Model: Guide, fp32"),
-        (EngineState(EnginePhase.STOPPED, "guide", "Guide", sentence="It stopped."), "Model: Guide, stopped"),
+        (EngineState(EnginePhase.STARTING, "smollm2", "Guide"), "Model: Guide, warming up"),
+        (EngineState(EnginePhase.LOADING, "smollm2", "Guide", fraction=0.5), "Model: Guide, loading, 50 %"),
+        (EngineState(EnginePhase.READY, "smollm2", "Guide", "fp32"), "Model: Guide, fp32"),
+        (
+            EngineState(EnginePhase.STOPPED, "smollm2", "Guide", sentence="It stopped."),
+            "Model: Guide, stopped",
+        ),
         (
             EngineState(EnginePhase.READY, "g", "Guide", "q4_k_m", draft_name="small"),
             "Model: Guide, q4_k_m, draft small",
@@ -285,7 +288,7 @@ def test_an_engine_that_stops_between_replies_says_so(
     qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
 ) -> None:
     sentence = "The engine stopped unexpectedly (signal 9)."
-    workspace.set_engine(EngineState(EnginePhase.STOPPED, "guide", "Guide", sentence=sentence))
+    workspace.set_engine(EngineState(EnginePhase.STOPPED, "smollm2", "Guide", sentence=sentence))
     qtbot.waitUntil(lambda: window.toast.isVisible() and sentence in window.toast.text)
     assert not window.toast.fades
 
@@ -307,7 +310,7 @@ def test_a_stopped_engine_is_not_said_twice(
     sentence = "The engine stopped unexpectedly (signal 9)."
     workspace.fail(conversation, sentence)
     assert workspace.active_conversation() is None
-    workspace.set_engine(EngineState(EnginePhase.STOPPED, "guide", "Guide", sentence=sentence))
+    workspace.set_engine(EngineState(EnginePhase.STOPPED, "smollm2", "Guide", sentence=sentence))
     qtbot.wait(50)
     assert not window.toast.isVisible()
 

@@ -17,7 +17,7 @@ import transformers
 from gguf import GGMLQuantizationType as Kind
 
 from engine.cli import main
-from engine.hub.installed import assets_folder
+from engine.hub.bundled import assets_folder
 from engine.kernels import blocks
 from engine.loaded_model import LoadedModel
 from engine.messages import ChatMessage, LoadOptions

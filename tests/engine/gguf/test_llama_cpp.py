@@ -20,7 +20,6 @@ from tests.engine.gguf.test_gguf_tokenizer import TEXTS, sentence_piece
 from tests.support.checkpoints import VOCABULARY_SIZE, reference_model, train_tokenizer
 from tests.support.decoders import greedy, load_decoder
 from tests.support.gguf_files import write_gguf
-from tests.support.real_model import PACKAGE, real_model
 
 llama_cpp: Any = pytest.importorskip("llama_cpp")
 pytestmark = pytest.mark.slow
@@ -149,12 +148,9 @@ def texts_of_every_script(count: int) -> Iterator[str]:
         yield "".join(parts)
 
 
-@pytest.mark.skipif(real_model() is None, reason=f"the package {PACKAGE} is not installed")
-def test_a_published_vocabulary_s_ids_are_llama_cpps() -> None:
-    path = real_model()
-    assert path is not None
-    tokenizer = Tokenizer(path)
-    vocabulary = llama_cpp.llama_model_get_vocab(load(path, vocabulary_only=True))
+def test_a_published_vocabulary_s_ids_are_llama_cpps(smollm2: Path) -> None:
+    tokenizer = Tokenizer(smollm2)
+    vocabulary = llama_cpp.llama_model_get_vocab(load(smollm2, vocabulary_only=True))
     for text in texts_of_every_script(2000):
         ids = tokenize(vocabulary, text, start=False)
         assert tokenizer._ids(text) == ids, text

@@ -5,30 +5,48 @@ from pathlib import Path
 import pytest
 
 from engine.errors import ModelNotFound
-from engine.hub import installed as installed_models
-from engine.hub.installed import assets_folder, find_model, model_name, models_folder
+from engine.hub import bundled, installed
+from engine.hub.bundled import assets_folder, bundled_targets, paired_draft
+from engine.hub.installed import find_model, model_name, models_folder
 
 
-def test_a_folder_an_installed_name_and_the_guide(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_and_an_installed_name(tmp_path: Path) -> None:
     folder = tmp_path / "ein Modell, größer"
     folder.mkdir()
     assert find_model(str(folder)) == folder
-    installed = models_folder() / "smollm"
-    installed.mkdir(parents=True)
-    assert find_model("smollm") == installed
+    own = models_folder() / "smollm"
+    own.mkdir(parents=True)
+    assert find_model("smollm") == own
+    assert model_name(str(folder), folder) == folder.name
+
+
+def test_the_bundled_model_is_a_file_and_takes_the_draft_beside_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert (assets_folder() / "icons").is_dir()
-    with monkeypatch.context() as patched:
-        patched.setattr(installed_models, "assets_folder", lambda: tmp_path)
-        with pytest.raises(ModelNotFound, match="bundled guide"):
-            find_model("guide")
-        (tmp_path / "models" / "guide").mkdir(parents=True)
-        assert find_model("guide") == tmp_path / "models" / "guide"
-    assert (model_name("guide", folder), model_name(str(folder), folder)) == ("Tenon guide", folder.name)
+    for module in (bundled, installed):
+        monkeypatch.setattr(module, "assets_folder", lambda: tmp_path)
+    with pytest.raises(
+        ModelNotFound, match=r"SmolLM2 135M, which ships with Tenon, is not in .*: get a model"
+    ):
+        find_model("smollm2")
+    folder = tmp_path / "models" / "smollm2"
+    folder.mkdir(parents=True)
+    (folder / "README.md").touch()
+    assert bundled_targets() == ()
+    (folder / "SmolLM2-135M-Instruct.Q4_1.gguf").touch()
+    assert find_model("smollm2") == folder / "SmolLM2-135M-Instruct.Q4_1.gguf"
+    assert model_name("smollm2", find_model("smollm2")) == "SmolLM2 135M"
+    assert paired_draft("smollm2") is None
+    (tmp_path / "models" / "smollm2-draft").mkdir()
+    (tmp_path / "models" / "smollm2-draft" / "config.json").touch()
+    assert paired_draft("smollm2") == "smollm2-draft"
+    assert [model.name for model in bundled_targets()] == ["smollm2"]
 
 
 @pytest.mark.parametrize("reference", ["", "  ", "no-such-model", "/no/such/folder"])
 def test_what_is_not_there_is_said(reference: str) -> None:
-    with pytest.raises(ModelNotFound, match="guide"):
+    with pytest.raises(ModelNotFound, match="smollm2"):
         find_model(reference)
 
 

@@ -50,7 +50,7 @@ def test_every_mode_has_figures_or_a_sentence(here: Here, tmp_path: Path) -> Non
 
 def test_modes_with_a_draft_are_planned_with_the_bundled_one(here: Here) -> None:
     here(machine("laptop-8gb"))
-    plan = forecast(LoadOptions())
+    plan = forecast(LoadOptions(model="guide"))
     dovetail = next(mode for mode in plan.modes if mode.mode == "dovetail")
     assert dovetail.refusal == ""
     assert plan.draft == "guide-draft"
@@ -65,7 +65,7 @@ def test_modes_with_a_draft_are_planned_with_the_bundled_one(here: Here) -> None
 
 def test_a_machine_that_was_not_measured_says_so(here: Here) -> None:
     here(replace(machine("laptop-8gb"), speeds=None))
-    plan = forecast(LoadOptions())
+    plan = forecast(LoadOptions(model="guide"))
     assert not plan.measured
     assert (
         plan.reason == "Auto: lookup needs no second model, and drafts only while that is faster than plain."

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.hub import installed
+from engine.hub import bundled
 from engine.hub.installed import cache_folder, models_folder
 from engine.hub.local_import import import_model
 from engine.planning import pairs as pairs_module
@@ -15,7 +15,7 @@ from tests.support.checkpoints import train_tokenizer, write_checkpoint
 
 @pytest.fixture(autouse=True)
 def _no_bundled_models(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(installed, "assets_folder", lambda: tmp_path / "no assets")
+    monkeypatch.setattr(bundled, "assets_folder", lambda: tmp_path / "no assets")
 
 
 @pytest.fixture

@@ -9,12 +9,12 @@ import pytest
 
 from app.bridge.models.store import ModelStore
 from app.bridge.workspace import Workspace
-from app.chat.choices import GUIDE_REF
 from app.chat.engine_state import EnginePhase
 from app.chat.model_entries import ImportEntry, ListedModel, OfferEntry, RemovalEntry
 from engine.hub.download import room
 from engine.hub.installed import models_folder
 from engine.hub.local_import import import_model
+from engine.messages import DEFAULT_MODEL
 from tests.app.bridge.conftest import Desk
 from tests.app.bridge.models.conftest import FILE, NAME, REPO
 from tests.support.checkpoints import write_checkpoint
@@ -206,12 +206,12 @@ def test_a_model_in_use_leaves_memory_before_it_is_removed_with_its_draft(desk: 
     with desk.qtbot.waitSignal(store.installed.removed, timeout=10_000) as removed:
         store.remove("big", ("small",))
     assert removed.args == ["big", removal.freed_bytes + removal.drafts[0][1]]
-    assert workspace.settings.model == GUIDE_REF
+    assert workspace.settings.model == DEFAULT_MODEL
     assert workspace.settings.drafts == {}
     assert big not in workspace.settings.recent_models
-    desk.wait(lambda: [entry.name for entry in store.installed.entries] == [GUIDE_REF])
+    desk.wait(lambda: [entry.name for entry in store.installed.entries] == [DEFAULT_MODEL])
     desk.wait_for_phase(workspace, EnginePhase.READY)
-    assert workspace.engine_state().model_ref == GUIDE_REF
+    assert workspace.engine_state().model_ref == DEFAULT_MODEL
 
 
 def test_folders_and_files_are_looked_at_then_linked_or_copied(

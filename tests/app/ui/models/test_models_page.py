@@ -12,7 +12,6 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMenu
 
 from app.bridge.workspace import Workspace
-from app.chat.choices import GUIDE_REF
 from app.chat.engine_state import EnginePhase
 from app.chat.model_entries import DownloadEntry
 from app.ui.models.get_dialog import GetDialog
@@ -27,6 +26,7 @@ from engine.hub.download import room
 from engine.hub.installed import models_folder
 from engine.hub.local_import import import_model
 from engine.hub.record import write_record
+from engine.messages import DEFAULT_MODEL
 from tests.app.bridge.models.conftest import FILE, NAME, REPO
 from tests.app.ui.models.conftest import Visit
 from tests.support.checkpoints import write_checkpoint
@@ -248,7 +248,7 @@ def test_without_the_net_one_sentence_and_what_is_here(visit: Visit, server: Hub
         "SmolLM2 360M Instruct",
         "SmolLM2 1.7B Instruct",
     ]
-    assert GUIDE_REF in page.installed.rows
+    assert DEFAULT_MODEL in page.installed.rows
     get_button = page.table.rows[0].button
     get_button.click()
     visit.wait(lambda: "try again" in visit.window.toast.text)
@@ -324,11 +324,11 @@ def test_the_model_in_use_is_removed_with_its_draft(visit: Visit, mine: Path) ->
     assert list(dialog.boxes) == ["misfit"]
     assert dialog.accept_button.text().startswith("Remove")
     dialog.accept_button.click()
-    visit.wait(lambda: list(page.installed.rows) == [GUIDE_REF])
+    visit.wait(lambda: list(page.installed.rows) == [DEFAULT_MODEL])
     assert not (models_folder() / "big").exists()
-    assert workspace.settings.model == GUIDE_REF
+    assert workspace.settings.model == DEFAULT_MODEL
     visit.wait(lambda: workspace.engine_state().phase is EnginePhase.READY)
-    assert workspace.engine_state().model_ref == GUIDE_REF
+    assert workspace.engine_state().model_ref == DEFAULT_MODEL
 
 
 def test_a_draft_that_fits_nothing_says_why_in_grey(visit: Visit, mine: Path) -> None:
@@ -366,7 +366,7 @@ def test_a_folder_is_linked_and_a_file_is_copied(
     installed_row(visit, page, "small-Q8_0")
     assert (models_folder() / "small-Q8_0" / file.name).is_file()
     names = [choice.name for choice in visit.workspace.models()]
-    assert names == ["Tenon guide", "mine", "small-Q8_0"]
+    assert names == ["SmolLM2 135M", "mine", "small-Q8_0"]
     shutil.rmtree(mine)
     visit.workspace.model_store.installed.refresh()
     visit.wait(lambda: "not there any more" in row.problem.text())
@@ -380,7 +380,7 @@ def test_what_cannot_run_is_told_before_it_is_added(
     monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(tmp_path / "odd.gguf")], ""))
     page.file_button.click()
     visit.wait(lambda: "architecture mamba" in visit.window.toast.text)
-    assert list(page.installed.rows) == [GUIDE_REF]
+    assert list(page.installed.rows) == [DEFAULT_MODEL]
 
 
 def test_files_are_checked(visit: Visit, mine: Path) -> None:

@@ -25,7 +25,7 @@ from app.ui.settings.slider import Slider
 from app.ui.theme.theme import Theme
 from tests.support.fake_workspace import READY, FakeWorkspace
 
-MODEL = "guide"
+MODEL = "smollm2"
 
 
 def change(row: SettingRow, value: Any) -> None:
@@ -52,7 +52,7 @@ def other(name: str) -> Any:
     setting = Settings.declared()[name]
     control = setting.control
     if name == "drafts":
-        return "guide-draft"
+        return "smollm2-draft"
     if name in ("hub_mirror", "proxy"):
         return "https://mirror.example.org"
     if isinstance(control, Switch):
@@ -169,7 +169,7 @@ def test_values_of_one_model(dialog: SettingsDialog, workspace: FakeWorkspace) -
     assert workspace.settings.of_model("/other").temperature == 0.5
     dialog.head.scope.buttons[""].click()
     assert row.field.value() == 0.5
-    assert row.note.text() == "Tenon guide has a value of its own: 1.50."
+    assert row.note.text() == "SmolLM2 135M has a value of its own: 1.50."
     dialog.head.scope.buttons[MODEL].click()
     row.reset_button.click()
     dialog.foot.apply_button.click()
@@ -252,12 +252,12 @@ def test_drafts_that_do_not_fit_are_greyed_as_answers_come(
     assert isinstance(field, ChoiceField)
     field.open()
     assert workspace.drafts.looks
-    workspace.drafts.problems["guide-draft"] = "Another vocabulary."
+    workspace.drafts.problems["smollm2-draft"] = "Another vocabulary."
     workspace.drafts.changed.emit()
     assert field.popup is not None
-    assert next(c.problem for c in field.popup.choices if c.key == "guide-draft") == "Another vocabulary."
-    field.popup.choose("guide-gated-fusion")
-    assert dialog.pending.value("drafts") == "guide-gated-fusion"
+    assert next(c.problem for c in field.popup.choices if c.key == "smollm2-draft") == "Another vocabulary."
+    field.popup.choose("smollm2-gated-fusion")
+    assert dialog.pending.value("drafts") == "smollm2-gated-fusion"
     dialog.pending.undo()
     dialog.close()
     assert not workspace.drafts.looks

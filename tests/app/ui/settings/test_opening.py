@@ -175,7 +175,7 @@ def test_settings_go_out_and_come_in(
 def test_everything_is_reset_once_it_is_applied(opened: SettingsDialog, workspace: FakeWorkspace) -> None:
     settings = workspace.settings
     settings.threads, settings.window_geometry = 3, "abc"
-    settings.set_for_model("guide", "seed", 1)
+    settings.set_for_model("smollm2", "seed", 1)
     opened.pending.undo()
     opened.go("privacy")
     button = opened.stack.page(5).action_rows["reset_settings"].button

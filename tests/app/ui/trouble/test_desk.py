@@ -82,7 +82,7 @@ def test_a_smaller_context_is_half_of_it_and_the_reply_is_tried_again(
     assert notice.remedy_button.text().strip() == "Reload with a smaller context"
     assert notice.retry_button.isVisible()
     notice.remedy_button.click()
-    assert workspace.settings.of_model("guide").context == 4096
+    assert workspace.settings.of_model("smollm2").context == 4096
     assert workspace.settings.of_model("/models/other").context == 0
     assert ("retry", chat) in workspace.calls
     assert f"{figures.whole(4096)} tokens" in window.toast.text
@@ -102,10 +102,10 @@ def test_a_memory_budget_is_raised_to_what_would_do_and_the_reply_is_tried_again
     assert workspace.calls[-1] == ("retry", chat)
     assert window.toast.text == "The memory budget is 0.4 GB from now on."
     settings.set_for_model(
-        "guide", "ram_budget_bytes", 200_000_000
+        "smollm2", "ram_budget_bytes", 200_000_000
     )  # a model's own is what stands in the way
     window.trouble._mend(refused, Remedy.MEMORY_BUDGET)
-    assert settings.of_model("guide").ram_budget_bytes == 400_000_000
+    assert settings.of_model("smollm2").ram_budget_bytes == 400_000_000
 
 
 def test_a_context_that_the_model_does_not_have_is_corrected_for_this_model(
@@ -116,7 +116,7 @@ def test_a_context_that_the_model_does_not_have_is_corrected_for_this_model(
         window, workspace, ErrorReport("InvalidOption", "x", allowed=Allowed("context", 2048)), text=""
     )
     notice_of(window).remedy_button.click()
-    assert workspace.settings.of_model("guide").context == 2048
+    assert workspace.settings.of_model("smollm2").context == 2048
     assert workspace.settings.context == 1 << 24
     assert workspace.calls[-1] == ("retry", chat)
 
@@ -124,7 +124,7 @@ def test_a_context_that_the_model_does_not_have_is_corrected_for_this_model(
 def test_trying_again_as_it_was_changes_nothing(window: MainWindow, workspace: FakeWorkspace) -> None:
     chat = failed(window, workspace, SHORT, text="")
     notice_of(window).retry_button.click()
-    assert workspace.settings.of_model("guide").context == 0
+    assert workspace.settings.of_model("smollm2").context == 0
     assert workspace.calls[-1] == ("retry", chat)
 
 
@@ -169,10 +169,10 @@ def test_another_model_is_chosen_in_the_menu_of_models(window: MainWindow, works
 
 
 def test_a_draft_that_does_not_fit_is_left_out(window: MainWindow, workspace: FakeWorkspace) -> None:
-    workspace.settings.remember_draft("guide", "/models/misfit")
+    workspace.settings.remember_draft("smollm2", "/models/misfit")
     chat = failed(window, workspace, ErrorReport("DraftMismatch", "It does not fit."), text="")
     notice_of(window).remedy_button.click()
-    assert workspace.settings.draft_of("guide") == ""
+    assert workspace.settings.draft_of("smollm2") == ""
     assert workspace.calls[-1] == ("retry", chat)
 
 
@@ -305,15 +305,15 @@ def test_trouble_that_is_over_is_not_told_of_any_longer(
     full = ErrorReport("StorageError", "The disk is full.")
     workspace.trouble.emit(full)
     assert window.toast.isVisible()
-    workspace.set_engine(EngineState(EnginePhase.READY, "guide", "Tenon guide"))
+    workspace.set_engine(EngineState(EnginePhase.READY, "smollm2", "SmolLM2 135M"))
     assert window.toast.isVisible()
     workspace.trouble_over.emit(full.message)
     assert not window.toast.isVisible()
     workspace.set_engine(
-        EngineState(EnginePhase.STOPPED, "guide", "Tenon guide", sentence=SHORT.message, trouble=SHORT)
+        EngineState(EnginePhase.STOPPED, "smollm2", "SmolLM2 135M", sentence=SHORT.message, trouble=SHORT)
     )
     qtbot.waitUntil(lambda: window.toast.isVisible() and window.toast.text == SHORT.message)
-    workspace.set_engine(EngineState(EnginePhase.READY, "guide", "Tenon guide"))
+    workspace.set_engine(EngineState(EnginePhase.READY, "smollm2", "SmolLM2 135M"))
     assert not window.toast.isVisible()
 
 
@@ -321,12 +321,12 @@ def test_an_engine_that_is_up_again_without_its_model_has_not_stopped(
     window: MainWindow, workspace: FakeWorkspace, qtbot: QtBot
 ) -> None:
     workspace.set_engine(
-        EngineState(EnginePhase.STOPPED, "guide", "Tenon guide", sentence=SHORT.message, trouble=SHORT)
+        EngineState(EnginePhase.STOPPED, "smollm2", "SmolLM2 135M", sentence=SHORT.message, trouble=SHORT)
     )
     qtbot.waitUntil(lambda: window.toast.isVisible() and window.toast.text == SHORT.message)
-    workspace.set_engine(EngineState(EnginePhase.LOADING, "guide", "Tenon guide"))
+    workspace.set_engine(EngineState(EnginePhase.LOADING, "smollm2", "SmolLM2 135M"))
     assert window.toast.isVisible()
-    workspace.set_engine(EngineState(EnginePhase.IDLE, "guide", "Tenon guide"))
+    workspace.set_engine(EngineState(EnginePhase.IDLE, "smollm2", "SmolLM2 135M"))
     assert not window.toast.isVisible()
 
 

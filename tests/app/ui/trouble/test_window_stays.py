@@ -45,7 +45,7 @@ def test_the_engine_dies_in_mid_reply(desktop: Desktop) -> None:
     notice.remedy_button.click()
     desktop.wait(MessageState.STREAMING)
     assert (
-        desktop.workspace.settings.of_model("guide").context == 2048
+        desktop.workspace.settings.of_model("smollm2").context == 2048
     )  # killed by a signal: memory ran out, most likely
     desktop.window.page.stop()
     desktop.wait(MessageState.STOPPED)
@@ -66,7 +66,7 @@ def test_memory_runs_out_and_a_smaller_context_helps(desktop: Desktop) -> None:
     dialog.close()
     notice.remedy_button.click()
     assert desktop.wait(MessageState.COMPLETE).text == "w0 w1 w2 "
-    assert desktop.workspace.settings.of_model("guide").context == 2048
+    assert desktop.workspace.settings.of_model("smollm2").context == 2048
     desktop.still_works()
 
 
@@ -131,7 +131,7 @@ def test_the_folder_of_the_model_is_deleted(desktop: Desktop) -> None:
     notice.remedy_button.click()
     popup = desktop.window.page.header.model_button.popup
     assert popup is not None
-    popup.choose("guide")
+    popup.choose("smollm2")
     desktop.qtbot.waitUntil(lambda: desktop.workspace.engine_state().phase is EnginePhase.READY)
     desktop.still_works()
 

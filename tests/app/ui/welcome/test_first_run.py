@@ -25,7 +25,7 @@ from tests.support.fake_workspace import READY, FakeWorkspace
 from tests.support.machine_scene import machine
 from tests.support.welcome_pictures import stocked
 
-STARTING = EngineState(EnginePhase.STARTING, "guide", "Tenon guide")
+STARTING = EngineState(EnginePhase.STARTING, "smollm2", "SmolLM2 135M")
 LEFT = Qt.MouseButton.LeftButton
 
 
@@ -126,7 +126,7 @@ def test_a_command_shows_it_again_and_asks_the_guide_whatever_was_chosen(start: 
     assert start.window.sidebar.isVisible()
     start.page.guide.field.setText("Hello")
     start.page.guide.button.click()
-    assert ("choose_model", "guide") in start.workspace.calls
+    assert ("choose_model", "smollm2") in start.workspace.calls
     assert ("send", None, "Hello") in start.workspace.calls
 
 
@@ -137,7 +137,7 @@ def test_nothing_is_asked_before_the_engine_is_up(qtbot: QtBot, theme: Theme) ->
     assert workspace.machine_talk.sent == []
     assert start.page.machine_head.words.text() == "Looking at what it has. You need not wait."
     assert not start.page.machine.isVisible()
-    workspace.set_engine(EngineState(EnginePhase.LOADING, "guide", "Tenon guide"))
+    workspace.set_engine(EngineState(EnginePhase.LOADING, "smollm2", "SmolLM2 135M"))
     start.answer(measured=False)
     assert start.page.machine.isVisible()
     name = start.page.machine.cards[0].accessibleName()
@@ -213,7 +213,7 @@ def test_no_other_card_comes_under_the_pointer_while_answers_still_come(start: S
 
 
 def test_an_engine_that_ends_leaves_the_rest(start: Start) -> None:
-    start.workspace.set_engine(EngineState(EnginePhase.STOPPED, "guide", "Tenon guide"))
+    start.workspace.set_engine(EngineState(EnginePhase.STOPPED, "smollm2", "SmolLM2 135M"))
     start.page.refresh()
     words = start.page.machine_head.words.text()
     assert words == "It could not be looked at. Everything else works all the same."

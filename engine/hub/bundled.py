@@ -1,0 +1,84 @@
+"""The models that ship with Tenon: their names, where they lie, and the drafts that were made for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.messages import DEFAULT_MODEL, DEFAULT_MODEL_TITLE
+
+
+@dataclass(frozen=True)
+class BundledModel:
+    """A model that ships with Tenon.
+
+    Attributes:
+        name: What it is called on the command line; its folder in ``assets/models``.
+        title: What people see in place of the name; empty where nobody meets it.
+        file: Its one GGUF file in that folder; empty where it is a checkpoint folder.
+        drafts: Names of the bundled drafts that were made for it. The first that is there is the one that modes take
+            which need a draft.
+    """
+
+    name: str
+    title: str = ""
+    file: str = ""
+    drafts: tuple[str, ...] = ()
+
+    @property
+    def location(self) -> Path:
+        """The folder or the file that is loaded, whether it is there or not."""
+        folder = assets_folder() / "models" / self.name
+        return folder / self.file if self.file else folder
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it came with this copy of Tenon."""
+        return self.location.is_file() if self.file else (self.location / "config.json").is_file()
+
+
+_BUNDLED = (
+    BundledModel(
+        DEFAULT_MODEL,
+        DEFAULT_MODEL_TITLE,
+        "SmolLM2-135M-Instruct.Q4_1.gguf",
+        drafts=(f"{DEFAULT_MODEL}-draft",),
+    ),
+    BundledModel(f"{DEFAULT_MODEL}-draft"),
+    BundledModel("guide", drafts=("guide-draft", "guide-gated-fusion")),
+    BundledModel("guide-draft"),
+    BundledModel("guide-gated-fusion"),
+)
+
+
+def assets_folder() -> Path:
+    """Where the files that ship with Tenon lie."""
+    return Path(__file__).resolve().parents[2] / "assets"
+
+
+def bundled_model(reference: str) -> BundledModel | None:
+    """A model that ships with Tenon, whether it is there or not; None for every other reference."""
+    return next((model for model in _BUNDLED if model.name == reference), None)
+
+
+def bundled_models() -> tuple[BundledModel, ...]:
+    """Those that are there."""
+    return tuple(model for model in _BUNDLED if model.is_there)
+
+
+def bundled_drafts(reference: str) -> tuple[str, ...]:
+    """Names of the drafts that ship for a model and are there."""
+    model = bundled_model(reference)
+    there = {found.name for found in bundled_models()}
+    return () if model is None else tuple(name for name in model.drafts if name in there)
+
+
+def paired_draft(reference: str) -> str | None:
+    """The draft that a model takes where a mode needs one and none was named; None where none ships for it."""
+    return next(iter(bundled_drafts(reference)), None)
+
+
+def bundled_targets() -> tuple[BundledModel, ...]:
+    """Those that are there and answer by themselves, the default first."""
+    drafts = {name for model in _BUNDLED for name in model.drafts}
+    return tuple(model for model in bundled_models() if model.name not in drafts)
