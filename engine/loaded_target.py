@@ -9,10 +9,16 @@ from pathlib import Path
 
 import torch
 
-from engine.errors import OutOfDisk, WeightsUnreadable
+from engine.errors import WeightsUnreadable
 from engine.hub.installed import cache_folder
 from engine.model.config import ModelConfig
-from engine.model.converted import Converted, open_converted, streams_as_it_is
+from engine.model.converted import (
+    ConversionKeeper,
+    Converted,
+    find_converted,
+    open_converted,
+    streams_as_it_is,
+)
 from engine.model.footprint import weight_bytes
 from engine.model.layer import LayerWeights, Side
 from engine.model.loader import load_layers, load_weights
@@ -93,8 +99,16 @@ def place_target(
     if plan.kind == "stream":
         return _stream(checkpoint, config, weight_format, plan, progress, check)
     elsewhere = config.layers if plan.kind == "layer-offload" else plan.device_layers
-    source = _converted(checkpoint, config, weight_format, progress, check)
-    if weight_format.packed:
+    worth_keeping = _worth_keeping(checkpoint, config, weight_format)
+    source = _kept(checkpoint, weight_format, check) if worth_keeping else None
+    if worth_keeping and source is None:
+        with ConversionKeeper(checkpoint, config, weight_format, cache_folder() / "packed") as keeper:
+            host = load_packed(
+                checkpoint, config, weight_format, progress, check, elsewhere, keep=keeper.take
+            )
+            if elsewhere:
+                keeper.abandon()  # it has not seen all layers
+    elif weight_format.packed:
         refused = None if source is None else source.refused
         host = load_packed(checkpoint, config, weight_format, progress, check, elsewhere, source, refused)
     else:
@@ -138,28 +152,24 @@ def place_target(
     return PlacedTarget(placement, host.parameters, _devices(plan, config, link), host.notes, at_home)
 
 
-def _converted(
-    checkpoint: Checkpoint,
-    config: ModelConfig,
-    weight_format: WeightFormat,
-    progress: Callable[[int, int], None],
-    check: Callable[[], None],
-) -> Converted | None:
-    """The file of what a checkpoint is converted to, where making that anew for each load takes long; else None."""
+def _worth_keeping(checkpoint: Checkpoint, config: ModelConfig, weight_format: WeightFormat) -> bool:
+    """Whether converting a checkpoint anew for each load would take long."""
     few_bits = weight_format.packed and weight_format.measured_as != "bf16" and weight_format.stored is None
-    if checkpoint.from_gguf or not few_bits or weight_bytes(config, weight_format) < _WORTH_KEEPING_BYTES:
+    whole_bytes = weight_bytes(config, weight_format)
+    return few_bits and not checkpoint.from_gguf and whole_bytes >= _WORTH_KEEPING_BYTES
+
+
+def _kept(checkpoint: Checkpoint, weight_format: WeightFormat, check: Callable[[], None]) -> Converted | None:
+    """The file of what an earlier load converted, where it is whole."""
+    found = find_converted(checkpoint, weight_format, cache_folder() / "packed")
+    if found is None:
         return None
-    folder = cache_folder() / "packed"
     try:
-        found = open_converted(checkpoint, config, weight_format, folder, progress, check)
-        try:
-            found.packed.check(lambda done_bytes, total_bytes: None, check)
-        except PackedFileUnusable:
-            with suppress(OSError):
-                spoil_packed_file(found.packed.path)
-            found = open_converted(checkpoint, config, weight_format, folder, progress, check)
-    except OutOfDisk:
-        return None  # it fits into memory, and is converted there
+        found.packed.check(lambda done_bytes, total_bytes: None, check)
+    except PackedFileUnusable:
+        with suppress(OSError):
+            spoil_packed_file(found.packed.path)
+        return None
     return found
 
 

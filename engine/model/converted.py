@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import logging
 import math
+import queue
 import shutil
-from collections.abc import Iterator, Mapping
+import threading
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +30,7 @@ from engine.sentences import figure, say
 from engine.weights.checkpoint import Checkpoint, piece_values
 from engine.weights.freed_memory import give_back_memory
 from engine.weights.packed_file import PackedFile, PackedFileUnusable, write_packed_file
-from engine.weights.pieces import read_pieces
+from engine.weights.pieces import Piece, read_pieces
 from engine.weights.watched_file import WatchedFile
 
 _log = logging.getLogger(__name__)
@@ -118,33 +120,21 @@ def open_converted(
         OutOfDisk: No room for the file in either folder.
     """
     check_tensors(checkpoint, config)
-    source, name = checkpoint.digest(), weight_format.name
-    places = (
-        checkpoint.packed_path(name),
-        cache_folder / f"{source[:32]}-{name}.packed",
-    )
-    for path in places:
-        try:
-            return Converted(checkpoint, PackedFile(path, source, name))
-        except PackedFileUnusable as problem:
-            _log.info("%s is not used: %s", path, problem)
+    found = find_converted(checkpoint, weight_format, cache_folder)
+    if found is not None:
+        return found
     failures: list[str] = []
-    needed = weight_bytes(config, weight_format) + _SPARE_BYTES
-    for path in places:
+    source, needed = checkpoint.digest(), weight_bytes(config, weight_format) + _SPARE_BYTES
+    for path in _places(checkpoint, weight_format, source, cache_folder):
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            free = shutil.disk_usage(path.parent).free
-            if free < needed:
-                raise OSError(f"{free / 1e9:.3g} GB are free and {needed / 1e9:.3g} GB are needed")
-            write_packed_file(
-                path, source, name, _sections(checkpoint, config, weight_format, progress, check)
-            )
+            sections = _sections(checkpoint, config, weight_format, progress, check)
+            _write(path, needed, source, weight_format, sections)
         except OSError as error:
             failures.append(f"{path}: {error.strerror or error}")
         else:
             # What converting used is not to be held on to beside the weights.
             give_back_memory()
-            return Converted(checkpoint, PackedFile(path, source, name))
+            return Converted(checkpoint, PackedFile(path, source, weight_format.name))
     raise OutOfDisk(
         say(
             "The {name} weights could not be written next to the model nor to {cache_folder}: "
@@ -155,6 +145,124 @@ def open_converted(
         ),
         details="\n".join(failures),
     )
+
+
+def find_converted(
+    checkpoint: Checkpoint, weight_format: WeightFormat, cache_folder: Path
+) -> Converted | None:
+    """The converted file of a model where there is one that is of this model; the arguments are `open_converted`'s."""
+    source = checkpoint.digest()
+    for path in _places(checkpoint, weight_format, source, cache_folder):
+        try:
+            return Converted(checkpoint, PackedFile(path, source, weight_format.name))
+        except PackedFileUnusable as problem:
+            _log.info("%s is not used: %s", path, problem)
+    return None
+
+
+class ConversionKeeper:
+    """Writes what a load converts into the file for the loads to come, in a thread of its own.
+
+    The load neither waits for the disk nor fails with it: without room there is no file.
+
+    Args:
+        checkpoint: The model.
+        config: Of this checkpoint.
+        weight_format: What it is converted to.
+        cache_folder: Where the file goes when the model's own folder cannot be written to.
+    """
+
+    def __init__(
+        self, checkpoint: Checkpoint, config: ModelConfig, weight_format: WeightFormat, cache_folder: Path
+    ) -> None:
+        self._matrices: queue.Queue[tuple[str, Tensor, dict[str, Any]] | None] = queue.Queue()
+        self._rows: list[Tensor] = []
+        self._abandoned = False
+        self._source, self._format = checkpoint.digest(), weight_format
+        self._needed_bytes = weight_bytes(config, weight_format) + _SPARE_BYTES
+        self._places = _places(checkpoint, weight_format, self._source, cache_folder)
+        self._thread = threading.Thread(target=self._write, name="tenon-keeper")
+        self._thread.start()
+
+    def take(self, name: str, piece: Piece, kind: int, rows: Tensor, refused: str | None = None) -> None:
+        """Rows of a matrix, one piece after the other; a matrix may begin again in another type.
+
+        Args:
+            name: Of the matrix.
+            piece: Where the rows come from.
+            kind: Their type.
+            rows: Their bytes; they are copied.
+            refused: Why they are not in the format's own type.
+        """
+        stored = piece.stored
+        if piece.first == 0:
+            self._rows.clear()
+        self._rows.append(rows.flatten().clone())
+        if piece.first + piece.count == stored.rows:
+            layout: dict[str, Any] = {"kind": kind, "shape": [stored.rows, stored.columns]}
+            if refused is not None:
+                layout["refused"] = refused
+            self._matrices.put((name, torch.cat(self._rows), layout))
+            self._rows.clear()
+
+    def abandon(self) -> None:
+        """Leave no file behind: not everything was taken."""
+        self._abandoned = True
+
+    def __enter__(self) -> ConversionKeeper:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        """The file becomes whole in the background, or goes where the load failed."""
+        self._abandoned |= kind is not None
+        self._matrices.put(None)
+        if self._abandoned:
+            self._thread.join()
+
+    def _write(self) -> None:
+        for path in self._places:
+            try:
+                _write(path, self._needed_bytes, self._source, self._format, self._taken())
+            except _Abandoned:
+                return
+            except Exception as error:  # whatever fails here, the model is in memory and answers
+                _log.warning("%s was not written: %s", path, error)
+            else:
+                return
+
+    def _taken(self) -> Iterator[tuple[str, Tensor, dict[str, Any]]]:
+        while (matrix := self._matrices.get()) is not None:
+            if self._abandoned:
+                raise _Abandoned
+            yield matrix
+        if self._abandoned:
+            raise _Abandoned
+
+
+class _Abandoned(Exception):
+    """The load that was to be kept has failed."""
+
+
+def _places(
+    checkpoint: Checkpoint, weight_format: WeightFormat, source: str, cache_folder: Path
+) -> tuple[Path, Path]:
+    name = weight_format.name
+    return checkpoint.packed_path(name), cache_folder / f"{source[:32]}-{name}.packed"
+
+
+def _write(
+    path: Path,
+    needed_bytes: int,
+    source: str,
+    weight_format: WeightFormat,
+    sections: Iterable[tuple[str, Tensor, dict[str, Any]]],
+) -> None:
+    """Write a file where there is room for it. Raises OSError otherwise, before a section is asked for."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    free = shutil.disk_usage(path.parent).free
+    if free < needed_bytes:
+        raise OSError(f"{free / 1e9:.3g} GB are free and {needed_bytes / 1e9:.3g} GB are needed")
+    write_packed_file(path, source, weight_format.name, sections)
 
 
 def _sections(

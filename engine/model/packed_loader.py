@@ -28,6 +28,9 @@ from engine.weights.watched_file import WatchedFile
 
 Progress = Callable[[int, int], None]
 Check = Callable[[], None]
+Keep = Callable[[str, Piece, int, Tensor, str | None], None]
+"""Takes rows of a matrix as they are arranged: its name, where they come from, their type, their bytes, and why that
+is not the type that was asked for."""
 Parts = Mapping[str, Packed | Tensor]
 """A layer's tensors by their names in the checkpoint: matrices in blocks, vectors in float32."""
 
@@ -54,6 +57,7 @@ def load_packed(
     first_layer: int = 0,
     source: TensorSource | None = None,
     refused: Mapping[str, str] | None = None,
+    keep: Keep | None = None,
 ) -> ModelWeights:
     """Read a whole model. Beside the weights themselves some pieces of a few megabytes are held.
 
@@ -66,6 +70,7 @@ def load_packed(
         first_layer: Layers before this one are left out: they are loaded elsewhere.
         source: Where the tensors are read from; None for the checkpoint.
         refused: Matrices that the format could not hold when the source was made, and why.
+        keep: Takes what is arranged, for a file of it.
 
     Raises:
         TensorMismatch: The checkpoint's tensors are not those of its config.
@@ -77,7 +82,7 @@ def load_packed(
     (final_norm,) = (slot for slot in outer_slots(config) if slot.field == "final_norm")
     layers = {index: layer_slots(config, index) for index in range(first_layer, config.layers)}
     slots = [final_norm, head_slot(config), *(slot for layer in layers.values() for slot in layer)]
-    reader = PackedReader(source, weight_format)
+    reader = PackedReader(source, weight_format, keep=keep)
     parts = reader.read(slots, progress, check)
     embedding = embedding_rows(checkpoint, config)
     embedding.read_ahead()
@@ -111,15 +116,23 @@ class PackedReader:
         source: Where they lie.
         weight_format: What matrices become.
         keep_cached: Whether pages of the files may stay in the system's page cache.
+        keep: Takes what is arranged.
 
     Attributes:
         refused: Matrices that the format could not hold, and why; they are in bf16.
     """
 
-    def __init__(self, source: TensorSource, weight_format: WeightFormat, keep_cached: bool = True) -> None:
+    def __init__(
+        self,
+        source: TensorSource,
+        weight_format: WeightFormat,
+        keep_cached: bool = True,
+        keep: Keep | None = None,
+    ) -> None:
         self._source = source
         self._format = weight_format
         self._keep_cached = keep_cached
+        self._keep = keep or (lambda name, piece, kind, rows, refused: None)
         self.refused: dict[str, str] = {}
 
     def read(
@@ -151,15 +164,17 @@ class PackedReader:
                 if name not in matrices:
                     matrices[name] = empty_matrix(kinds[name], piece.stored)
                 try:
-                    arrange_piece(piece, matrices[name])
+                    rows = arrange_piece(piece, matrices[name])
                 except NotPackable as problem:
                     refused[name] = str(problem)
+                else:
+                    self._keep(name, piece, kinds[name], rows, None)
             done += piece.raw.nbytes
             progress(done, total)
-        for name in refused:
+        for name, reason in refused.items():
             matrices[name] = empty_matrix(BF16, stored[name])
             for piece in self._pieces([stored[name]], check):
-                arrange_piece(piece, matrices[name])
+                self._keep(name, piece, BF16, arrange_piece(piece, matrices[name]), reason)
         self.refused |= refused
         return matrices | vectors
 
@@ -194,8 +209,8 @@ def empty_matrix(kind: int, stored: StoredTensor) -> Packed:
     return Packed(torch.empty(size_bytes, dtype=torch.uint8), rows, columns, kind)
 
 
-def arrange_piece(piece: Piece, matrix: Packed) -> None:
-    """Put rows of a tensor where they belong in a matrix, converted where that is of another type.
+def arrange_piece(piece: Piece, matrix: Packed) -> Tensor:
+    """Put rows of a tensor where they belong in a matrix, converted where that is of another type; returns their bytes.
 
     Raises:
         NotPackable: It cannot be converted, for a number is a NaN or an infinity.
@@ -205,8 +220,10 @@ def arrange_piece(piece: Piece, matrix: Packed) -> None:
     target = matrix.data[start : start + blocks.arranged_bytes(kind, piece.count, columns)]
     if kind == stored.kind:
         blocks.arrange(kind, piece.raw, piece.count, columns, stored.row_map(piece.count), target)
-        return
-    blocks.arrange(kind, quantized(piece_values(piece), kind), piece.count, columns, None, target)
+        return piece.raw
+    rows = quantized(piece_values(piece), kind)
+    blocks.arrange(kind, rows, piece.count, columns, None, target)
+    return rows
 
 
 def packed_layer(config: ModelConfig, slots: Sequence[Slot], parts: Parts) -> LayerWeights:

@@ -63,6 +63,7 @@ def options(folder: Path, weights: str = "fp32", **more: Any) -> dict[str, Any]:
     budget = least_bytes(config, format_, 128) + (PINNED + 1) * stored_layer_bytes(config, format_)
     return {
         "weights": weights,
+        "kv_cache": "full",
         "context": 128,
         "ram_budget_bytes": budget,
         "mode": "plain",

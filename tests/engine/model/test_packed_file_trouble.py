@@ -6,18 +6,20 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
 from engine.errors import Cancelled, OutOfDisk
 from engine.model import converted
 from engine.model.config import read_config
-from engine.model.converted import Converted, open_converted
+from engine.model.converted import ConversionKeeper, Converted, open_converted
 from engine.model.packed_loader import load_packed
 from engine.model.weight_format import weight_format
 from engine.weights import packed_file as weights_file
@@ -204,3 +206,49 @@ def test_two_processes_pack_the_same_model_at_once(folder: Path) -> None:
     assert [child.wait(60) for child in children] == [0, 0]
     assert [path.name for path in folder.glob("*.packed*")] == ["tenon-q8_0.packed"]
     load(folder)
+
+
+def kept_load(folder: Path, check: Callable[[], None] = lambda: None) -> torch.Tensor:
+    """What a model says that is loaded from the checkpoint itself, while the file for the next load is written."""
+    checkpoint, chosen = Checkpoint(folder), weight_format("q8_0")
+    config = read_config(checkpoint)
+    with ConversionKeeper(checkpoint, config, chosen, folder.parent / "cache") as keeper:
+        loaded = load_packed(checkpoint, config, chosen, check=check, keep=keeper.take)
+    for thread in threading.enumerate():
+        if thread.name == "tenon-keeper":
+            thread.join()
+    return logits(loaded, folder)
+
+
+@pytest.mark.parametrize("unusual", [False, True])
+def test_a_load_keeps_what_it_converts(unusual: bool, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if unusual:  # a matrix that only 16 bits hold
+        weights = load_file(folder / "model.safetensors")
+        weights["model.layers.1.mlp.down_proj.weight"][3, 5] = (
+            1e7  # its scale is more than half precision holds
+        )
+        save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    before = kept_load(folder)
+    monkeypatch.setattr(converted, "write_packed_file", None)
+    assert torch.equal(text(folder), before)
+    assert bool(load(folder).refused) is unusual
+
+
+def test_a_load_that_fails_keeps_nothing(folder: Path) -> None:
+    calls = iter(range(20))
+
+    def check() -> None:
+        if next(calls, None) is None:
+            raise Cancelled("stop")
+
+    with pytest.raises(Cancelled):
+        kept_load(folder, check)
+    assert not list(folder.glob("*.packed*"))
+
+
+def test_a_load_does_not_fail_with_the_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = text(folder)
+    packed_file(folder).unlink()
+    refuse_writes_to(folder.parent, monkeypatch)
+    assert torch.equal(kept_load(folder), expected)
+    assert not list(folder.glob("*.packed*"))
