@@ -119,6 +119,7 @@ class ReplyRun:
         options = self._request.options
         mode = MODES[self._plan.mode]
         cost = self._recalled_cost(mode.name)
+        self._clock.recalled_plain_s = cost.plain_s() if cost.measured and cost.knows_plain else None
         recipe = mode.recipe(
             self._rule, self._drafter(), options.draft_nodes, cost, self._model.match_chances
         )

@@ -1,4 +1,4 @@
-"""What the inspector shows, gathered from the engine's events while it is open."""
+"""What the inspector shows, gathered from the engine's events whether or not it is open."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.bridge.engine_client import EngineClient
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.plans import Plans
-from app.bridge.replies import Replies
 from app.chat.choices import ModeChoice
-from app.chat.gauges import Gauges
 from app.chat.plan_rows import PlanRow, plan_rows, predicted_speeds
 from app.chat.reply_queue import reply_of
 from app.chat.reply_trace import ReplyTrace
@@ -28,24 +26,22 @@ from engine.messages import (
 )
 
 # How many replies can be looked at afterwards.
-_REPLIES_KEPT = 8
+_REPLIES_KEPT = 16
 # A reply shorter than this says little about its mode's speed.
 _FEWEST_TOKENS = 16
 
 
 class Inspection(QObject):
-    """Follows replies between `start` and `stop`; outside of that it hears nothing.
+    """Follows every reply, so that the latest ones can be looked at when they are done.
 
     Args:
         client: The engine.
-        replies: Told whether their rounds are wanted.
         model: What is in memory.
-        plans: What is predicted; asked for when it begins to listen, and when another model is in memory.
+        plans: What is predicted; asked for while somebody looks.
         modes: Asked for every mode, with the reason where it cannot run.
 
     Attributes:
-        gauges: Speed and memory of the last minute.
-        running: Whether it listens.
+        watched: Whether somebody looks, so that predictions are wanted.
         clock: Tells the moment that a sample belongs to, in seconds.
     """
 
@@ -54,7 +50,6 @@ class Inspection(QObject):
     def __init__(
         self,
         client: EngineClient,
-        replies: Replies,
         model: ModelInEngine,
         plans: Plans,
         modes: Callable[[], list[ModeChoice]],
@@ -62,34 +57,25 @@ class Inspection(QObject):
     ) -> None:
         super().__init__(parent)
         self._client = client
-        self._replies = replies
         self._model = model
         self._plans = plans
         self._modes = modes
         self._traces: dict[int, ReplyTrace] = {}
         self._measured: dict[str, float] = {}
         self._measured_model = _identity(model.report)
-        self.gauges = Gauges()
-        self.running = False
+        self.watched = False
         self.clock: Callable[[], float] = monotonic
+        client.event_received.connect(self._receive)
+        plans.answered.connect(self.changed)
 
-    def start(self) -> None:
-        """Listen, and ask for the rounds of the replies to come."""
-        if not self.running:
-            self.running = self._replies.round_texts = True
-            self._client.event_received.connect(self._receive)
-            self._plans.answered.connect(self.changed)
+    def watch(self, watched: bool) -> None:
+        """Somebody looks, or nobody any more."""
+        self.watched = watched
+        if watched:
             self._plans.ask_for_chosen()
 
-    def stop(self) -> None:
-        """Listen no longer; what was gathered stays."""
-        if self.running:
-            self.running = self._replies.round_texts = False
-            self._client.event_received.disconnect(self._receive)
-            self._plans.answered.disconnect(self.changed)
-
     def trace(self, reply_id: int | None) -> ReplyTrace | None:
-        """How a reply was made; None where it was made while nobody looked, or too long ago."""
+        """How a reply was made; None where that was too long ago."""
         return None if reply_id is None else self._traces.get(reply_id)
 
     def places(self) -> tuple[MemoryPlace, ...]:
@@ -109,17 +95,15 @@ class Inspection(QObject):
 
     @Slot(object)
     def _receive(self, event: Event) -> None:
-        if isinstance(event, ModelLoaded):
+        if isinstance(event, ModelLoaded) and self.watched:
             self._plans.ask_for_chosen()
         reply_id = reply_of(getattr(event, "request_id", ""))
         if reply_id is None:
             return
-        if isinstance(event, StatisticsUpdated):
-            self.gauges.take(event, self.clock())
         # Each request begins with its plan: a reply that goes on after it was cut is traced anew from there.
         begins = isinstance(event, PlanChosen)
         trace = ReplyTrace() if begins else self._traces.get(reply_id) or ReplyTrace()
-        if not trace.take(event):
+        if not trace.take(event, self.clock()):
             return
         self._keep(reply_id, trace)
         if isinstance(event, (StatisticsUpdated, Finished)) and trace.timings is not None:

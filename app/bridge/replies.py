@@ -40,9 +40,6 @@ class Replies(QObject):
 
     A reply's message is in the library and on its way to the disk before `add` is called; it is sent to the
     engine when `stored` says that it has arrived there.
-
-    Attributes:
-        round_texts: Whether the replies to come are asked for their rounds, for whoever draws them.
     """
 
     message_changed = Signal(object)
@@ -70,7 +67,6 @@ class Replies(QObject):
         self._model = model
         self._queue = ReplyQueue()
         self._not_stored: set[int] = set()  # replies whose prompt is still on its way to the disk
-        self.round_texts = False
         self._sent = ""  # the request that the engine works on
         self._requests = 0
         self._kept_characters = 0  # of the reply when that request was made
@@ -188,7 +184,7 @@ class Replies(QObject):
             sampling=options.sampling,
             verify=options.verify,
             show_unconfirmed=self._settings.unconfirmed_shown,
-            round_texts=self.round_texts,
+            round_texts=True,  # the inspector may be opened when the reply is long done
         )
         self._client.send(request)
         self._save_timer.start()

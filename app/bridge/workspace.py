@@ -66,6 +66,7 @@ class Workspace(Conversations):
         open_chat: The chat that is shown: its model and its options.
         unsent: What is typed in each chat and not sent.
         upkeep: What goes on beside the chats.
+        inspection: How the latest replies were made, for the inspector.
     """
 
     message_changed = Signal(object)  # Message: state, statistics, notices, error; its content too
@@ -129,7 +130,7 @@ class Workspace(Conversations):
             self,
         )
         self.gpu_addon = GpuAddon(self)
-        self._inspection: Inspection | None = None
+        self.inspection = Inspection(self._client, self._model, self.plans, self.modes, self)
         self.typesetter = Typesetter(self)
         self.lexer_maker = LexerMaker(self)
         self._desk: SettingsDesk | None = None
@@ -199,14 +200,6 @@ class Workspace(Conversations):
         budget = self.settings.of_model(self.settings.model).vram_budget_bytes
         choices = mode_choices(self.drafts.in_use, self._model.state.gpu, budget)
         return with_plan(choices, self.plans.chosen)
-
-    def inspection(self) -> Inspection:
-        """What the inspector shows; made when it is opened first."""
-        if self._inspection is None:
-            self._inspection = Inspection(
-                self._client, self._replies, self._model, self.plans, self.modes, self
-            )
-        return self._inspection
 
     def settings_desk(self) -> SettingsDesk:
         """What the dialog of settings needs; made when it is opened first."""

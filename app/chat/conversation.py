@@ -14,6 +14,9 @@ from app.chat.reply_details import ReplyDetails
 from app.chat.stretches import NO_STRETCHES, Stretches
 from engine.messages import ErrorReport, Role
 
+# A reply shorter than this says little about its mode's speed.
+_FEWEST_TOKENS = 16
+
 
 class MessageState(str, Enum):
     """How far a message has come; the value is what the database keeps."""
@@ -47,6 +50,7 @@ class ReplyStatistics:
         context_used: Tokens of the context in use, prompt and reply.
         context_limit: Tokens of context there are; 0 when not known.
         disk_bytes_per_second: Weights read from the disk, in the middle over the reply; 0 for a model in memory.
+        plain_per_second: The speed that plain decoding would have had then, of the same weights in the same format.
     """
 
     mode: str
@@ -59,6 +63,16 @@ class ReplyStatistics:
     context_used: int
     context_limit: int
     disk_bytes_per_second: float = 0.0
+    plain_per_second: float | None = None
+
+    @property
+    def times_plain(self) -> float | None:
+        """How many times as fast as plain decoding it was; None where that is not known, or says nothing."""
+        if self.mode == "plain" or self.tokens < _FEWEST_TOKENS:
+            return None
+        if not self.plain_per_second or self.tokens_per_second is None:
+            return None
+        return self.tokens_per_second / self.plain_per_second
 
     def to_json(self) -> str:
         """One JSON object."""

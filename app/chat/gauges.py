@@ -1,4 +1,4 @@
-"""How fast replies came and what they took, over the last minute."""
+"""How fast a reply came and what it took, from moment to moment."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from engine.messages import StatisticsUpdated
 
-SPAN_S = 60.0
+# Of a longer reply the latest are kept.
+_MOST_SAMPLES = 4_096
 
 
 @dataclass(frozen=True)
@@ -17,21 +18,19 @@ class Sample:
 
     Attributes:
         at_s: When, on a clock that only goes forward.
-        reply: The request that they belong to.
-        tokens_per_second: Since the sample before; None where that is another reply, or no token came.
+        tokens_per_second: Since the sample before; None where no token came.
         resident_bytes: Memory of the engine's process.
         disk_bytes_per_second: Weights read from the disk since the sample before.
     """
 
     at_s: float
-    reply: str
     tokens_per_second: float | None
     resident_bytes: int
     disk_bytes_per_second: float
 
 
 def smooth_speeds(samples: Iterable[Sample], over: int = 5) -> list[float | None]:
-    """The speed at each sample, averaged with those just before it in the same reply.
+    """The speed at each sample, averaged with those just before it.
 
     A step emits whole tokens, so that the speed from one sample to the next jumps even where nothing changes.
 
@@ -41,11 +40,7 @@ def smooth_speeds(samples: Iterable[Sample], over: int = 5) -> list[float | None
     """
     speeds: list[float | None] = []
     recent: deque[float] = deque(maxlen=over)
-    before = ""
     for sample in samples:
-        if sample.reply != before:
-            recent.clear()
-        before = sample.reply
         if sample.tokens_per_second is not None:
             recent.append(sample.tokens_per_second)
         speeds.append(None if sample.tokens_per_second is None else sum(recent) / len(recent))
@@ -56,13 +51,13 @@ class Gauges:
     """Turns running totals into figures of each moment."""
 
     def __init__(self) -> None:
-        self.samples: deque[Sample] = deque()
+        self.samples: deque[Sample] = deque(maxlen=_MOST_SAMPLES)
         self._last: StatisticsUpdated | None = None
 
     def take(self, event: StatisticsUpdated, at_s: float) -> None:
-        """Add an event that came at a moment, and forget those older than a minute."""
+        """Add an event that came at a moment."""
         last = self._last
-        if last is None or last.request_id != event.request_id:
+        if last is None:
             speed, disk = event.timings.predicted_per_second, 0.0
             worked_ms = event.timings.prompt_ms + event.timings.predicted_ms
             read_bytes = event.memory.disk_read_bytes
@@ -74,6 +69,4 @@ class Gauges:
             read_bytes = event.memory.disk_read_bytes - last.memory.disk_read_bytes
         disk = read_bytes / worked_ms * 1e3 if worked_ms > 0 else 0.0
         self._last = event
-        self.samples.append(Sample(at_s, event.request_id, speed, event.memory.resident_bytes, disk))
-        while self.samples[0].at_s < at_s - SPAN_S:
-            self.samples.popleft()
+        self.samples.append(Sample(at_s, speed, event.memory.resident_bytes, disk))

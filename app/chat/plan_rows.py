@@ -70,8 +70,3 @@ def plan_rows(
         if choice.name != "auto"
     ]
     return sorted(rows, key=lambda row: (bool(row.reason), -(row.expected or 0.0)))
-
-
-def plain_speed(rows: Iterable[PlanRow]) -> float | None:
-    """Tokens per second of plain decoding, None while nothing is known of it."""
-    return next((row.expected for row in rows if row.name == "plain"), None)

@@ -118,6 +118,7 @@ def _statistics(
         context_used=context_used,
         context_limit=context_limit,
         disk_bytes_per_second=_disk_bytes_per_second(timings, memory),
+        plain_per_second=timings.plain_per_second,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import Enum
 
+from app.chat.gauges import Gauges
 from app.words import mark
 from engine.messages import Event, Finished, ModeChanged, PlanChosen, RoundRecord, StatisticsUpdated, Timings
 
@@ -44,23 +45,26 @@ class ReplyTrace:
         timings: The latest figures, None before the first.
         tokens: The reply's tokens in order, as far as their rounds have come.
         complete: Whether the reply has ended.
+        gauges: Its speed and memory, from moment to moment.
     """
 
     mode: str = ""
     timings: Timings | None = None
     tokens: list[TracedToken] = field(default_factory=list)
     complete: bool = False
+    gauges: Gauges = field(default_factory=Gauges)
     _rounds: list[RoundRecord] = field(default_factory=list)
     _dropped: int = 0
 
-    def take(self, event: Event) -> bool:
-        """Follow an event of the reply; returns whether it changed anything."""
+    def take(self, event: Event, at_s: float) -> bool:
+        """Follow an event of the reply that came at a moment; returns whether it changed anything."""
         if isinstance(event, PlanChosen):
             self.mode = event.plan.mode
         elif isinstance(event, ModeChanged):
             self.mode = event.mode
         elif isinstance(event, StatisticsUpdated):
             self.mode, self.timings = event.mode, event.timings
+            self.gauges.take(event, at_s)
             for record in event.rounds:
                 self._add(record)
         elif isinstance(event, Finished):

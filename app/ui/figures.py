@@ -63,6 +63,12 @@ def ratio(value: float) -> str:
     return _three_figures(value)
 
 
+def times_plain(value: float) -> str:
+    """1.42 -> "1.4 times plain", 1.02 -> "as fast as plain": how a speed compares with plain decoding's."""
+    times = ratio(value)
+    return tr("as fast as plain") if times == ratio(1.0) else tr("{times} times plain", times=times)
+
+
 def gigabytes(size_bytes: int) -> str:
     """5_300_000_000 -> "5.3", 24_000_000 -> "0.02", 4_900_000 -> "0.005", 0 -> "0.0", without the unit."""
     value = size_bytes / 1e9

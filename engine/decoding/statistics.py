@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 import time
 from collections import deque
 from dataclasses import dataclass, field
@@ -10,6 +11,8 @@ from engine.messages import RoundRecord, Timings
 
 # Records kept for whoever draws them: more rounds than anybody follows between two events.
 _ROUNDS_KEPT = 64
+# Rounds without a draft that tell what plain decoding takes: fewer may all have been hiccups.
+_FEWEST_PLAIN = 3
 
 
 @dataclass
@@ -22,6 +25,7 @@ class ReplyClock:
         cache_n: Tokens of the prompt that were already in the cache.
         predicted_n: Tokens emitted.
         target_forwards: Verifying forwards; the prompt's are not counted.
+        recalled_plain_s: Seconds of a forward without a draft in earlier replies; None where not known.
     """
 
     started: float = field(default_factory=time.perf_counter)
@@ -34,6 +38,8 @@ class ReplyClock:
     draft_n_accepted: int = 0
     draft_s: float = 0.0
     verify_s: float = 0.0
+    recalled_plain_s: float | None = None
+    _plain_s: list[float] = field(default_factory=list)
     _prompt_done: float | None = None
     _first_token: float | None = None
     _last_token: float | None = None
@@ -65,6 +71,8 @@ class ReplyClock:
         self.draft_n_accepted += accepted
         self.draft_s += record.draft_ms / 1e3
         self.verify_s += record.verify_ms / 1e3
+        if not record.tokens:
+            self._plain_s.append(record.verify_ms / 1e3)
         while len(self._tested) < tested:
             self._tested.append(0)
             self._accepted.append(0)
@@ -111,4 +119,14 @@ class ReplyClock:
             draft_ms=self.draft_s * 1e3,
             verify_ms=self.verify_s * 1e3,
             load_ms=self.load_ms,
+            plain_per_second=self._plain_per_second(predicted_s),
         )
+
+    def _plain_per_second(self, predicted_s: float) -> float | None:
+        """What plain decoding would have had: a forward without a draft, and what goes by between two forwards."""
+        enough = len(self._plain_s) >= _FEWEST_PLAIN
+        forward_s = statistics.median(self._plain_s) if enough else self.recalled_plain_s
+        if not forward_s or not self.target_forwards:
+            return None
+        between_s = max(predicted_s - self.draft_s - self.verify_s, 0.0) / self.target_forwards
+        return 1.0 / (forward_s + between_s)

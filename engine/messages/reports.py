@@ -120,7 +120,9 @@ class Timings:
 
     ``acceptance_rate`` = accepted / path positions tested; a position is tested when its parent was accepted and it
     has drafted children. ``mean_acceptance_length`` (tau) = tokens emitted per target forward of decoding.
-    ``draft_n`` and ``draft_n_accepted`` count nodes, ``draft_n_tested`` path positions.
+    ``draft_n`` and ``draft_n_accepted`` count nodes, ``draft_n_tested`` path positions. ``plain_per_second`` is the
+    speed that plain decoding would have had, by the rounds of this reply that had no draft, or else by those of the
+    model's replies just before.
     """
 
     prompt_n: int = 0
@@ -141,6 +143,7 @@ class Timings:
     draft_ms: float = 0.0
     verify_ms: float = 0.0
     load_ms: float | None = None
+    plain_per_second: float | None = None
 
 
 @dataclass(frozen=True)

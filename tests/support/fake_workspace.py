@@ -118,7 +118,6 @@ class FakeEngineTalk(QObject):
 
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
-        self.round_texts = False
         self.report: ModelReport | None = None
         self.sent: list[Command] = []
         self.busy = self.held = False
@@ -224,13 +223,14 @@ class FakeWorkspace(FakeShelf):
         talk: Any = FakeEngineTalk(self)
         self.machine_talk: FakeEngineTalk = talk
         self.plans = Plans(self.settings, talk, self)
+        heard: Any = self.talk
+        self.inspection = Inspection(heard, heard, self.plans, self.modes, self)
         self.machine = Machine(self.settings, talk, talk, talk, self.plans, MeasuredModes(None), self)
         quiet: Any = FakeEngineTalk(self)  # another one: what listens to `talk` is counted
         self.model_store = ModelStore(self.settings, quiet, quiet, self)
         self.model_store.model_wanted.connect(self.choose_model)
         self.upkeep = FakeUpkeep(self)
         self.gpu_addon = FakeGpuAddon(self)
-        self.inspections: list[Inspection] = []
         self.calls: list[tuple[object, ...]] = []
         self.opened: list[int | None] = []
         self.send_error: TenonError | None = None
@@ -451,12 +451,6 @@ class FakeWorkspace(FakeShelf):
     def modes(self) -> list[ModeChoice]:
         choices = mode_choices(self.drafts.in_use, self._engine.gpu, self.settings.vram_budget_bytes)
         return with_plan(choices, self.plans.chosen)
-
-    def inspection(self) -> Inspection:
-        if not self.inspections:
-            talk: Any = self.talk
-            self.inspections.append(Inspection(talk, talk, talk, self.plans, self.modes, self))
-        return self.inspections[0]
 
     def active_conversation(self) -> int | None:
         return self._active

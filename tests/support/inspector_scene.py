@@ -160,7 +160,7 @@ def finished(reply_id: int, tokens: int, predicted_ms: float, mode: str = "dovet
 def play(workspace: FakeWorkspace, reply_id: int) -> None:
     """Some seconds of a reply in Dovetail, on a clock of their own; plain decoding has been measured before."""
     moment = 0.0
-    workspace.inspection().clock = lambda: moment
+    workspace.inspection.clock = lambda: moment
     workspace.tell(finished(1_000_000, 59, 10_000.0, mode="plain"))
     workspace.tell(finished(1_000_001, 89, 10_000.0, mode="lookup"))
     tokens = 0

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 
 class InspectorDock(QObject):
-    """Makes the panel when it is opened first, and says which reply it shows: the last one, or the one asked for.
+    """Makes the panel when it is opened first, and says which reply it shows.
+
+    That is the one asked for, until another is being written: that one is followed then.
 
     Attributes:
         panel: The panel; None before it was opened.
@@ -35,6 +37,7 @@ class InspectorDock(QObject):
         self._page = page
         self.panel: Inspector | None = None
         self.open = False
+        self._written: int | None = None  # the reply that was followed last
         shell.inspector_closed.connect(self.close)
 
     @Slot()
@@ -49,8 +52,9 @@ class InspectorDock(QObject):
     def show_reply(self, reply_id: int) -> None:
         """Open it on a reply."""
         self.show()
-        if self.panel is not None:
-            self.panel.show_reply(reply_id)
+        reply = next((reply for reply in self._replies() if reply.id == reply_id), None)
+        if self.panel is not None and reply is not None:
+            self.panel.show_reply(reply)
 
     def show(self) -> None:
         """Open it on the last reply."""
@@ -58,9 +62,11 @@ class InspectorDock(QObject):
             return
         self.open = True
         panel = self.panel or self._made()
-        self._show_last(self._page.current)
+        self._show_last()
         panel.start()
-        self._workspace.message_added.connect(self._message_added)
+        self._workspace.message_added.connect(self._follow)
+        self._workspace.message_changed.connect(self._follow)
+        self._workspace.conversation_replaced.connect(self._path_changed)
         self._workspace.engine_changed.connect(self._engine_changed)
         self._page.conversation_shown.connect(self._show_last)
         self._shell.show_inspector(panel, self._workspace.settings.inspector_width)
@@ -73,7 +79,9 @@ class InspectorDock(QObject):
             return
         self.open = False
         self.panel.stop()
-        self._workspace.message_added.disconnect(self._message_added)
+        self._workspace.message_added.disconnect(self._follow)
+        self._workspace.message_changed.disconnect(self._follow)
+        self._workspace.conversation_replaced.disconnect(self._path_changed)
         self._workspace.engine_changed.disconnect(self._engine_changed)
         self._page.conversation_shown.disconnect(self._show_last)
         self._shell.hide_inspector()
@@ -83,23 +91,43 @@ class InspectorDock(QObject):
         # Here and not above: plots bring numpy, which a window without the inspector does without.
         from app.ui.inspector.inspector import Inspector
 
-        self.panel = Inspector(self._theme, self._workspace.inspection())
+        self.panel = Inspector(self._theme, self._workspace.inspection)
         self.panel.close_requested.connect(self.close)
         self.panel.width_wanted.connect(self._set_width)
         return self.panel
 
-    @Slot(object)
-    def _show_last(self, conversation_id: int | None) -> None:
-        messages = [] if conversation_id is None else self._workspace.messages(conversation_id)
-        replies = [message.id for message in messages if message.role == "assistant"]
+    def _replies(self) -> list[Message]:
+        """Those of the path that is shown."""
+        chat = self._page.current
+        messages = [] if chat is None else self._workspace.messages(chat)
+        return [message for message in messages if message.role == "assistant"]
+
+    @Slot()
+    def _show_last(self) -> None:
         if self.panel is not None:
-            self.panel.show_reply(replies[-1] if replies else None)
+            self.panel.show_reply(next(reversed(self._replies()), None))
 
     @Slot(object)
-    def _message_added(self, message: Message) -> None:
-        here = message.conversation_id == self._page.current
-        if self.panel is not None and here and message.role == "assistant":
-            self.panel.show_reply(message.id)
+    def _follow(self, message: Message) -> None:
+        """Keep up with the reply that is shown, and go over to one that begins."""
+        if self.panel is None or message.role != "assistant" or message.conversation_id != self._page.current:
+            return
+        begins = message.state.unfinished and message.id != self._written
+        if begins:
+            self._written = message.id
+        if begins or message.id == self.panel.reply_id:
+            self.panel.show_reply(message)
+
+    @Slot(int)
+    def _path_changed(self, conversation_id: int) -> None:
+        """Follow a reply that begins, else stay with one that is on the other path too."""
+        if self.panel is None or conversation_id != self._page.current:
+            return
+        replies = self._replies()
+        for reply in replies:
+            self._follow(reply)
+        if self.panel.reply_id not in {reply.id for reply in replies}:
+            self._show_last()
 
     @Slot(object)
     def _engine_changed(self, state: EngineState) -> None:

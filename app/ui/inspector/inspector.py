@@ -9,12 +9,14 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from app.chat.choices import mode_title
+from app.chat.conversation import Message
 from app.chat.gauges import smooth_speeds
-from app.chat.plan_rows import PlanRow, plain_speed
+from app.chat.plan_rows import PlanRow
 from app.chat.reply_trace import Origin, ReplyTrace, origin_in
 from app.ui import figures
 from app.ui.inspector.acceptance_plot import AcceptancePlot
 from app.ui.inspector.draft_tree import DraftTree
+from app.ui.inspector.facts import FactTable, reply_facts
 from app.ui.inspector.head import Head
 from app.ui.inspector.line_plot import LinePlot
 from app.ui.inspector.memory_bar import MemoryBar
@@ -35,11 +37,10 @@ UPDATE_MS = 100
 _MARGIN_PX = 16
 _TOKENS_PX = 124
 _TREE_PX = 140
-_SHORTEST_REPLY_TOKENS = 16
 
 
 class Inspector(QWidget):
-    """Shows one reply, the machine's last minute, the model in memory and the plan.
+    """Shows one reply, the model in memory and the plan.
 
     It is brought up to date after `Inspection.changed`, and only between `start` and `stop`.
 
@@ -54,7 +55,7 @@ class Inspector(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._inspection = inspection
-        self._reply: int | None = None
+        self._message: Message | None = None
         self._round: int | None = None  # None follows the latest
         self.updates = 0
         self.setProperty("kind", "inspector")
@@ -62,10 +63,13 @@ class Inspector(QWidget):
         self.setAccessibleName(tr("Inspector"))
         self.head = Head(theme, self)
         self.head.close_requested.connect(self.close_requested)
-        self.speed = LinePlot(theme, tr("Speed"), tr("tok/s, last 60 s"), tr("tokens per second"))
+        self.speed = LinePlot(theme, tr("Speed"), tr("tok/s over the reply"), tr("tokens per second"))
         self.accepted = AcceptancePlot(theme)
-        self.memory = LinePlot(theme, tr("Memory"), tr("GB, last 60 s"), tr("gigabytes"), steps=2)
-        self.disk = LinePlot(theme, tr("Disk"), tr("MB/s, last 60 s"), tr("megabytes per second"), steps=2)
+        self.memory = LinePlot(theme, tr("Memory"), tr("GB over the reply"), tr("gigabytes"), steps=2)
+        self.disk = LinePlot(
+            theme, tr("Disk"), tr("MB/s over the reply"), tr("megabytes per second"), steps=2
+        )
+        self.facts = FactTable()
         self.places = MemoryBar(theme)
         self.plan = PlanView(theme)
         self.tokens = TokenView(theme)
@@ -73,6 +77,7 @@ class Inspector(QWidget):
         self._token_area = _scroller(self.tokens, tr("Tokens of the reply"))
         self._token_area.setWidgetResizable(True)
         self._tree_area = _scroller(self.tree, tr("Draft tree"))
+        self.facts_section = Section(theme, tr("This reply"), self.facts)
         self.places_section = Section(theme, tr("Where it lives"), self.places)
         self.places_section.set_detail("GB")
         self.plan_section = Section(theme, tr("Plan"), self.plan)
@@ -97,7 +102,7 @@ class Inspector(QWidget):
 
     def start(self) -> None:
         """Follow the engine, and show how things are."""
-        self._inspection.start()
+        self._inspection.watch(True)
         self._inspection.changed.connect(self.update_soon)
         self.update_now()
 
@@ -105,13 +110,21 @@ class Inspector(QWidget):
         """Follow nothing."""
         self._timer.stop()
         self._inspection.changed.disconnect(self.update_soon)
-        self._inspection.stop()
+        self._inspection.watch(False)
 
-    def show_reply(self, reply_id: int | None) -> None:
+    def show_reply(self, message: Message | None) -> None:
         """Show how a reply was made, from its latest round on; None for no reply."""
-        if reply_id != self._reply:
-            self._reply, self._round = reply_id, None
+        before, self._message = self._message, message
+        if message is None or before is None or message.id != before.id:
+            self._round = None
             self.update_now()
+        else:
+            self.update_soon()
+
+    @property
+    def reply_id(self) -> int | None:
+        """The reply that is shown."""
+        return None if self._message is None else self._message.id
 
     @Slot(int)
     def choose_round(self, number: int) -> None:
@@ -131,9 +144,12 @@ class Inspector(QWidget):
         """Show everything as it is."""
         self.updates += 1
         trace, rows = self._trace(), self._inspection.plan()
-        plain = plain_speed(rows)
-        self._show_plots(trace, plain)
-        self.head.set_mode(mode_title(trace.mode) if trace.mode else "", compared(trace, plain))
+        statistics = None if self._message is None else self._message.statistics
+        times = None if statistics is None else statistics.times_plain
+        self._show_plots(trace, None if statistics is None else statistics.plain_per_second)
+        gain = "" if times is None else figures.times_plain(times)
+        self.head.set_mode(mode_title(trace.mode) if trace.mode else "", gain)
+        self.facts.set_facts(() if self._message is None else reply_facts(self._message))
         self.plan.set_rows(rows, trace.mode)
         self.plan_section.set_detail(_plan_detail(rows, self._inspection.assumed))
         number = trace.last_round if self._round is None else self._round
@@ -163,7 +179,13 @@ class Inspector(QWidget):
             for plot in pair:
                 row.addWidget(plot, 1)
             rows.addLayout(row)
-        for section in (self.places_section, self.plan_section, self.tokens_section, self.tree_section):
+        for section in (
+            self.facts_section,
+            self.places_section,
+            self.plan_section,
+            self.tokens_section,
+            self.tree_section,
+        ):
             rows.addWidget(section)
         rows.addStretch(1)
         self.scroller = _scroller(column, tr("Inspector"))
@@ -177,18 +199,17 @@ class Inspector(QWidget):
         whole.addWidget(self.scroller, 1)
 
     def _trace(self) -> ReplyTrace:
-        return self._inspection.trace(self._reply) or ReplyTrace()
+        if self._message is None:
+            return ReplyTrace()
+        kept, details = self._inspection.trace(self._message.id), self._message.details
+        if kept is not None or details is None:
+            return kept or ReplyTrace()
+        return ReplyTrace(details.mode, details.timings, complete=True)  # of an earlier session
 
     def _show_plots(self, trace: ReplyTrace, plain: float | None) -> None:
-        now, samples = self._inspection.clock(), self._inspection.gauges.samples
-        # A reply's line does not go on from that of the reply before.
-        speeds: list[tuple[float, float | None]] = []
-        before = ""
-        for sample, speed in zip(samples, smooth_speeds(samples), strict=True):
-            if before and sample.reply != before:
-                speeds.append((sample.at_s - now, None))
-            speeds.append((sample.at_s - now, speed))
-            before = sample.reply
+        samples = trace.gauges.samples
+        now = samples[-1].at_s if samples else 0.0
+        speeds = [(s.at_s - now, speed) for s, speed in zip(samples, smooth_speeds(samples), strict=True)]
         self.speed.set_points(speeds, None if plain is None else (tr("plain"), plain))
         self.memory.set_points([(s.at_s - now, s.resident_bytes / 1e9) for s in samples])
         self.disk.set_points([(s.at_s - now, s.disk_bytes_per_second / 1e6) for s in samples])
@@ -230,24 +251,6 @@ class Inspector(QWidget):
         for part in (*parts, self.places, self.plan, self.tokens, self.tree):
             part.restyle()
         self.update_now()
-
-
-def compared(trace: ReplyTrace, plain: float | None) -> str:
-    """How fast a reply is beside plain decoding; nothing where that is not known, or says nothing."""
-    timings = trace.timings
-    if (
-        timings is None
-        or plain is None
-        or trace.mode == "plain"
-        or timings.predicted_n < _SHORTEST_REPLY_TOKENS
-    ):
-        return ""
-    speed = timings.predicted_per_second
-    return (
-        ""
-        if speed is None or plain <= 0
-        else tr("{times} times plain speed", times=figures.ratio(speed / plain))
-    )
 
 
 def step_words(number: int, record: RoundRecord) -> str:

@@ -1,4 +1,4 @@
-"""A figure over the last minute: a line, and a dot where it is now."""
+"""A figure over the time of a reply: a line, and a dot at its end."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
-from app.chat.gauges import SPAN_S
 from app.ui import figures
 from app.ui.inspector.scale import round_scale, scale_word
 from app.ui.inspector.section import Section
@@ -21,6 +20,7 @@ from app.words import tr
 _HEIGHT_PX = {3: 72, 2: 48}
 _AXIS_GAP_PX = 6
 _TEXT_PX = 18
+_SHORTEST_S = 1.0
 
 
 def still_plot(parent: QWidget) -> pg.PlotWidget:
@@ -38,7 +38,7 @@ def still_plot(parent: QWidget) -> pg.PlotWidget:
 
 
 class LinePlot(QWidget):
-    """Draws points of (seconds before now, value); a value that is missing is a gap.
+    """Draws points of (seconds before the last, value); a value that is missing is a gap.
 
     Args:
         title: The heading.
@@ -128,7 +128,8 @@ class LinePlot(QWidget):
         # Room for half a line of text above and below the outermost marks.
         share = _TEXT_PX / 2 / _HEIGHT_PX[self._steps]
         room = top * share / (1 - 2 * share)
-        self._plot.setRange(xRange=(-SPAN_S, SPAN_S / 30), yRange=(-room, top + room), padding=0)
+        span_s = max(-self._points[0][0] if self._points else 0.0, _SHORTEST_S)
+        self._plot.setRange(xRange=(-span_s, span_s / 30), yRange=(-room, top + room), padding=0)
         self._level.setVisible(level is not None)
         self._level_word.setVisible(level is not None)
         if level is not None:
@@ -140,10 +141,10 @@ class LinePlot(QWidget):
         latest = self.latest
         words = [tr("nothing yet")]
         if latest is not None:
-            words = [tr("now {value} {unit}", value=figures.digits(latest, 3), unit=self._unit)]
+            words = [tr("at the end {value} {unit}", value=figures.digits(latest, 3), unit=self._unit)]
         if latest is not None and self._reference is not None:
             name, value = self._reference
             words.append(f"{name} {figures.digits(value, 3)} {self._unit}")
         said = ", ".join(words)
         self.setAccessibleName(f"{self._title}: {said}")
-        self.setToolTip(tr("{title} over the last minute: {words}", title=self._title, words=said))
+        self.setToolTip(tr("{title} over the reply: {words}", title=self._title, words=said))

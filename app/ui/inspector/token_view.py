@@ -27,7 +27,7 @@ from app.words import mark, tr
 
 _ROW_PX = 24
 _BOX_PX = 20
-_NOTHING = mark("Tokens are kept for replies that are made while the inspector is open.")
+_NOTHING = mark("The steps of the latest replies are kept until Tenon is closed.")
 
 
 class TokenView(QWidget):

@@ -221,6 +221,5 @@ def result_words(rows: tuple[MeasuredMode, ...]) -> tuple[str, str]:
         return title, tr("{speed}: no other mode was faster.", speed=figures.speed(best.tokens_per_second))
     if not plain:
         return title, figures.speed(best.tokens_per_second)
-    times = figures.ratio(best.tokens_per_second / plain)
-    speed = figures.speed(best.tokens_per_second)
-    return title, tr("{speed}, {times} times plain.", speed=speed, times=times)
+    times = figures.times_plain(best.tokens_per_second / plain)
+    return title, f"{figures.speed(best.tokens_per_second)}, {times}."

@@ -33,7 +33,7 @@ class Offers(QObject):
 
     def modes(self) -> list[Choice]:
         """Every mode, auto first; those that cannot run say why, the others what is known of their speed."""
-        plan = {row.name: row for row in self._workspace.inspection().plan()}
+        plan = {row.name: row for row in self._workspace.inspection.plan()}
         return [
             Choice(mode.name, mode.title, mode.help, problem=mode.problem,
                    figure=_figure(plan.get(mode.name)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from app.chat.choices import mode_title
 from app.chat.conversation import Message, MessageState, ReplyStatistics
@@ -77,7 +77,8 @@ def reply_status(message: Message, engine: EngineState, prefill: float | None) -
         engine: The engine's state now.
         prefill: Share of the prompt that is read, None before it begins.
     """
-    shown = live_figures(message.statistics) if message.statistics else ()
+    live = message.state is MessageState.STREAMING
+    shown = speed_figures(message.statistics, live) if message.statistics else ()
     if message.state is MessageState.QUEUED and engine.phase is EnginePhase.STOPPED:
         return ReplyStatus(True, "hollow", tr("Waiting for the engine to start again"))
     if message.state is MessageState.QUEUED and engine.measuring:
@@ -86,14 +87,13 @@ def reply_status(message: Message, engine: EngineState, prefill: float | None) -
         return ReplyStatus(True, "hollow", tr("Waiting for the other reply"))
     if message.state is MessageState.WAITING:
         return ReplyStatus(True, "acc", waiting_phrase(engine, prefill))
-    if message.state is MessageState.STREAMING:
+    if live:
         return ReplyStatus(True, "acc", "" if shown else tr("Writing"), shown)
-    quiet = finished_figures(message.statistics) if message.statistics else ()
     if message.state is MessageState.STOPPED:
-        return ReplyStatus(False, "red", tr("Stopped"), quiet)
+        return ReplyStatus(False, "red", tr("Stopped"), shown)
     if message.state is MessageState.INTERRUPTED:
-        return ReplyStatus(False, "red", tr("Interrupted"), quiet)
-    return ReplyStatus(False, "", "", quiet)
+        return ReplyStatus(False, "red", tr("Interrupted"), shown)
+    return ReplyStatus(False, "", "", shown)
 
 
 def waiting_phrase(engine: EngineState, prefill: float | None) -> str:
@@ -109,31 +109,34 @@ def waiting_phrase(engine: EngineState, prefill: float | None) -> str:
     return tr("Reading the prompt")
 
 
-def live_figures(statistics: ReplyStatistics) -> tuple[Figure, ...]:
-    """Every figure there is."""
+def speed_figures(statistics: ReplyStatistics, live: bool) -> tuple[Figure, ...]:
+    """The three figures of a reply: its speed, its first token, and its mode with what that gains.
+
+    The disk is named while a model is read from it, because its speed is the disk's.
+    """
     found = []
     if statistics.tokens_per_second is not None:
-        found.append(Figure("", figures.speed(statistics.tokens_per_second), "", "00.0 tok/s", 0))
-    if statistics.disk_bytes_per_second:
+        widest, help = (
+            "00.0 tok/s" if live else "",
+            tr(_FROM_DISK) if statistics.disk_bytes_per_second else "",
+        )
+        found.append(Figure("", figures.speed(statistics.tokens_per_second), "", widest, 0, help))
+    if live and statistics.disk_bytes_per_second:
         read = figures.rate(statistics.disk_bytes_per_second)
-        found.append(Figure(tr("disk"), read, "", "000 MB/s", 1, tr(_FROM_DISK)))
+        found.append(Figure(tr("disk"), read, "", "000 MB/s", 2))
     if statistics.time_to_first_token_ms is not None:
         first = figures.duration(statistics.time_to_first_token_ms)
-        found.append(Figure(tr("first token"), first, "", first, 6))
-    found.append(Figure("", figures.whole(statistics.tokens), tr("tokens"), "", 7))
-    if statistics.acceptance_rate is not None:
-        found.append(Figure("", figures.percent(statistics.acceptance_rate), tr("accepted"), "00 %", 3))
-    if statistics.mean_acceptance_length is not None:
-        tau = figures.ratio(statistics.mean_acceptance_length)
-        found.append(Figure("", tau, tr("tokens/step"), "0.0", 2))
-    if statistics.resident_bytes:
-        found.append(Figure("RAM", figures.size(statistics.resident_bytes), "", "", 5))
+        found.append(Figure(tr("first token"), first, "", "", 3))
     if statistics.mode:
-        found.append(Figure("", mode_title(statistics.mode), "", "", 4))
+        times = statistics.times_plain
+        gain = "" if times is None else figures.times_plain(times)
+        found.append(Figure("", mode_title(statistics.mode), gain, "", 1, gain_words(statistics)))
     return tuple(found)
 
 
-def finished_figures(statistics: ReplyStatistics) -> tuple[Figure, ...]:
-    """The figures worth keeping under a finished reply, in boxes no wider than they are."""
-    kept = [figure for figure in live_figures(statistics) if figure.before != "RAM"]
-    return tuple(replace(figure, widest="") for figure in kept)
+def gain_words(statistics: ReplyStatistics) -> str:
+    """What a mode's gain is measured against; empty where there is none."""
+    if statistics.times_plain is None or statistics.plain_per_second is None:
+        return ""
+    speed = figures.speed(statistics.plain_per_second)
+    return tr("Plain decoding would have had {speed}, as this reply measured it.", speed=speed)

@@ -1,18 +1,14 @@
-"""What an inspector gathers, and that it gathers nothing while it is closed."""
+"""What is kept of how replies were made."""
 
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import SIGNAL
 
-from app.chat.conversation import MessageState
 from app.chat.reply_queue import Ticket, reply_of
 from engine.messages import Notice, Plan, PlanChosen
 from tests.app.bridge.conftest import Desk
 from tests.support.fake_workspace import FakeWorkspace
 from tests.support.inspector_scene import ROUNDS, STREAMED, finished, report, update
-
-LISTENERS = SIGNAL("event_received(PyObject)")
 
 
 def test_requests_name_their_replies() -> None:
@@ -22,32 +18,10 @@ def test_requests_name_their_replies() -> None:
     assert [reply_of(other) for other in ("load-3", "reply-", "reply-x", "")] == [None] * 4
 
 
-def test_it_listens_only_between_start_and_stop(qtbot: object) -> None:
-    workspace = FakeWorkspace()
-    inspection = workspace.inspection()
-    assert workspace.talk.receivers(LISTENERS) == 0
-    workspace.tell(update(1, 20, 1000.0, ROUNDS))
-    assert inspection.trace(1) is None
-    inspection.start()
-    inspection.start()
-    assert (workspace.talk.receivers(LISTENERS), workspace.talk.round_texts) == (1, True)
-    workspace.tell(update(1, 20, 1000.0, ROUNDS))
-    trace = inspection.trace(1)
-    assert trace is not None
-    assert trace.last_round == len(ROUNDS)
-    inspection.stop()
-    inspection.stop()
-    assert (workspace.talk.receivers(LISTENERS), workspace.talk.round_texts) == (0, False)
-    workspace.tell(update(1, 20, 1000.0, ROUNDS))
-    assert trace.last_round == len(ROUNDS)
-    assert inspection.trace(1) is trace
-
-
 def test_speeds_belong_to_the_model_in_memory(qtbot: object) -> None:
     workspace = FakeWorkspace()
     workspace.talk.report = report()
-    inspection = workspace.inspection()
-    inspection.start()
+    inspection = workspace.inspection
     workspace.tell(finished(1, 59, 10_000.0, mode="plain"))
     workspace.tell(finished(2, 3, 10.0, mode="lookup"))  # too short to say anything
     measured = {row.name: row.measured for row in inspection.plan()}
@@ -64,42 +38,32 @@ def test_speeds_belong_to_the_model_in_memory(qtbot: object) -> None:
 
 def test_old_replies_are_forgotten_and_other_events_passed_over(qtbot: object) -> None:
     workspace = FakeWorkspace()
-    inspection = workspace.inspection()
-    inspection.start()
-    for reply in range(12):
+    inspection = workspace.inspection
+    for reply in range(20):
         workspace.tell(update(reply, 20, 1000.0))
-    assert [inspection.trace(reply) is None for reply in range(12)] == [True] * 4 + [False] * 8
+    assert [inspection.trace(reply) is None for reply in range(20)] == [True] * 4 + [False] * 16
     changes: list[int] = []
     inspection.changed.connect(lambda: changes.append(1))
-    workspace.tell(Notice("reply-11", "A sentence."))
-    workspace.tell(update(11, 21, 1100.0))
+    workspace.tell(Notice("reply-19", "A sentence."))
+    workspace.tell(update(19, 21, 1100.0))
     assert changes == [1]
     assert inspection.trace(None) is None
 
 
-def test_a_workspace_asks_for_rounds_only_while_it_is_inspected(desk: Desk) -> None:
+def test_a_finished_reply_keeps_its_rounds_though_nobody_looked(desk: Desk) -> None:
     workspace = desk.open()
-    chat = desk.answer(workspace, "say 4")
-    first = workspace.messages(chat)[-1].id
-    inspection = workspace.inspection()
-    inspection.start()
-    desk.answer(workspace, "rounds", chat)
-    second = workspace.messages(chat)[-1]
-    assert second.content == "round_texts:True"
-    trace = inspection.trace(second.id)
+    chat = desk.answer(workspace, "rounds")
+    reply = workspace.messages(chat)[-1]
+    assert reply.content == "round_texts:True"
+    trace = workspace.inspection.trace(reply.id)
     assert trace is not None
     assert trace.complete
-    assert inspection.trace(first) is None
-    assert len(inspection.gauges.samples) > 0
-    inspection.stop()
-    workspace.send(chat, "rounds")
-    assert desk.wait_for_state(workspace, chat, MessageState.COMPLETE).content == "round_texts:False"
+    assert len(trace.gauges.samples) > 0
 
 
 def test_a_reply_that_goes_on_is_traced_from_there() -> None:
     workspace = FakeWorkspace()
-    inspection = workspace.inspection()
-    inspection.start()
+    inspection = workspace.inspection
     workspace.tell(update(1, 20, 1000.0, ROUNDS))
     before = inspection.trace(1)
     assert before is not None

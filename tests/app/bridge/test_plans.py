@@ -52,9 +52,9 @@ def test_a_model_without_a_plan_has_a_sentence(qtbot: object) -> None:
 
 def test_the_menu_of_modes_and_the_inspector_have_the_predictions(desk: Desk) -> None:
     workspace = desk.open()
-    inspection = workspace.inspection()
+    inspection = workspace.inspection
     assert all(row.predicted is None for row in inspection.plan())
-    inspection.start()
+    inspection.watch(True)
     desk.wait(lambda: workspace.plans.chosen is not None)
     rows = {row.name: row for row in inspection.plan()}
     assert rows["dovetail"].predicted == 14.5
@@ -66,7 +66,7 @@ def test_the_menu_of_modes_and_the_inspector_have_the_predictions(desk: Desk) ->
     workspace.choose_model(str(desk.folder / "other"))
     assert workspace.plans.chosen is None
     desk.wait(lambda: workspace.plans.chosen is not None)  # its load brought it
-    inspection.stop()
+    inspection.watch(False)
 
 
 def test_a_plan_needs_no_model_and_leaves_the_loaded_one(desk: Desk) -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from app.chat.choices import mode_choices
-from app.chat.plan_rows import plain_speed, plan_rows, predicted_speeds, with_plan
+from app.chat.plan_rows import plan_rows, predicted_speeds, with_plan
 from tests.support.machine_scene import FITS, plan
 
 
@@ -15,9 +15,6 @@ def test_fastest_first_and_what_cannot_run_last() -> None:
     assert all(row.reason for row in rows[2:])
     assert (rows[1].predicted, rows[1].measured, rows[1].expected) == (6.0, 5.5, 5.5)
     assert rows[0].expected == 9.0
-    assert plain_speed(rows) == 5.5
-    assert plain_speed(rows[:1]) is None
-    assert plain_speed(plan_rows(choices, {}, {})) is None
 
 
 def test_a_plan_says_what_auto_takes_and_why_a_mode_cannot_run() -> None:

@@ -48,8 +48,27 @@ def test_what_is_read_from_the_disk_is_shown_and_explained() -> None:
     finished = reply_status(
         replace(_reply(statistics(disk_bytes_per_second=4.1e8)), state=MessageState.COMPLETE), ENGINE, None
     )
-    assert "disk 410 MB/s" in finished.text
+    assert finished.text == "14.2 tok/s, first token 940 ms, Lookup"
     assert "larger than the memory" in finished.explanation
+
+
+@pytest.mark.parametrize(
+    ("mode", "tokens", "plain", "said"),
+    [
+        ("lookup", 120, 10.0, "Lookup 1.4 times plain"),
+        ("lookup", 120, 14.0, "Lookup as fast as plain"),
+        ("lookup", 120, 20.0, "Lookup 0.7 times plain"),
+        ("lookup", 120, None, "Lookup"),
+        ("lookup", 8, 10.0, "Lookup"),  # too short to say anything
+        ("plain", 120, 10.0, "Plain"),
+    ],
+)
+def test_three_figures_tell_of_a_reply_and_the_mode_has_its_gain(
+    mode: str, tokens: int, plain: float | None, said: str
+) -> None:
+    figures = statistics(tokens, mode=mode, plain_per_second=plain)
+    shown = reply_status(replace(_reply(figures), state=MessageState.COMPLETE), ENGINE, None).figures
+    assert [figure.text for figure in shown] == ["14.2 tok/s", "first token 940 ms", said]
 
 
 def test_the_disks_speed_is_counted_over_the_time_that_the_model_worked() -> None:

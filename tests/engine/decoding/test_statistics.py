@@ -56,3 +56,15 @@ def test_records_are_handed_over_once_and_the_latest_of_many() -> None:
     for record in rounds:
         clock.round_done(record)
     assert clock.take_rounds() == tuple(rounds[-64:])
+
+
+def test_plain_speed_is_that_of_the_rounds_without_a_draft_and_of_earlier_ones_while_there_are_few() -> None:
+    clock = ReplyClock()
+    clock.prompt_done()
+    clock.round_done(_round((-1,), (0,), verify_ms=9.0))
+    assert clock.timings().plain_per_second is None  # nothing is known of plain rounds
+    clock.recalled_plain_s = 0.02
+    assert clock.timings().plain_per_second == pytest.approx(50.0)
+    for verify_ms in (4.0, 5.0, 400.0):
+        clock.round_done(_round((), (), verify_ms=verify_ms))
+    assert clock.timings().plain_per_second == pytest.approx(200.0)

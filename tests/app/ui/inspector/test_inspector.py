@@ -1,4 +1,4 @@
-"""The inspector in the window: opened, closed, followed, and costing nothing while it is closed."""
+"""The inspector in the window: opened, closed, followed, and drawing nothing while it is closed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from PySide6.QtCore import SIGNAL, QPoint, Qt
 from PySide6.QtWidgets import QAbstractButton, QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.chat.reply_details import ReplyDetails
 from app.ui.inspector.inspector import Inspector
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
-from engine.messages import MakePlan, ModelLoaded, PlanMade
+from engine.messages import MakePlan, ModelLoaded, PlanMade, Timings
 from tests.support.fake_workspace import FakeWorkspace, statistics
 from tests.support.inspector_scene import PLACES, ROUNDS, STREAMED, finished, play, report, update
 from tests.support.machine_scene import plan
@@ -24,7 +25,6 @@ ROOT = Path(__file__).resolve().parents[4]
 
 def listeners(workspace: FakeWorkspace) -> list[int]:
     return [
-        workspace.talk.receivers(SIGNAL("event_received(PyObject)")),
         workspace.receivers(SIGNAL("message_added(PyObject)")),
         workspace.receivers(SIGNAL("engine_changed(PyObject)")),
     ]
@@ -51,19 +51,16 @@ def panel(qtbot: QtBot, window: MainWindow, chat: int) -> Inspector:
     return window.inspector.panel
 
 
-def test_closed_it_costs_nothing(window: MainWindow, workspace: FakeWorkspace, chat: int) -> None:
+def test_closed_it_draws_nothing(window: MainWindow, workspace: FakeWorkspace, chat: int) -> None:
     assert window.inspector.panel is None
-    assert workspace.inspections == []
     assert window.findChildren(Inspector) == []
     before = listeners(workspace)
-    assert before[0] == 0
     window.inspector.toggle()
-    assert listeners(workspace) == [1, *(count + 1 for count in before[1:])]
+    assert listeners(workspace) == [count + 1 for count in before]
     panel = window.inspector.panel
     assert panel is not None
     window.inspector.toggle()
     assert listeners(workspace) == before
-    assert not workspace.talk.round_texts
     updates = panel.updates
     workspace.tell(update(workspace.reply(chat).id, 20, 1000.0, ROUNDS))
     workspace.send(chat, "More")
@@ -139,8 +136,10 @@ def test_it_shows_a_reply_as_it_is_made(
 ) -> None:
     workspace.send(chat, "More")
     play(workspace, workspace.reply(chat).id)
+    workspace.change(chat, statistics=statistics(mode="dovetail", plain_per_second=6.2))
     panel.update_now()
-    assert panel.head.texts == ("Dovetail", "2.3 times plain speed")
+    assert panel.head.texts == ("Dovetail", "2.3 times plain")
+    assert dict(panel.facts.facts)["Guesses that held"] == "78 %"
     assert panel.speed.latest is not None
     assert len(panel.accepted.shares) == 7
     assert [row.name for row in panel.plan.rows][:3] == ["dovetail", "lookup", "plain"]
@@ -204,6 +203,37 @@ def test_another_chat_or_reply_is_followed(
     workspace.send(chat, "More")
     assert panel.tokens.count == 0
     assert panel.tree.nodes == []
+
+
+def test_the_reply_that_is_written_is_followed_from_wherever_it_was_opened(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, chat: int
+) -> None:
+    first = workspace.reply(chat).id
+    workspace.send(chat, "More")
+    workspace.finish(chat)
+    window.inspector.show_reply(first)
+    panel = window.inspector.panel
+    assert panel is not None
+    assert panel.reply_id == first
+    workspace.regenerate(chat, workspace.reply(chat).id)
+    assert panel.reply_id == workspace.reply(chat).id
+    window.inspector.show_reply(first)  # asked for meanwhile
+    workspace.change(chat, statistics=statistics(40))
+    assert panel.reply_id == first
+
+
+def test_the_details_of_a_reply_of_an_earlier_session_are_shown(
+    window: MainWindow, workspace: FakeWorkspace, chat: int, panel: Inspector
+) -> None:
+    reason = "Auto: lookup, predicted at 21 tok/s."
+    timings = Timings(acceptance_by_position=(0.9, 0.5))
+    workspace.change(
+        chat, details=ReplyDetails("lookup", reason, "/models/llama", None, "q4_k_m", timings=timings)
+    )
+    panel.update_now()
+    assert panel.accepted.shares == (0.9, 0.5)
+    facts = dict(panel.facts.facts)
+    assert (facts["Model"], facts["Why this mode"]) == ("llama, q4_k_m", reason)
 
 
 def test_the_width_is_kept_within_bounds(

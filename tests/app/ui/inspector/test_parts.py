@@ -40,7 +40,7 @@ def test_a_line_says_where_it_is_now(qtbot: QtBot, theme: Theme) -> None:
     assert plot.accessibleName() == "Speed: nothing yet"
     plot.set_points([(-3.0, 12.0), (-2.0, None), (-1.0, 14.23)], ("plain", 5.9))
     assert plot.latest == 14.23
-    assert plot.accessibleName() == "Speed: now 14.2 tokens per second, plain 5.9 tokens per second"
+    assert plot.accessibleName() == "Speed: at the end 14.2 tokens per second, plain 5.9 tokens per second"
     theme.set_dark(True)
     plot.restyle()
     assert not plot.grab().isNull()
@@ -132,7 +132,7 @@ def test_looks_differ_in_shape(qtbot: QtBot, theme: Theme) -> None:
 @pytest.fixture
 def tokens(qtbot: QtBot, theme: Theme) -> TokenView:
     trace = ReplyTrace()
-    trace.take(update(1, 30, 1000.0, ROUNDS))
+    trace.take(update(1, 30, 1000.0, ROUNDS), 0.0)
     view = TokenView(theme)
     shown(qtbot, view)
     view.round_chosen.connect(view.set_round)
@@ -173,7 +173,7 @@ def test_tokens_say_what_they_are(qtbot: QtBot, tokens: TokenView) -> None:
 def test_new_tokens_are_added_at_the_end(qtbot: QtBot, theme: Theme) -> None:
     view = TokenView(theme)
     shown(qtbot, view)
-    assert "while the inspector is open" in view.accessibleName()
+    assert "kept until Tenon is closed" in view.accessibleName()
     assert not view.grab().isNull()
     growing = [TracedToken(" word", Origin.PLAIN, number) for number in range(1, 31)]
     view.set_tokens(growing)

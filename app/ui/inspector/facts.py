@@ -1,0 +1,83 @@
+"""The figures and words of one reply that the line under it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+
+from app.chat.choices import model_name
+from app.chat.conversation import Message
+from app.ui import figures
+from app.words import tr
+
+Fact = tuple[str, str]  # its name, and what it is
+
+
+class FactTable(QWidget):
+    """A line for each fact: its name, and what it is at the right."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._grid = QGridLayout(self)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(12)
+        self._grid.setVerticalSpacing(3)
+        self._grid.setColumnStretch(1, 1)
+        self._lines: list[tuple[QLabel, QLabel]] = []
+        self.facts: tuple[Fact, ...] = ()
+
+    def set_facts(self, facts: Sequence[Fact]) -> None:
+        """Show these."""
+        if tuple(facts) == self.facts:
+            return
+        self.facts = tuple(facts)
+        while len(self._lines) < len(facts):
+            self._add_line()
+        for at, (name, value) in enumerate(self._lines):
+            shown = at < len(facts)
+            name.setVisible(shown)
+            value.setVisible(shown)
+            if shown:
+                name.setText(facts[at][0])
+                value.setText(facts[at][1])
+        said = ", ".join(" ".join(fact) for fact in facts) or tr("nothing yet")
+        self.setAccessibleName(tr("This reply: {facts}", facts=said))
+
+    def _add_line(self) -> None:
+        name, value = QLabel(self), QLabel(self)
+        name.setProperty("kind", "small")
+        value.setProperty("kind", "meter")
+        value.setTextFormat(Qt.TextFormat.PlainText)
+        value.setWordWrap(True)
+        value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
+        row = len(self._lines)
+        self._grid.addWidget(name, row, 0, Qt.AlignmentFlag.AlignTop)
+        self._grid.addWidget(value, row, 1)
+        self._lines.append((name, value))
+
+
+def reply_facts(message: Message) -> tuple[Fact, ...]:
+    """Everything that is known of how a reply was made, as it was then."""
+    statistics, details = message.statistics, message.details
+    found: list[tuple[str, str]] = []
+    if statistics is not None:
+        found.append((tr("Tokens"), figures.whole(statistics.tokens)))
+        if statistics.acceptance_rate is not None:
+            found.append((tr("Guesses that held"), figures.percent(statistics.acceptance_rate)))
+        if statistics.mean_acceptance_length is not None:
+            found.append((tr("Tokens per step"), figures.ratio(statistics.mean_acceptance_length)))
+        if statistics.plain_per_second is not None and statistics.mode != "plain":
+            found.append((tr("Plain decoding"), figures.speed(statistics.plain_per_second)))
+        if statistics.resident_bytes:
+            found.append((tr("Memory of the engine"), figures.size(statistics.resident_bytes)))
+        if statistics.disk_bytes_per_second:
+            found.append((tr("Read from the disk"), figures.rate(statistics.disk_bytes_per_second)))
+    if details is not None:
+        found.append((tr("Model"), f"{model_name(details.model)}, {details.weights}"))
+        if details.draft:
+            found.append((tr("Draft"), model_name(details.draft)))
+        if details.mode_reason:
+            found.append((tr("Why this mode"), details.mode_reason))
+    return tuple(found)
