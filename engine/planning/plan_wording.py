@@ -133,11 +133,12 @@ def reason(chosen: ModePlan | None, plain: ModePlan) -> str:
             speed=speed,
             summary=chosen.summary,
         )
-    times = rate / plain.tokens_per_second
+    times = figure(rate / plain.tokens_per_second, ".1f")
+    as_fast = times == figure(1.0, ".1f")
     return say(
-        "Auto: {mode}, predicted at {speed}, {times} times plain's ({summary}).",
+        "Auto: {mode}, predicted at {speed}, {times} ({summary}).",
         mode=say(NAMES[chosen.mode]),
         speed=speed,
-        times=figure(times, ".2g"),
+        times=say("as fast as plain") if as_fast else say("{times} times plain", times=times),
         summary=chosen.summary,
     )

@@ -214,7 +214,7 @@ class ComparisonDialog(RingedDialog):
             self._verdict.hide()
         else:
             icon, color = ("circle-check", "acc") if verdict.identical else ("triangle-alert", "map")
-            self._say(verdict_words(verdict), icon, color)
+            self._say(verdict_words(trials, verdict), icon, color)
 
     def _say(self, sentence: str, icon: str, role: str) -> None:
         color = str(getattr(self._theme.palette, role))

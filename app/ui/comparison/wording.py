@@ -43,17 +43,31 @@ def figure_words(trial: Trial) -> str:
     return "  ·  ".join(words)
 
 
-def verdict_words(verdict: Verdict) -> str:
-    """Whether both say the same, in one sentence."""
+def verdict_words(trials: Sequence[Trial], verdict: Verdict) -> str:
+    """Which mode was faster and whether both say the same, in one sentence."""
+    speeds, texts = _speed_words(trials), _text_words(verdict)
+    return tr("{speeds}; {texts}.", speeds=speeds, texts=texts) if speeds else f"{texts[:1].upper()}{texts[1:]}."
+
+
+def _speed_words(trials: Sequence[Trial]) -> str:
+    """How much faster the faster mode was; empty where a reply was too short to say."""
+    known = [trial for trial in trials if trial.tokens_per_second]
+    if len(known) < 2:
+        return ""
+    slower, faster = sorted(known, key=lambda trial: trial.tokens_per_second or 0.0)
+    times = figures.ratio((faster.tokens_per_second or 0.0) / (slower.tokens_per_second or 1.0))
+    if times == figures.ratio(1.0):
+        return tr("Both were as fast as each other")
+    mode = mode_title(faster.mode) if ran_title(faster) == ran_title(slower) else ran_title(faster)
+    return tr("{mode} was {times} times as fast", mode=mode, times=times)
+
+
+def _text_words(verdict: Verdict) -> str:
     if verdict.identical and verdict.complete:
-        return tr("Identical, %n token(s).", n=verdict.tokens)
+        return tr("the texts are identical")
     if verdict.identical:
-        return tr("Identical as far as both came, %n token(s).", n=verdict.tokens)
-    return tr(
-        "Different from token {number} on: the first %n token(s) are the same.",
-        n=verdict.tokens,
-        number=figures.whole(verdict.tokens + 1),
-    )
+        return tr("the texts are identical as far as both came")
+    return tr("the texts differ from token {number} on", number=figures.whole(verdict.tokens + 1))
 
 
 def as_text(model: str, prompt: str, trials: Sequence[Trial], verdict: Verdict | None) -> str:
@@ -63,5 +77,5 @@ def as_text(model: str, prompt: str, trials: Sequence[Trial], verdict: Verdict |
         head = tr("{mode}: {figures}", mode=mode_title(trial.mode), figures=state_words(trial, False))
         parts.append(f"{head}\n{trial.text}" if trial.text else head)
     if verdict is not None:
-        parts.append(verdict_words(verdict))
+        parts.append(verdict_words(trials, verdict))
     return "\n\n".join(parts) + "\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
@@ -60,15 +62,27 @@ def test_each_column_tells_how_far_it_is(workspace: FakeWorkspace, dialog: Compa
 
 def test_identical_replies_are_said_to_be_so(workspace: FakeWorkspace, dialog: ComparisonDialog) -> None:
     workspace.comparison.show(PLAIN, SAME)
-    assert dialog.verdict_text == "Identical, 3 tokens."
+    assert dialog.verdict_text == "Lookup was 2.0 times as fast; the texts are identical."
     assert "2.5 tokens/step" in dialog.columns[1].figures.text()
     assert [column.text.extraSelections() for column in dialog.columns] == [[], []]
     assert dialog.run_button.text() == "Compare"
 
 
+def test_speeds_that_are_alike_or_unknown_have_their_words(
+    workspace: FakeWorkspace, dialog: ComparisonDialog
+) -> None:
+    workspace.comparison.show(PLAIN, replace(SAME, tokens_per_second=7.6))
+    assert dialog.verdict_text == "Both were as fast as each other; the texts are identical."
+    workspace.comparison.show(PLAIN, replace(SAME, tokens_per_second=None))
+    assert dialog.verdict_text == "The texts are identical."
+    auto = replace(SAME, mode="auto", ran="plain", tokens_per_second=15.0)  # the same mode ran twice
+    workspace.comparison.show(PLAIN, auto)
+    assert dialog.verdict_text == "Auto was 2.0 times as fast; the texts are identical."
+
+
 def test_the_first_difference_is_marked_in_both(workspace: FakeWorkspace, dialog: ComparisonDialog) -> None:
     workspace.comparison.show(PLAIN, OTHER)
-    assert dialog.verdict_text == "Different from token 3 on: the first 2 tokens are the same."
+    assert dialog.verdict_text == "Lookup was 2.0 times as fast; the texts differ from token 3 on."
     for column, marked in zip(dialog.columns, ("three", "four"), strict=True):
         selections = column.text.extraSelections()
         cursor = selections[0].cursor  # type: ignore[attr-defined]
@@ -108,7 +122,7 @@ def test_it_can_be_copied_as_text(workspace: FakeWorkspace, dialog: ComparisonDi
         "Model: SmolLM2 135M\n\nPrompt: What is two and two?\n\n"
         "Plain: 3 tokens  ·  2.0 s  ·  7.5 tok/s  ·  ran Plain\nOne two 😀 three\n\n"
         "Lookup: 3 tokens  ·  1.0 s  ·  15.0 tok/s  ·  2.5 tokens/step  ·  ran Lookup\nOne two 😀 three\n\n"
-        "Identical, 3 tokens.\n"
+        "Lookup was 2.0 times as fast; the texts are identical.\n"
     )
 
 
