@@ -46,7 +46,9 @@ def figure_words(trial: Trial) -> str:
 def verdict_words(trials: Sequence[Trial], verdict: Verdict) -> str:
     """Which mode was faster and whether both say the same, in one sentence."""
     speeds, texts = _speed_words(trials), _text_words(verdict)
-    return tr("{speeds}; {texts}.", speeds=speeds, texts=texts) if speeds else f"{texts[:1].upper()}{texts[1:]}."
+    return (
+        tr("{speeds}; {texts}.", speeds=speeds, texts=texts) if speeds else f"{texts[:1].upper()}{texts[1:]}."
+    )
 
 
 def _speed_words(trials: Sequence[Trial]) -> str:
