@@ -37,6 +37,10 @@ class CommandRowDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._theme = theme
 
+    @property
+    def _icon_px(self) -> int:
+        return self._theme.type.px(_ICON_PX)
+
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
         """Every row is as high."""
         return QSize(100, self._theme.type.px(_ROW_PX))
@@ -54,7 +58,7 @@ class CommandRowDelegate(QStyledItemDelegate):
             painter.setBrush(self._theme.color("accs" if chosen and possible else "hover"))
             painter.drawRoundedRect(QRectF(option.rect), 6, 6)
         box = option.rect.adjusted(_PADDING_PX, 0, -_PADDING_PX, 0)
-        icon = QRect(box.left(), box.center().y() - _ICON_PX // 2 + 1, _ICON_PX, _ICON_PX)
+        icon = QRect(box.left(), box.center().y() - self._icon_px // 2 + 1, self._icon_px, self._icon_px)
         place = in_row(option, icon)
         if action.isCheckable() and action.isChecked():
             self._check(painter, place)
@@ -71,7 +75,9 @@ class CommandRowDelegate(QStyledItemDelegate):
 
     def _check(self, painter: QPainter, icon: QRect) -> None:
         ratio = painter.device().devicePixelRatioF()
-        painter.drawPixmap(icon.topLeft(), tinted_pixmap("check", self._theme.palette.acc, _ICON_PX, ratio))
+        painter.drawPixmap(
+            icon.topLeft(), tinted_pixmap("check", self._theme.palette.acc, self._icon_px, ratio)
+        )
 
     def _paint_keys(
         self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, keys: QKeySequence, role: str

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
 
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -92,8 +92,7 @@ class FindBar(QFrame):
     def _button(self, icon: str, name: str) -> QToolButton:
         button = QToolButton(self)
         button.setIcon(themed_icon(self._theme, icon))
-        button.setIconSize(QSize(16, 16))
-        button.setFixedSize(_BUTTON_PX, _BUTTON_PX)
+        scale_icon(self._theme, button, 16, _BUTTON_PX)
         button.setAccessibleName(name)
         button.setToolTip(name)
         return button

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 from app.chat.engine_state import EngineState
 from app.ui.model_button import ModelButton
 from app.ui.placing import place
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -41,7 +41,7 @@ class Header(QWidget):
         self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.options_button = self._button("sliders-horizontal", tr("This chat has settings of its own"))
         self.options_button.setIcon(themed_icon(theme, "sliders-horizontal", "acc"))
-        self.options_button.setIconSize(QSize(16, 16))
+        scale_icon(theme, self.options_button, 16)
         self.options_button.clicked.connect(self.options_requested)
         self.options_button.hide()
         self.model_button = ModelButton(theme, engine, self)
@@ -55,6 +55,14 @@ class Header(QWidget):
         self.menu_button.clicked.connect(self.menu_requested)
         self.set_narrow(False)
         theme.changed.connect(self._arrange)
+
+    @property
+    def _options_px(self) -> int:
+        return self._theme.type.px(_OPTIONS_PX)
+
+    @property
+    def _button_px(self) -> int:
+        return self._theme.type.px(_BUTTON_PX)
 
     def sizeHint(self) -> QSize:
         """Height of the header."""
@@ -97,33 +105,33 @@ class Header(QWidget):
     def _button(self, icon: str, name: str) -> QToolButton:
         button = QToolButton(self)
         button.setIcon(themed_icon(self._theme, icon))
-        button.setIconSize(QSize(18, 18))
+        scale_icon(self._theme, button, 18)
         button.setToolTip(name)
         button.setAccessibleName(name)
         return button
 
     def _arrange(self) -> None:
         height = self.height() - 1
-        middle = (height - _BUTTON_PX) // 2
-        place(self.sidebar_button, 12, middle, _BUTTON_PX, _BUTTON_PX)
-        left, right = 52, self.width() - 12
-        place(self.menu_button, right - _BUTTON_PX, middle, _BUTTON_PX, _BUTTON_PX)
+        middle = (height - self._button_px) // 2
+        place(self.sidebar_button, 12, middle, self._button_px, self._button_px)
+        left, right = 20 + self._button_px, self.width() - 12
+        place(self.menu_button, right - self._button_px, middle, self._button_px, self._button_px)
         if self._narrow:
-            place(self.new_button, right - 2 * _BUTTON_PX - 8, middle, _BUTTON_PX, _BUTTON_PX)
-            right -= 2 * _BUTTON_PX + 16
+            place(self.new_button, right - 2 * self._button_px - 8, middle, self._button_px, self._button_px)
+            right -= 2 * self._button_px + 16
             line = self._theme.type.px(20)
             top = (height - line - self._theme.type.px(16)) // 2
             self._place_title(left, top, right - left, line)
             size = self.model_button.sizeHint()
             place(self.model_button, left - 2, top + line - 1, min(size.width(), right - left), size.height())
             return
-        right -= _BUTTON_PX + 4
-        place(self.inspector_button, right - _BUTTON_PX, middle, _BUTTON_PX, _BUTTON_PX)
-        right -= _BUTTON_PX + 8
+        right -= self._button_px + 4
+        place(self.inspector_button, right - self._button_px, middle, self._button_px, self._button_px)
+        right -= self._button_px + 8
         size = self.model_button.sizeHint()
         # Close to the middle of the column while the title has at least as much room as its first words.
         wanted = min(self.title.fontMetrics().horizontalAdvance(self._text) + 8, 260)
-        wanted += 0 if self.options_button.isHidden() else _OPTIONS_PX + 4
+        wanted += 0 if self.options_button.isHidden() else self._options_px + 4
         room = min(self.width() - 2 * 160, right - left - wanted - 16)
         width = self.model_button.width_in(max(room, 180))
         model_left = (self.width() - width) // 2
@@ -133,7 +141,7 @@ class Header(QWidget):
 
     def _place_title(self, left: int, top: int, width: int, height: int) -> None:
         metrics, own = self.title.fontMetrics(), not self.options_button.isHidden()
-        side = min(_OPTIONS_PX, height)
+        side = min(self._options_px, height)
         room = max(width - (side + 4 if own else 0), 0)
         self.title.setText(metrics.elidedText(self._text, Qt.TextElideMode.ElideRight, room))
         place(self.title, left, top, room, height)

@@ -28,12 +28,18 @@ class ListBox(QComboBox):
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(letters)
 
+    @property
+    def _icon_px(self) -> int:
+        return self._theme.type.px(_ICON_PX)
+
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the field, then the arrow, which a style sheet could only take from a file of one colour."""
         super().paintEvent(event)
-        chevron = tinted_pixmap("chevron-down", self._theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
-        end, top = self.width() - _ICON_PX - 9, (self.height() - _ICON_PX) // 2
-        QPainter(self).drawPixmap(painted(self, end, top, _ICON_PX, _ICON_PX).topLeft(), chevron)
+        chevron = tinted_pixmap(
+            "chevron-down", self._theme.palette.sub, self._icon_px, self.devicePixelRatioF()
+        )
+        end, top = self.width() - self._icon_px - 9, (self.height() - self._icon_px) // 2
+        QPainter(self).drawPixmap(painted(self, end, top, self._icon_px, self._icon_px).topLeft(), chevron)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the page: a passing pointer changes nothing."""

@@ -70,11 +70,15 @@ class ModelButton(QAbstractButton):
         self.popup: ChoicePopup | None = None
         self._lists_drafts = False
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves it where one types
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.clicked.connect(self.menu_requested)
         theme.changed.connect(self.updateGeometry)
         self.set_state(state)
+
+    @property
+    def _icon_px(self) -> int:
+        return self._theme.type.px(_ICON_PX)
 
     def set_state(self, state: EngineState) -> None:
         """Show the engine's state."""
@@ -135,7 +139,7 @@ class ModelButton(QAbstractButton):
         if self._compact:
             return QSize(name + (6 + detail if detail else 0) + 4, self._theme.type.px(18))
         return QSize(
-            12 + _DOT_PX + 8 + name + (8 + detail if detail else 0) + 8 + _ICON_PX + 12,
+            12 + _DOT_PX + 8 + name + (8 + detail if detail else 0) + 8 + self._icon_px + 12,
             self._theme.type.px(32),
         )
 
@@ -165,11 +169,16 @@ class ModelButton(QAbstractButton):
         painter.setBrush(self._theme.color(fill))
         painter.drawRoundedRect(QRectF(self.rect()), 8, 8)
         self._paint_dot(painter, painted(self, 12, 0, _DOT_PX, self.height()).center())
-        right = self.width() - 12 - _ICON_PX
+        right = self.width() - 12 - self._icon_px
         self._paint_words(painter, 12 + _DOT_PX + 8, right - 8)
-        chevron = tinted_pixmap("chevron-down", self._theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
+        chevron = tinted_pixmap(
+            "chevron-down", self._theme.palette.sub, self._icon_px, self.devicePixelRatioF()
+        )
         painter.drawPixmap(
-            painted(self, right, (self.height() - _ICON_PX) // 2, _ICON_PX, _ICON_PX).topLeft(), chevron
+            painted(
+                self, right, (self.height() - self._icon_px) // 2, self._icon_px, self._icon_px
+            ).topLeft(),
+            chevron,
         )
 
     def _fonts(self) -> tuple[TextStyle, TextStyle]:

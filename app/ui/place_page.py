@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -34,8 +34,7 @@ class PlacePage(QWidget):
         self.setAccessibleName(title)
         self.sidebar_button = QToolButton(self)
         self.sidebar_button.setIcon(themed_icon(theme, "panel-left"))
-        self.sidebar_button.setIconSize(QSize(18, 18))
-        self.sidebar_button.setFixedSize(32, 32)
+        scale_icon(theme, self.sidebar_button, 18, 32)
         self.sidebar_button.setToolTip(tr("Show or hide the chats (Ctrl+B)"))
         self.sidebar_button.setAccessibleName(tr("Show or hide the chats (Ctrl+B)"))
         self.sidebar_button.clicked.connect(self.sidebar_toggled)

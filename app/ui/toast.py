@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEasingCurve, QEvent, QPoint, QPropertyAnimation, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import QEasingCurve, QEvent, QPoint, QPropertyAnimation, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QEnterEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui.announcements import announce
-from app.ui.theme.icons import themed_icon, tinted_pixmap
+from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme, animation_ms
 from app.words import tr
 
@@ -54,8 +54,7 @@ class Toast(QFrame):
         self._action.clicked.connect(self._act)
         self._close = QToolButton(self)
         self._close.setIcon(themed_icon(theme, "x"))
-        self._close.setIconSize(QSize(16, 16))
-        self._close.setFixedSize(28, 28)
+        scale_icon(theme, self._close, 16, 28)
         self._close.setAccessibleName(tr("Close notice"))
         self._close.setToolTip(tr("Close"))
         self._close.clicked.connect(self.dismiss)

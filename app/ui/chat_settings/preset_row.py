@@ -6,14 +6,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QSize, Signal, Slot
+from PySide6.QtCore import QPoint, Signal, Slot
 from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.ui.chat_settings.mode_field import LETTERS
 from app.ui.list_box import ListBox
 from app.ui.name_dialog import NameDialog
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.tick_box import TickBox
 from app.words import tr
@@ -48,8 +48,7 @@ class PresetRow(QWidget):
         self.names.activated.connect(self._choose)
         self.more_button = QToolButton(self)
         self.more_button.setIcon(themed_icon(theme, "ellipsis"))
-        self.more_button.setIconSize(QSize(16, 16))
-        self.more_button.setFixedSize(32, 32)
+        scale_icon(theme, self.more_button, 16, 32)
         self.more_button.setAccessibleName(tr("More for presets"))
         self.more_button.setToolTip(tr("Keep, rename or delete a preset"))
         self.more_button.clicked.connect(self._open_menu)

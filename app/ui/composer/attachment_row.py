@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QMimeData, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QMimeData, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from app.chat.attachment import Attachment
 from app.ui.figures import size
 from app.ui.placing import place
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -63,7 +63,7 @@ class AttachmentRow(QWidget):
         chip = QToolButton(self)
         chip.setProperty("kind", "file")
         chip.setIcon(themed_icon(self._theme, "x"))
-        chip.setIconSize(QSize(14, 14))
+        scale_icon(self._theme, chip, 14)
         chip.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         metrics = QFontMetrics(self._theme.font(TextStyle.SMALL))
         name = metrics.elidedText(attachment.name, Qt.TextElideMode.ElideMiddle, _WIDEST_NAME_PX)

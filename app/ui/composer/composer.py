@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QRectF, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QEvent, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import QEnterEvent, QPainter, QPaintEvent, QPen, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
@@ -11,7 +11,7 @@ from app.ui.composer.context_meter import ContextMeter
 from app.ui.composer.mode_button import ModeButton
 from app.ui.composer.prompt_edit import PromptEdit
 from app.ui.composer.send_button import SendButton
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -33,8 +33,7 @@ class Composer(QWidget):
         self.attachments = AttachmentRow(theme, self)
         self.attach_button = QToolButton(self)
         self.attach_button.setIcon(themed_icon(theme, "paperclip"))
-        self.attach_button.setIconSize(QSize(16, 16))
-        self.attach_button.setFixedSize(28, 28)
+        scale_icon(theme, self.attach_button, 16, 28)
         self.attach_button.setAccessibleName(tr("Attach text files"))
         self.attach_button.setToolTip(tr("Attach text files"))
         self.mode_button = ModeButton(theme, mode, self)

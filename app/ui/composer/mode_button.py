@@ -31,11 +31,15 @@ class ModeButton(QAbstractButton):
         self._running = ""
         self.popup: ChoicePopup | None = None
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves it where one types
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self.clicked.connect(self.menu_requested)
         theme.changed.connect(self.updateGeometry)
         self._describe()
+
+    @property
+    def _icon_px(self) -> int:
+        return self._theme.type.px(_ICON_PX)
 
     @property
     def words(self) -> str:
@@ -66,7 +70,7 @@ class ModeButton(QAbstractButton):
     def sizeHint(self) -> QSize:
         """As wide as its words."""
         words = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(self.words)
-        return QSize(_SIDE_PX * 2 + _ICON_PX * 2 + 6 + 8 + words + 2, self._theme.type.px(28))
+        return QSize(_SIDE_PX * 2 + self._icon_px * 2 + 6 + 8 + words + 2, self._theme.type.px(28))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the chip."""
@@ -78,18 +82,18 @@ class ModeButton(QAbstractButton):
             self._theme.color("press" if pressed else "hover" if self.underMouse() else "raised")
         )
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
-        ratio, top = self.devicePixelRatioF(), (self.height() - _ICON_PX) // 2
+        ratio, top = self.devicePixelRatioF(), (self.height() - self._icon_px) // 2
         palette = self._theme.palette
-        zap = tinted_pixmap("zap", palette.acc, _ICON_PX, ratio)
-        painter.drawPixmap(painted(self, _SIDE_PX, top, _ICON_PX, _ICON_PX).topLeft(), zap)
-        chevron = tinted_pixmap("chevron-down", palette.sub, _ICON_PX, ratio)
-        end = self.width() - _SIDE_PX - _ICON_PX
-        painter.drawPixmap(painted(self, end, top, _ICON_PX, _ICON_PX).topLeft(), chevron)
+        zap = tinted_pixmap("zap", palette.acc, self._icon_px, ratio)
+        painter.drawPixmap(painted(self, _SIDE_PX, top, self._icon_px, self._icon_px).topLeft(), zap)
+        chevron = tinted_pixmap("chevron-down", palette.sub, self._icon_px, ratio)
+        end = self.width() - _SIDE_PX - self._icon_px
+        painter.drawPixmap(painted(self, end, top, self._icon_px, self._icon_px).topLeft(), chevron)
         font = self._theme.font(TextStyle.UI_MEDIUM)
         painter.setFont(font)
         painter.setPen(self._theme.color("text"))
-        left = _SIDE_PX + _ICON_PX + 6
-        box = painted(self, left, 0, self.width() - left - _SIDE_PX - _ICON_PX - 2, self.height())
+        left = _SIDE_PX + self._icon_px + 6
+        box = painted(self, left, 0, self.width() - left - _SIDE_PX - self._icon_px - 2, self.height())
         words = QFontMetrics(font).elidedText(self.words, Qt.TextElideMode.ElideRight, int(box.width()))
         painter.drawText(box, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
 

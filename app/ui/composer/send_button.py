@@ -13,6 +13,7 @@ from app.ui.theme.typography import TextStyle
 from app.words import tr
 
 _SQUARE_PX = 10
+_ARROW_PX = 18
 
 
 class SendButton(QAbstractButton):
@@ -24,7 +25,7 @@ class SendButton(QAbstractButton):
         self._stops = False
         self._narrow = False
         self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves it where one types
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self.updateGeometry)
         self.set_stops(False)
@@ -77,8 +78,9 @@ class SendButton(QAbstractButton):
         painter.drawRoundedRect(box, 8, 8)
         ink = self._theme.palette.onacc if self.isEnabled() else self._theme.palette.mute
         if not self._stops:
-            arrow = tinted_pixmap("arrow-up", ink, 18, self.devicePixelRatioF())
-            painter.drawPixmap((self.width() - 18) // 2, (self.height() - 18) // 2, arrow)
+            side = self._theme.type.px(_ARROW_PX)
+            arrow = tinted_pixmap("arrow-up", ink, side, self.devicePixelRatioF())
+            painter.drawPixmap((self.width() - side) // 2, (self.height() - side) // 2, arrow)
             return
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self._theme.color("onacc"))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
-from app.ui.theme.icons import themed_icon, tinted_pixmap
+from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -37,8 +37,7 @@ class Head(QWidget):
         self._compared.setProperty("kind", "small")
         self.close_button = QToolButton(self)
         self.close_button.setIcon(themed_icon(theme, "x"))
-        self.close_button.setIconSize(QSize(16, 16))
-        self.close_button.setFixedSize(_CLOSE_PX, _CLOSE_PX)
+        scale_icon(theme, self.close_button, 16, _CLOSE_PX)
         self.close_button.setAccessibleName(tr("Close the inspector"))
         self.close_button.setToolTip(tr("Close the inspector (F12)"))
         self.close_button.clicked.connect(self.close_requested)

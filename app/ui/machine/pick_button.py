@@ -38,6 +38,10 @@ class PickButton(QPushButton):
         theme.changed.connect(self.updateGeometry)
 
     @property
+    def _icon_px(self) -> int:
+        return self._theme.type.px(_ICON_PX)
+
+    @property
     def words(self) -> str:
         """What is shown."""
         return self._words
@@ -55,7 +59,7 @@ class PickButton(QPushButton):
         """Words and chevron."""
         metrics = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM))
         words = min(metrics.horizontalAdvance(self._words) + 2, self._theme.type.px(_WIDEST_PX))
-        return QSize(words + 2 * _SIDE_PX + 8 + _ICON_PX, self._theme.type.px(32))
+        return QSize(words + 2 * _SIDE_PX + 8 + self._icon_px, self._theme.type.px(32))
 
     def minimumSizeHint(self) -> QSize:
         """The words give way."""
@@ -68,16 +72,18 @@ class PickButton(QPushButton):
         self.initStyleOption(option)
         option.text = ""
         self.style().drawControl(QStyle.ControlElement.CE_PushButton, option, painter, self)
-        room = painted(self, _SIDE_PX, 0, self.width() - 2 * _SIDE_PX - 8 - _ICON_PX, self.height()).toRect()
+        room = painted(
+            self, _SIDE_PX, 0, self.width() - 2 * _SIDE_PX - 8 - self._icon_px, self.height()
+        ).toRect()
         font = self._theme.font(TextStyle.UI_MEDIUM)
         painter.setFont(font)
         painter.setPen(self._theme.color("text" if self.isEnabled() else "mute"))
         words = QFontMetrics(font).elidedText(self._words, Qt.TextElideMode.ElideMiddle, room.width())
         painter.drawText(room, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
         palette = self._theme.palette
-        chevron = tinted_pixmap("chevron-down", palette.sub, _ICON_PX, self.devicePixelRatioF())
-        end, top = self.width() - _SIDE_PX - _ICON_PX, (self.height() - _ICON_PX) // 2
-        painter.drawPixmap(painted(self, end, top, _ICON_PX, _ICON_PX).topLeft(), chevron)
+        chevron = tinted_pixmap("chevron-down", palette.sub, self._icon_px, self.devicePixelRatioF())
+        end, top = self.width() - _SIDE_PX - self._icon_px, (self.height() - self._icon_px) // 2
+        painter.drawPixmap(painted(self, end, top, self._icon_px, self._icon_px).topLeft(), chevron)
 
     def open_choices(self, rows: list[Choice]) -> None:
         """Show what there is to choose."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.chat.model_entries import DownloadEntry, Fit, ListedModel, fit_of
@@ -14,7 +14,7 @@ from app.ui.flow import Flow
 from app.ui.models.tag import Tag
 from app.ui.models.wording import best_mode, fit_title, joined, licence_title, memory_words, speed_in_words
 from app.ui.share_bar import ShareBar
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.kind import set_kind
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -79,7 +79,7 @@ class ModelCard(QFrame):
         self._mode = Tag(theme, self)
         self._draft = Tag(theme, self)
         self.button = QPushButton(self)
-        self.button.setIconSize(QSize(16, 16))
+        scale_icon(theme, self.button, 16)
         self.button.clicked.connect(self._act)
         self.progress = ShareBar(theme, tr("Download"), self)
         head = QHBoxLayout()

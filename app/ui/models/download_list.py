@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
@@ -13,7 +13,7 @@ from app.ui.elided_label import ElidedLabel
 from app.ui.models.ruled_row import RuledRow
 from app.ui.models.wording import download_words
 from app.ui.share_bar import ShareBar
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.kind import set_kind
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -87,8 +87,7 @@ class DownloadRow(RuledRow):
 
     def _button(self) -> QToolButton:
         button = QToolButton(self)
-        button.setIconSize(QSize(16, 16))
-        button.setFixedSize(28, 28)
+        scale_icon(self._theme, button, 16, 28)
         return button
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtCore import Qt, Slot
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 
 
@@ -20,7 +20,7 @@ class FilterButton(QToolButton):
         self.setText(text)
         self.setAccessibleName(text)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.setIconSize(QSize(16, 16))
+        scale_icon(theme, self, 16)
         self.setCheckable(True)
         self.toggled.connect(self._mark)
         self.setChecked(on)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QPoint, QSize, Signal, Slot
+from PySide6.QtCore import QPoint, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -25,7 +25,7 @@ from app.ui.models.ruled_row import RuledRow
 from app.ui.models.tag import Tag
 from app.ui.models.wording import joined, kind_title, licence_title
 from app.ui.share_bar import ShareBar
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import DraftPair
@@ -82,8 +82,7 @@ class InstalledRow(RuledRow):
         self.use.setProperty("kind", "row")
         self.more = QToolButton(self)
         self.more.setIcon(themed_icon(theme, "ellipsis"))
-        self.more.setIconSize(QSize(16, 16))
-        self.more.setFixedSize(28, 28)
+        scale_icon(theme, self.more, 16, 28)
         line = QHBoxLayout()
         line.setSpacing(8)
         line.addWidget(self.name)

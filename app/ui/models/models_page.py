@@ -6,7 +6,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, Slot
+from PySide6.QtCore import Qt, QTimer, Slot
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QToolButton, QWidget
 
@@ -22,7 +22,7 @@ from app.ui.models.model_shelf import ModelShelf
 from app.ui.models.model_table import ModelTable
 from app.ui.place_page import PlacePage
 from app.ui.section_head import SectionHead
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -274,7 +274,7 @@ class ModelsPage(PlacePage):
         button = QToolButton(self)
         button.setProperty("kind", "labelled")
         button.setIcon(themed_icon(self._theme, icon, "text"))
-        button.setIconSize(QSize(16, 16))
+        scale_icon(self._theme, button, 16)
         button.setText(f" {text}")
         button.setAccessibleName(text)
         button.setToolTip(text)

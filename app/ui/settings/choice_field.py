@@ -53,10 +53,14 @@ class ChoiceButton(QAbstractButton):
         painter.setBrush(theme.color("bg" if self.isEnabled() else "surf"))
         inset = 1.0 if focused else 0.5
         painter.drawRoundedRect(QRectF(self.rect()).adjusted(inset, inset, -inset, -inset), 8, 8)
-        right = self.width() - _SIDE_PX - _ICON_PX
-        chevron = tinted_pixmap("chevron-down", theme.palette.sub, _ICON_PX, self.devicePixelRatioF())
-        top = (self.height() - _ICON_PX) // 2
-        painter.drawPixmap(painted(self, right, top, _ICON_PX, _ICON_PX).topLeft(), chevron)
+        right = self.width() - _SIDE_PX - theme.type.px(_ICON_PX)
+        chevron = tinted_pixmap(
+            "chevron-down", theme.palette.sub, theme.type.px(_ICON_PX), self.devicePixelRatioF()
+        )
+        top = (self.height() - theme.type.px(_ICON_PX)) // 2
+        painter.drawPixmap(
+            painted(self, right, top, theme.type.px(_ICON_PX), theme.type.px(_ICON_PX)).topLeft(), chevron
+        )
         font = theme.font(TextStyle.UI)
         painter.setFont(font)
         painter.setPen(theme.color("text" if self.isEnabled() else "mute"))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from app.ui.placing import place
 from app.ui.settings.field import Field
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -54,7 +54,7 @@ class SettingRow(QWidget):
         self.in_use.setWordWrap(True)
         self.reset_button = QToolButton(self)
         self.reset_button.setIcon(themed_icon(theme, "rotate-ccw"))
-        self.reset_button.setIconSize(QSize(16, 16))
+        scale_icon(theme, self.reset_button, 16)
         self.reset_button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.reset_button.setAccessibleName(tr("Reset {setting}", setting=title))
         self.reset_button.clicked.connect(self.reset)

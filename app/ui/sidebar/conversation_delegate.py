@@ -49,6 +49,18 @@ class ConversationDelegate(QStyledItemDelegate):
         self.keyboard = False
         self.drop_row = -1  # where what is dragged would land
 
+    @property
+    def _pin_px(self) -> int:
+        return self._theme.type.px(_PIN_PX)
+
+    @property
+    def _chevron_px(self) -> int:
+        return self._theme.type.px(_CHEVRON_PX)
+
+    @property
+    def _icon_px(self) -> int:
+        return self._theme.type.px(_ICON_PX)
+
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         """Height of a row."""
         if index.data(HIT_ROLE) is not None:
@@ -102,12 +114,16 @@ class ConversationDelegate(QStyledItemDelegate):
         box = option.rect.adjusted(_MARGIN_PX + _PADDING_PX - 1, 0, -_MARGIN_PX - _PADDING_PX, 0)
         chevron = "chevron-right" if row.folded else "chevron-down"
         self._paint_icon(
-            painter, option, QRect(box.left(), box.top(), _CHEVRON_PX, box.height()), chevron, _CHEVRON_PX
+            painter,
+            option,
+            QRect(box.left(), box.top(), self._chevron_px, box.height()),
+            chevron,
+            self._chevron_px,
         )
-        box.setLeft(box.left() + _CHEVRON_PX + 4)
+        box.setLeft(box.left() + self._chevron_px + 4)
         icon = "folder" if row.folder else "archive"
-        self._paint_icon(painter, option, QRect(box.left(), box.top(), _ICON_PX, box.height()), icon)
-        box.setLeft(box.left() + _ICON_PX + 6)
+        self._paint_icon(painter, option, QRect(box.left(), box.top(), self._icon_px, box.height()), icon)
+        box.setLeft(box.left() + self._icon_px + 6)
         count = figures.whole(row.count)
         small = self._theme.font(TextStyle.SMALL)
         painter.setFont(small)
@@ -159,7 +175,7 @@ class ConversationDelegate(QStyledItemDelegate):
             self._paint_icon(painter, option, self.menu_rect(option.rect), "ellipsis")
             box.setRight(self.menu_rect(option.rect).left() - 2)
         elif index.data(PINNED_ROLE):
-            place = QRect(box.right() - _PIN_PX + 1, box.top(), _PIN_PX, box.height())
+            place = QRect(box.right() - self._pin_px + 1, box.top(), self._pin_px, box.height())
             self._paint_icon(painter, option, place, "pin")
             box.setRight(place.left() - 4)
         busy = index.data(BUSY_ROLE) if hit is None else ""
@@ -186,9 +202,9 @@ class ConversationDelegate(QStyledItemDelegate):
             painter.drawEllipse(center, _DOT_PX / 2 - 0.75, _DOT_PX / 2 - 0.75)
 
     def _paint_icon(
-        self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, name: str, side: int = _ICON_PX
+        self, painter: QPainter, option: QStyleOptionViewItem, box: QRect, name: str, side: int = 0
     ) -> None:
-        box = in_row(option, box)
+        box, side = in_row(option, box), side or self._icon_px
         ratio = painter.device().devicePixelRatioF()
         icon = tinted_pixmap(name, self._theme.palette.sub, side, ratio)
         painter.drawPixmap(box.x() + (box.width() - side) // 2, box.y() + (box.height() - side) // 2, icon)

@@ -10,7 +10,7 @@ from app.ui.places import MACHINE, MODELS
 from app.ui.placing import place
 from app.ui.sidebar.download_line import DownloadLine
 from app.ui.sidebar.key_words import key_words
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -29,7 +29,7 @@ class NavRow(QToolButton):
         self.setText(f"  {title}")
         self.setAccessibleName(title)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.setIconSize(QSize(16, 16))
+        scale_icon(theme, self, 16)
         self.setCheckable(True)
         self._hint = QLabel(self)
         self._hint.setProperty("kind", "small")

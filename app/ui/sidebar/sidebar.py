@@ -17,7 +17,7 @@ from app.ui.sidebar.conversation_model import ConversationModel
 from app.ui.sidebar.key_words import key_words
 from app.ui.sidebar.list_rows import Row
 from app.ui.sidebar.places_nav import PlacesNav
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -67,7 +67,7 @@ class Sidebar(QWidget):
         self.new_button = QPushButton("  " + tr("New chat"), self)
         self.new_button.setAccessibleName(tr("New chat"))
         self.new_button.setIcon(themed_icon(theme, "square-pen", "text"))
-        self.new_button.setIconSize(QSize(16, 16))
+        scale_icon(theme, self.new_button, 16)
         self.new_button.setProperty("kind", "new")
         self.new_button.setAccessibleDescription(key_words("Ctrl+N"))
         self.new_button.clicked.connect(self.new_requested)

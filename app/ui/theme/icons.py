@@ -5,9 +5,10 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QByteArray, QObject, QRect, QRectF, QSize, Qt, Slot
 from PySide6.QtGui import QIcon, QIconEngine, QPainter, QPixmap, QPixmapCache
 from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtWidgets import QAbstractButton, QAbstractItemView
 
 from app.ui.theme.theme import Theme
 
@@ -89,6 +90,42 @@ def themed_icon(theme: Theme, name: str, role: str = "sub") -> QIcon:
         role: A role of `Palette`.
     """
     return QIcon(TintedIconEngine(theme, name, role))
+
+
+class _ScaledIcon(QObject):
+    """Keeps the icon of a button, and the button where it has a side, as large as the text asks for."""
+
+    def __init__(
+        self, theme: Theme, widget: QAbstractButton | QAbstractItemView, icon_px: int, side_px: int
+    ) -> None:
+        super().__init__(widget)
+        self._theme = theme
+        self._widget = widget
+        self._icon_px = icon_px
+        self._side_px = side_px
+        theme.changed.connect(self._fit)
+        self._fit()
+
+    @Slot()
+    def _fit(self) -> None:
+        icon, side = self._theme.type.px(self._icon_px), self._theme.type.px(self._side_px)
+        self._widget.setIconSize(QSize(icon, icon))
+        if side:
+            self._widget.setFixedSize(side, side)
+
+
+def scale_icon(
+    theme: Theme, widget: QAbstractButton | QAbstractItemView, icon_px: int, side_px: int = 0
+) -> None:
+    """Have the icons of a widget grow with the text.
+
+    Args:
+        theme: Says how large text is.
+        widget: The button or list.
+        icon_px: Side of an icon in px at 100 %.
+        side_px: Side of the widget itself; 0 leaves it to the layout.
+    """
+    _ScaledIcon(theme, widget, icon_px, side_px)
 
 
 def app_icon() -> QIcon:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal, Slot
+from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.troubles import Remedy, remedy_of, title_of
-from app.ui.theme.icons import themed_icon, tinted_pixmap
+from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
 from engine.messages import ErrorReport
@@ -42,7 +42,7 @@ class ErrorNotice(QFrame):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.remedy_button = QPushButton(self)
         self.remedy_button.setProperty("kind", "primary")
-        self.remedy_button.setIconSize(QSize(16, 16))
+        scale_icon(theme, self.remedy_button, 16)
         self.remedy_button.clicked.connect(self._do_remedy)
         self.retry_button = QPushButton(tr("Try again as it was"), self)
         self.retry_button.clicked.connect(self._retry)

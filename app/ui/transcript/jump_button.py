@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -23,7 +23,7 @@ class JumpButton(QToolButton):
         self.setAccessibleName(tr("Jump to latest"))
         self.setToolTip(tr("Jump to latest (Ctrl+End)"))
         self.setIcon(themed_icon(theme, "arrow-down"))
-        self.setIconSize(QSize(16, 16))
+        scale_icon(theme, self, 16)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.hide()
 

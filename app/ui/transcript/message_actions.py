@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
 
@@ -211,7 +211,7 @@ class MessageActions(QWidget):
         button = RowButton(self)
         button.seen = self._seen or action in _ARROWS
         button.setIcon(themed_icon(self._theme, icon))
-        button.setIconSize(QSize(_ICON_PX, _ICON_PX))
+        scale_icon(self._theme, button, _ICON_PX)
         button.setAccessibleName(self._name(action))
         button.setToolTip(self._name(action))
         if words:

@@ -50,6 +50,10 @@ class StatusStrip(QAbstractButton):
         self._describe()
 
     @property
+    def _chevron_px(self) -> int:
+        return self._theme.type.px(_CHEVRON_PX)
+
+    @property
     def status(self) -> ReplyStatus:
         """What is shown."""
         return self._status
@@ -92,7 +96,7 @@ class StatusStrip(QAbstractButton):
 
     def _in_rows(self, pieces: list[tuple[int, _Piece]], width: int) -> list[list[_Placed]]:
         begin = (_PADDING_X_PX if self._status.live else 0) + (_DOT_PX + 8 if self._status.dot else 0)
-        end = width - (_PADDING_X_PX + _CHEVRON_PX if self._status.live else 0)
+        end = width - (_PADDING_X_PX + self._chevron_px if self._status.live else 0)
         rows: list[list[_Placed]] = [[]]
         left = float(begin)
         for index, piece in pieces:
@@ -129,10 +133,12 @@ class StatusStrip(QAbstractButton):
             painter.setBrush(self._theme.color("surf"))
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(0.5, 0.5, -0.5, -0.5), 8, 8)
             chevron = tinted_pixmap(
-                "chevron-right", self._theme.palette.sub, _CHEVRON_PX, self.devicePixelRatioF()
+                "chevron-right", self._theme.palette.sub, self._chevron_px, self.devicePixelRatioF()
             )
-            end, middle = self.width() - _CHEVRON_PX - 8, (self.height() - _CHEVRON_PX) / 2
-            painter.drawPixmap(painted(self, end, middle, _CHEVRON_PX, _CHEVRON_PX).topLeft(), chevron)
+            end, middle = self.width() - self._chevron_px - 8, (self.height() - self._chevron_px) / 2
+            painter.drawPixmap(
+                painted(self, end, middle, self._chevron_px, self._chevron_px).topLeft(), chevron
+            )
         height = self._theme.type.px(_ROW_PX)
         top = 2.0 if self._status.live else 0.0
         self._paint_dot(painter, top + height / 2)

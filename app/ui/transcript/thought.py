@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QRect, QSize, Qt, QUrl, Signal, Slot
+from PySide6.QtCore import QRect, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.chat.markdown.block import Block
 from app.ui.placing import place
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.transcript.drafted_text import Stretch
 from app.ui.transcript.prose import ProseBlock
@@ -38,7 +38,7 @@ class ThoughtBlock(QWidget):
         self._button.setProperty("kind", "thought")
         self._button.setCheckable(True)
         self._button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self._button.setIconSize(QSize(14, 14))
+        scale_icon(theme, self._button, 14)
         self._button.toggled.connect(self._fold)
         self.set_block(block)
         self._fold(False)

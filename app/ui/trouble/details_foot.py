@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, QTimer, Slot
+from PySide6.QtCore import QTimer, Slot
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QPushButton, QToolButton
 
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -31,7 +31,7 @@ class DetailsFoot(QFrame):
         self.setProperty("kind", "dialog-foot")
         self.copy_button = QPushButton(self)
         self.copy_button.setIcon(themed_icon(theme, "copy"))
-        self.copy_button.setIconSize(QSize(16, 16))
+        scale_icon(theme, self.copy_button, 16)
         self.copy_button.setAutoDefault(False)
         self.copy_button.clicked.connect(self._copy)
         self._name_copy()

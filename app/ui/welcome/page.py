@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QBoxLayout, QLabel, QPushButton, QWidget
 
@@ -19,7 +19,7 @@ from app.ui.models.getting import Getting
 from app.ui.models.model_shelf import ModelShelf
 from app.ui.place_page import PlacePage
 from app.ui.section_head import SectionHead
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.welcome.first_look import FirstLook, Look
 from app.ui.welcome.guide_panel import GuidePanel
@@ -224,5 +224,5 @@ class WelcomePage(PlacePage):
         button.setAccessibleName(text)
         button.setProperty("kind", "link")
         button.setIcon(themed_icon(self._theme, icon, "acc"))
-        button.setIconSize(QSize(16, 16))
+        scale_icon(self._theme, button, 16)
         return button
