@@ -53,6 +53,7 @@ class ReplyBlocks(QWidget):
         self._frozen = 0
         self._complete = False
         self._caret: bool | None = None
+        self._caret_in: ProseBlock | CodeBlock | None = None
         self._fitted: tuple[int, int] | None = None
         self._fitted_width: int | None = None
         self._bottoms: list[int] = []  # lower edges of the blocks that stand where they belong, in px
@@ -275,9 +276,12 @@ class ReplyBlocks(QWidget):
         return widget
 
     def _show_caret(self) -> None:
-        for widget in self.widgets[-2:]:
-            if isinstance(widget, (ProseBlock, CodeBlock)):
-                widget.set_caret(widget is self.widgets[-1] and bool(self._caret))
+        last = self.widgets[-1] if self.widgets else None
+        if self._caret_in is not last and self._caret_in in self.widgets:
+            self._caret_in.set_caret(False)  # several blocks may have come since
+        self._caret_in = last if isinstance(last, (ProseBlock, CodeBlock)) else None
+        if self._caret_in is not None:
+            self._caret_in.set_caret(bool(self._caret))
 
     @Slot()
     def _forget_heights(self) -> None:

@@ -114,6 +114,18 @@ def test_the_first_token_shows_at_once(qtbot: QtBot, theme: Theme) -> None:
     assert widget.toPlainText() == "Now"
 
 
+def test_the_caret_goes_with_the_reply_though_several_blocks_come_at_its_end(
+    qtbot: QtBot, theme: Theme
+) -> None:
+    message = Message(1, 1, "assistant", "", 0.0, MessageState.STREAMING)
+    view = ReplyView(theme, message, READY)
+    qtbot.addWidget(view)
+    view.append_text("I do not know that.")
+    whole = "I do not know that.\n\nOr did you mean:\n\n- This?\n- That?\n\nSay which."
+    view.set_message(replace(message, content=whole, state=MessageState.COMPLETE))
+    assert not any(widget._caret for widget in view.blocks.widgets if isinstance(widget, ProseBlock))
+
+
 def test_html_is_shown_as_text(qtbot: QtBot, theme: Theme) -> None:
     view = make_reply(qtbot, theme, 'a <b>b</b> <img src="https://example.org/x.png">')
     widget = view.blocks.widgets[0]
