@@ -117,12 +117,16 @@ class _ChoiceDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._theme = theme
 
+    @property
+    def _icon_px(self) -> int:
+        return self._theme.type.px(_ICON_PX)
+
     def sizeHint(self, option: QStyleOptionViewItem, index: _Index) -> QSize:
         choice: Choice = index.data(Qt.ItemDataRole.UserRole)
         words = f"{choice.title}  {choice.figure}"
         title = QFontMetrics(self._theme.font(TextStyle.UI_MEDIUM)).horizontalAdvance(words)
         small = QFontMetrics(self._theme.font(TextStyle.SMALL))
-        beside = 2 * _PADDING_X_PX + _ICON_PX + 10
+        beside = 2 * _PADDING_X_PX + self._icon_px + 10
         width = min(max(title, small.horizontalAdvance(choice.second_line)) + beside, _WIDEST_PX)
         height = self._theme.type.px(50 if choice.second_line else 36)
         wrapped = _wrapped(small, choice.second_line, _WIDEST_PX - beside)
@@ -138,7 +142,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
             painter.drawRoundedRect(QRectF(option.rect), 6, 6)
         icon = choice.icon or ("check" if choice.checked else "")
         left = option.rect.left() + _PADDING_X_PX
-        box = QRect(left + _ICON_PX + 10, option.rect.top(), 0, option.rect.height())
+        box = QRect(left + self._icon_px + 10, option.rect.top(), 0, option.rect.height())
         box.setRight(option.rect.right() - _PADDING_X_PX + 2)
         half = QRect(box)
         if choice.second_line:
@@ -146,8 +150,8 @@ class _ChoiceDelegate(QStyledItemDelegate):
             half.setHeight(self._theme.type.px(50) // 2 - 6)
         if icon:
             color = self._theme.palette.sub if choice.icon else self._theme.palette.acc
-            pixmap = tinted_pixmap(icon, color, _ICON_PX, painter.device().devicePixelRatioF())
-            at = QRect(left, half.center().y() - _ICON_PX // 2 + 1, _ICON_PX, _ICON_PX)
+            pixmap = tinted_pixmap(icon, color, self._icon_px, painter.device().devicePixelRatioF())
+            at = QRect(left, half.center().y() - self._icon_px // 2 + 1, self._icon_px, self._icon_px)
             painter.drawPixmap(in_row(option, at).topLeft(), pixmap)
         font = self._theme.font(TextStyle.UI_MEDIUM)
         painter.setFont(font)
@@ -228,6 +232,8 @@ class ChoicePopup(QFrame):
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the round box; the window itself is transparent."""
         painter = QPainter(self)
+        if not self.mask().isEmpty():  # without a compositor the edge would be smoothed into black
+            painter.fillRect(self.rect(), self._theme.color("btn"))
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(self._theme.color("btn"))
         painter.setBrush(self._theme.color("raised"))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QSize, Qt, Signal, Slot
+from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QVBoxLayout, QWidget
 
 from app.settings.pages import Page
 from app.ui.list_box import ListBox
-from app.ui.theme.icons import themed_icon
+from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
@@ -43,7 +43,8 @@ class PageList(QFrame):
         self.list = QListView(self)
         self.list.setProperty("kind", "pages")
         self.list.setFrameShape(QFrame.Shape.NoFrame)
-        self.list.setIconSize(QSize(16, 16))
+        self.list.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # after a click the chosen row has no ring
+        scale_icon(theme, self.list, 16)
         self.list.setModel(self._model)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)

@@ -121,12 +121,15 @@ class FocusRing(QWidget):
             and not QApplication.mouseButtons()
             and isinstance(now, QAbstractButton)
         )
+        # Qt moves the focus on as by Tab where what has it is disabled or hidden, a button after a click among others.
+        taken_away = old is not None and (not old.isEnabled() or old.isHidden())
+        by_keyboard = self._by_keyboard and not taken_away
         self._leave()
         if now is None or now.window() is not self.window():
             return
-        if self._by_keyboard:
+        if by_keyboard:
             _scroll_to(now)
-        if (self._by_keyboard or handed_on) and _wants_ring(now):
+        if (by_keyboard or handed_on) and _wants_ring(now):
             self._target = now
             around: QWidget | None = now
             while around is not None and around is not self.window():

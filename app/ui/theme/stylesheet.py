@@ -105,7 +105,9 @@ QDoubleSpinBox:focus, QComboBox:focus {
 QDoubleSpinBox:disabled, QComboBox:disabled { background: $surf; border-color: $line; color: $mute; }
 QComboBox::drop-down { border: 0; width: 28px; }
 QComboBox::down-arrow { image: none; }
-QComboBox QAbstractItemView { background: $raised; border: 1px solid $btn; color: $text; padding: 4px; }
+QComboBox QAbstractItemView {
+  background: $raised; border: 1px solid $btn; color: $text; padding: 4px; selection-background-color: $accs;
+  selection-color: $acct; }
 QCheckBox::indicator { width: 18px; height: 18px; }
 
 QPlainTextEdit[kind="field"] {

@@ -4,13 +4,15 @@ import gc
 import re
 
 import pytest
-from PySide6.QtCore import QSize
-from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QApplication, QToolButton
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtGui import QIcon, QPalette
+from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import getCppPointer
 
 from app.ui import figures
+from app.ui.list_box import ListBox
+from app.ui.main_window import MainWindow
 from app.ui.theme.icons import ICON_FOLDER, app_icon, themed_icon
 from app.ui.theme.palette import DARK, LIGHT, Palette
 from app.ui.theme.stylesheet import _SHEET
@@ -151,3 +153,41 @@ def test_the_style_is_set_once(qtbot: QtBot) -> None:
     theme.set_scale(1.5)
     assert getCppPointer(QApplication.style()) == style
     theme.set_scale(1.0)
+
+
+def test_icons_grow_with_the_text(qtbot: QtBot, window: MainWindow, theme: Theme) -> None:
+    button, paperclip = window.page.header.menu_button, window.page.composer.attach_button
+    before = (button.iconSize().width(), button.width(), paperclip.iconSize().width(), paperclip.width())
+    theme.set_scale(1.5)
+    qtbot.wait(10)
+    after = (button.iconSize().width(), button.width(), paperclip.iconSize().width(), paperclip.width())
+    assert after == tuple(round(1.5 * side) for side in before)
+
+
+@pytest.mark.parametrize("dark", [False, True])
+def test_the_chosen_row_of_a_list_that_opens_can_be_read(qtbot: QtBot, theme: Theme, dark: bool) -> None:
+    theme.set_dark(dark)
+    window = QWidget()
+    qtbot.addWidget(window)
+    box = ListBox(theme, window)
+    box.addItems(["Automatic", "Always"])
+    box.show()
+    palette = box.view().palette()
+    ground, ink = (
+        palette.color(QPalette.ColorRole.Highlight),
+        palette.color(QPalette.ColorRole.HighlightedText),
+    )
+    assert (ground, ink) == (theme.color("accs"), theme.color("acct"))
+
+
+def test_no_ring_goes_to_the_next_button_where_a_clicked_one_is_disabled(
+    qtbot: QtBot, window: MainWindow
+) -> None:
+    first, second = QPushButton("One", window), QPushButton("Two", window)
+    for button in (first, second):
+        button.show()
+    first.clicked.connect(lambda: first.setEnabled(False))
+    first.setFocus(Qt.FocusReason.MouseFocusReason)
+    qtbot.mouseClick(first, Qt.MouseButton.LeftButton)
+    assert not first.isEnabled()
+    assert not window.ring.isVisible()
