@@ -179,6 +179,9 @@ class ChatPage(QWidget):
         self._turns.left.connect(self.composer.setFocus)
         self.transcript.link_activated.connect(self._open_link)
         self.empty_state.example_chosen.connect(self.ask)
+        for chosen in (self.header.model_button.model_chosen, self.composer.mode_button.mode_chosen):
+            chosen.connect(self._focus_composer)  # the next thing is to write
+        self.empty_state.example_chosen.connect(self._focus_composer)
         self._theme.changed.connect(self._fit)
 
     def _fit(self) -> None:
@@ -265,6 +268,10 @@ class ChatPage(QWidget):
 
     def _alternatives(self, message_id: int) -> list[int]:
         return [] if self._current is None else self._workspace.alternatives(self._current, message_id)
+
+    @Slot()
+    def _focus_composer(self) -> None:
+        self.composer.setFocus()
 
     @Slot()
     def _explain_busy(self) -> None:

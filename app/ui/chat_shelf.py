@@ -46,6 +46,7 @@ class ChatShelf(QObject):
         sidebar.renamed.connect(workspace.rename)
         sidebar.delete_requested.connect(self.delete)
         sidebar.pin_requested.connect(workspace.pin)
+        sidebar.list.clicked_on.connect(page.composer.setFocus)
         sidebar.hit_chosen.connect(self._open_hit)
         sidebar.search_changed.connect(self.show_conversations)
         sidebar.search_paused.connect(self._search_messages)

@@ -286,6 +286,9 @@ class MainWindow(QMainWindow):
                 self._focus_composer()
             else:
                 self.page.stop()
+        elif self.places.current == CHAT and _is_typed(event):
+            self._focus_composer()
+            self.page.composer.prompt.insertPlainText(event.text())
         else:
             super().keyPressEvent(event)
 
@@ -316,3 +319,13 @@ class MainWindow(QMainWindow):
         saved = self._workspace.settings.window_geometry
         if saved:
             self.restoreGeometry(QByteArray.fromBase64(saved.encode("ascii", "ignore")))
+
+
+def _is_typed(event: QKeyEvent) -> bool:
+    """Whether a key that nothing has taken writes a letter."""
+    commands = (
+        Qt.KeyboardModifier.ControlModifier
+        | Qt.KeyboardModifier.AltModifier
+        | Qt.KeyboardModifier.MetaModifier
+    )
+    return bool(event.text().strip()) and event.text().isprintable() and not event.modifiers() & commands

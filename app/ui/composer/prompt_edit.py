@@ -31,6 +31,7 @@ class PromptEdit(QPlainTextEdit):
         super().__init__(parent)
         self._theme = theme
         self._height = 0
+        self._was_empty = True
         self.setProperty("kind", "prompt")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setTabChangesFocus(True)
@@ -43,6 +44,7 @@ class PromptEdit(QPlainTextEdit):
         self.document().documentLayout().documentSizeChanged.connect(
             self._fit
         )  # a paste is laid out after textChanged
+        self.textChanged.connect(self._repaint_placeholder)
         theme.changed.connect(self._restyle)
         self._restyle()
 
@@ -114,7 +116,15 @@ class PromptEdit(QPlainTextEdit):
     @Slot()
     def _restyle(self) -> None:
         self.setFont(self._theme.font(TextStyle.READING))
+        self.viewport().setFont(self.font())  # paints the placeholder, and takes no font from the field
         self._fit()
+
+    @Slot()
+    def _repaint_placeholder(self) -> None:
+        """It comes and goes as a whole, where Qt repaints only the letter that was typed."""
+        if self.document().isEmpty() != self._was_empty:
+            self._was_empty = not self._was_empty
+            self.viewport().update()
 
     @Slot()
     def _fit(self) -> None:

@@ -15,7 +15,15 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QFrame, QMenu, QStyle, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemDelegate,
+    QAbstractItemView,
+    QApplication,
+    QFrame,
+    QMenu,
+    QStyle,
+    QWidget,
+)
 
 from app.ui.sidebar.conversation_delegate import ConversationDelegate
 from app.ui.sidebar.conversation_drag import ChatDrag
@@ -27,12 +35,16 @@ from app.words import tr
 
 _ENTER = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _DELETE = (Qt.Key.Key_Delete, Qt.Key.Key_Backspace)
+_COMMANDS = (
+    Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier | Qt.KeyboardModifier.MetaModifier
+)
 
 
 class ConversationList(ChatDrag):
     """Conversations in folders, and grouped by day."""
 
     chosen = Signal(int)
+    clicked_on = Signal()  # a chat was clicked on, and stays chosen
     hit_chosen = Signal(object)  # SearchHit
     delete_requested = Signal(int)
     pin_requested = Signal(int, bool)
@@ -160,6 +172,8 @@ class ConversationList(ChatDrag):
             at = self._conversations.head_of(row.folder)
             if at is not None:
                 self._make_current(at)
+        elif event.text().isprintable() and event.text().strip() and not event.modifiers() & _COMMANDS:
+            event.ignore()  # what is typed belongs to the message
         else:
             super().keyPressEvent(event)
 
@@ -219,6 +233,20 @@ class ConversationList(ChatDrag):
             return
         if left:  # the right one is for the menu, which may be another chat's than the one that is read
             super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        """After a click on a chat the next thing is to write in it, unless its title is being edited."""
+        super().mouseReleaseEvent(event)
+        row = self.row_at(self.indexAt(event.position().toPoint()))
+        edits = self.state() == QAbstractItemView.State.EditingState
+        if (
+            edits
+            or event.button() != Qt.MouseButton.LeftButton
+            or QApplication.activePopupWidget() is not None
+        ):
+            return
+        if row is not None and row.conversation_id is not None and row.conversation_id == self._current:
+            self.clicked_on.emit()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """On a head it is two clicks."""

@@ -12,6 +12,7 @@ from app.chat.choices import MODES
 from app.chat.conversation import MessageState
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.main_window import MainWindow
+from app.ui.theme.theme import Theme
 from engine.errors import StorageError
 from engine.messages import MakePlan, PlanMade
 from tests.support.fake_workspace import FakeWorkspace, statistics
@@ -274,3 +275,53 @@ def test_after_a_click_on_send_or_stop_one_can_write(window: MainWindow, qtbot: 
         qtbot.mouseClick(composer.send_button, Qt.MouseButton.LeftButton)
         assert composer.send_button.stops is stops
         assert window.focusWidget() is composer.prompt
+
+
+def test_what_is_typed_after_a_click_on_a_chat_or_the_list_is_in_the_message(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    workspace.add_conversation("Bread", 0, "A question", "An answer")
+    chat = workspace.add_conversation("Cheese", 0, "A question", "An answer")
+    window.shelf.show_conversations()
+    rows, prompt = window.sidebar.list, window.page.composer.prompt
+    at = window.sidebar.model.row_of(chat)
+    assert at is not None
+    place = rows.visualRect(window.sidebar.model.index(at)).center()
+    qtbot.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert window.page.current == chat
+    assert prompt.hasFocus()
+    rows.setFocus()
+    qtbot.keyClicks(rows, "Why")
+    assert (window.page.composer.text, window.page.current) == ("Why", chat)
+    window.page.header.sidebar_button.setFocus()
+    qtbot.keyClicks(window.page.header.sidebar_button, "?")
+    assert window.page.composer.text == "Why?"
+
+
+@pytest.mark.parametrize("name", ["model_button", "mode_button", "send_button"])
+def test_a_click_on_a_button_leaves_the_keyboard_in_the_field(
+    qtbot: QtBot, window: MainWindow, name: str
+) -> None:
+    page = window.page
+    button = getattr(page.header, name, None) or getattr(page.composer, name)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    popup = QApplication.activePopupWidget()
+    if popup is not None:
+        popup.close()
+    assert page.composer.prompt.hasFocus()
+
+
+def test_the_placeholder_is_as_large_as_the_text_and_goes_as_a_whole(
+    qtbot: QtBot, window: MainWindow, theme: Theme
+) -> None:
+    prompt = window.page.composer.prompt
+    theme.set_scale(1.5)
+    assert prompt.viewport().font() == prompt.font()
+    empty = prompt.grab().toImage()
+    qtbot.keyClicks(prompt, "y")
+    qtbot.wait(20)
+    typed = prompt.grab().toImage()
+    prompt.setPlaceholderText("")
+    qtbot.wait(20)
+    assert typed == prompt.grab().toImage()
+    assert typed != empty
