@@ -106,8 +106,10 @@ QDoubleSpinBox:disabled, QComboBox:disabled { background: $surf; border-color: $
 QComboBox::drop-down { border: 0; width: 28px; }
 QComboBox::down-arrow { image: none; }
 QComboBox QAbstractItemView {
-  background: $raised; border: 1px solid $btn; color: $text; padding: 4px; selection-background-color: $accs;
-  selection-color: $acct; }
+  background: $raised; border: 1px solid $btn; color: $text; padding: 4px; }
+QComboBox QAbstractItemView::item { min-height: ${row_button}px; padding: 0 8px; border-radius: 6px; color: $text; }
+QComboBox QAbstractItemView::item:hover { background: $hover; }
+QComboBox QAbstractItemView::item:selected { background: $accs; color: $acct; }
 QCheckBox::indicator { width: 18px; height: 18px; }
 
 QPlainTextEdit[kind="field"] {
