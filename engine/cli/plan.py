@@ -41,9 +41,9 @@ def add_to(commands: Any) -> None:
         help="keys and values: full (as wide as the activations), q8_0 (8 bits: half the memory, lossy) or auto, 8 "
         "bits where the context does not fit otherwise (default: %(default)s)",
     )
-    plan.add_argument("--budget-ram", metavar="SIZE", type=size, help="most memory to use, such as 6G")
+    plan.add_argument("--ram-budget", metavar="SIZE", type=size, help="most memory to use, such as 6G")
     plan.add_argument(
-        "--budget-vram", metavar="SIZE", type=size, help="the same for a GPU; 0 leaves it alone"
+        "--vram-budget", metavar="SIZE", type=size, help="the same for a GPU; 0 leaves it alone"
     )
     plan.add_argument(
         "--machine", metavar="FILE", type=Path, help="plan for another machine: its `tenon doctor --json`"
@@ -62,8 +62,8 @@ def _plan(options: argparse.Namespace) -> int:
         weights=options.weights,
         kv_cache=options.kv_cache,
         context=options.context,
-        ram_budget_bytes=options.budget_ram,
-        vram_budget_bytes=options.budget_vram,
+        ram_budget_bytes=options.ram_budget,
+        vram_budget_bytes=options.vram_budget,
     )
     report = None if options.machine is None else _read_machine(options.machine)
     if report is None:

@@ -175,7 +175,7 @@ def test_bench_and_plan_on_the_command_line(
     report = Path(__file__).parent / "planning" / "machines" / "laptop-8gb.json"
     draft = write_outline(tmp_path / "draft", CONFIGS["llama-1b"])
     arguments = ["plan", "--model", str(remote), "--draft", str(draft), "--machine", str(report)]
-    assert main([*arguments, "--json", "--budget-ram", "4G", "--weights", "q4_k_m", "--context", "512"]) == 0
+    assert main([*arguments, "--json", "--ram-budget", "4G", "--weights", "q4_k_m", "--context", "512"]) == 0
     plan = json.loads(capsys.readouterr().out)
     modes = {mode["mode"]: mode for mode in plan["modes"]}
     assert modes["llmcad"]["placement"]["kind"] == "stream"
