@@ -7,7 +7,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.bridge.engine_client import EngineClient
 from app.chat.engine_options import load_options, planned
 from app.settings.settings import Settings
-from engine.messages import Event, Failed, LoadOptions, MakePlan, PlanMade, PlanReport
+from engine.messages import Event, Failed, LoadOptions, MakePlan, ModelAdvice, PlanMade, PlanReport
 
 
 class Plans(QObject):
@@ -23,6 +23,7 @@ class Plans(QObject):
         self._asked: dict[str, LoadOptions] = {}  # by request
         self._plans: dict[LoadOptions, PlanReport] = {}
         self._problems: dict[LoadOptions, str] = {}
+        self._advice: dict[str, ModelAdvice] = {}  # by model
         client.event_received.connect(self._receive)
         client.stopped.connect(self._engine_stopped)
 
@@ -34,6 +35,10 @@ class Plans(QObject):
     def of(self, options: LoadOptions) -> PlanReport | None:
         """A plan; None while there is none."""
         return self._plans.get(planned(options))
+
+    def advice_of(self, model: str) -> ModelAdvice | None:
+        """How a model replies where nothing else is asked for; None while no plan has told."""
+        return self._advice.get(model)
 
     def problem(self, options: LoadOptions) -> str:
         """Why there is no plan, in one sentence; empty where there is one, or where that is not known yet."""
@@ -67,6 +72,7 @@ class Plans(QObject):
         self._problems.pop(wanted, None)
         if isinstance(event, PlanMade):
             self._plans[wanted] = event.plan
+            self._advice[wanted.model] = event.advice
         else:
             self._problems[wanted] = event.error.message
         self.answered.emit(wanted)

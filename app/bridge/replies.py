@@ -15,9 +15,10 @@ from app.chat.conversation_options import ConversationOptions
 from app.chat.engine_options import reply_options
 from app.chat.history import history_for
 from app.chat.library import Library
-from app.chat.reply import reply_after
+from app.chat.reply import reply_after, with_notice
 from app.chat.reply_queue import ReplyQueue, Ticket
 from app.settings.settings import Settings
+from app.words import tr
 from engine.errors import EngineStopped
 from engine.messages import (
     EngineReady,
@@ -27,6 +28,7 @@ from engine.messages import (
     Finished,
     Generate,
     PrefillProgress,
+    SamplingOptions,
     TextDrafted,
     TokensAdded,
 )
@@ -176,18 +178,37 @@ class Replies(QObject):
         own = conversation.options if conversation is not None else ConversationOptions()
         model = messages[-1].model or self._settings.model
         options = reply_options(self._settings, model, own)
+        sampling = self._sampling_of(messages[-1], options.sampling)
         request = Generate(
             request_id=self._sent,
             options=self._model.options_for(self._sent, model, own.mode),
             messages=history_for(ticket.reply_id, messages, options.system_prompt),
             max_tokens=options.max_tokens,
-            sampling=options.sampling,
+            sampling=sampling,
             verify=options.verify,
             show_unconfirmed=self._settings.unconfirmed_shown,
             round_texts=True,  # the inspector may be opened when the reply is long done
+            stop_loops=options.stop_loops and not _goes_on_in_a_loop(messages[-1]),
         )
         self._client.send(request)
         self._save_timer.start()
+
+    def _sampling_of(self, reply: Message, wanted: SamplingOptions) -> SamplingOptions:
+        """How a reply is drawn: another answer to the same message never with the seed of the first."""
+        first, *_ = self._library.alternatives(reply.conversation_id, reply.id) or (reply.id,)
+        if first == reply.id or reply.kept_characters:
+            return wanted
+        if wanted.temperature == 0.0:
+            said = tr("At temperature 0 every answer is the same: set a higher one for another answer.")
+        elif wanted.seed is not None:
+            said = tr(
+                "This answer has a new seed: with the fixed one, {seed}, it would be the first answer again.",
+                seed=wanted.seed,
+            )
+        else:
+            return wanted
+        self._change(with_notice(reply, said))
+        return replace(wanted, seed=None)
 
     def _done(self, ticket: Ticket) -> None:
         self._save_timer.stop()
@@ -298,3 +319,8 @@ class Replies(QObject):
         if save:
             self._journal.save(reply.conversation_id, (reply.id,))
         self.message_changed.emit(reply)
+
+
+def _goes_on_in_a_loop(reply: Message) -> bool:
+    """Whether the person lets a reply go on that was stopped because it repeated itself."""
+    return bool(reply.kept_characters) and reply.details is not None and reply.details.stop_reason == "loop"

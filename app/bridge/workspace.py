@@ -39,7 +39,7 @@ from app.storage.location import data_folder as usual_data_folder
 from app.storage.measured_modes import MeasuredModes
 from app.words import tr
 from engine.errors import StorageError
-from engine.messages import DEFAULT_MODEL, ErrorReport
+from engine.messages import DEFAULT_MODEL, ErrorReport, ModelAdvice
 
 
 class Workspace(Conversations):
@@ -200,6 +200,13 @@ class Workspace(Conversations):
         budget = self.settings.of_model(self.settings.model).vram_budget_bytes
         choices = mode_choices(self.drafts.in_use, self._model.state.gpu, budget)
         return with_plan(choices, self.plans.chosen)
+
+    def advice(self) -> ModelAdvice | None:
+        """How the model of the chat replies where nothing else is asked for; None before a load or a plan tells."""
+        report, options, ref = self._model.report, self._model.options, self.settings.model
+        if report is not None and options is not None and options.model == ref:
+            return report.advice
+        return self.plans.advice_of(ref)
 
     def settings_desk(self) -> SettingsDesk:
         """What the dialog of settings needs; made when it is opened first."""

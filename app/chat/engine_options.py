@@ -63,6 +63,7 @@ class ReplyOptions:
     max_tokens: int | None
     sampling: SamplingOptions
     verify: str
+    stop_loops: bool
 
 
 def reply_options(settings: Settings, ref: str, own: ConversationOptions) -> ReplyOptions:
@@ -82,6 +83,7 @@ def reply_options(settings: Settings, ref: str, own: ConversationOptions) -> Rep
         max_tokens=(settings.max_tokens if own.max_tokens is None else own.max_tokens) or None,
         sampling=own.sampling_over(sampling),
         verify=settings.verify,
+        stop_loops=settings.stop_loops,
     )
 
 

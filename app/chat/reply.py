@@ -8,7 +8,7 @@ from app.chat.conversation import Message, MessageState, ReplyStatistics
 from app.chat.reply_details import ReplyDetails
 from app.chat.stretches import Stretches
 from app.chat.troubles import CUT_OFF, INTERNAL, NO_REPLY
-from app.words import tr
+from app.words import mark, tr
 from engine.messages import (
     ContextTrimmed,
     ErrorReport,
@@ -20,6 +20,8 @@ from engine.messages import (
     StatisticsUpdated,
     Timings,
 )
+
+_LOOPED = mark("The reply was stopped, because it began to repeat itself.")
 
 
 def reply_after(reply: Message, event: Event, context_limit: int = 0) -> Message:
@@ -38,9 +40,9 @@ def reply_after(reply: Message, event: Event, context_limit: int = 0) -> Message
         )
         return replace(reply, statistics=figures)
     if isinstance(event, ContextTrimmed):
-        return _with_notice(reply, trimmed_sentence(event.messages_left_out))
+        return with_notice(reply, trimmed_sentence(event.messages_left_out))
     if isinstance(event, Notice):
-        return _with_notice(reply, event.text)
+        return with_notice(reply, event.text)
     if isinstance(event, Finished):
         return _finished(reply, event, context_limit)
     if isinstance(event, Failed):
@@ -56,7 +58,18 @@ def can_continue(message: Message) -> bool:
         return False
     cut = message.state in (MessageState.STOPPED, MessageState.INTERRUPTED, MessageState.FAILED)
     at_limit = message.details is not None and message.details.stop_reason == "length"
-    return cut or (message.state is MessageState.COMPLETE and at_limit)
+    return cut or looped(message) or (message.state is MessageState.COMPLETE and at_limit)
+
+
+def looped(message: Message) -> bool:
+    """Whether a reply was stopped because it repeated itself, and has not gone on since."""
+    ended = message.details is not None and message.details.stop_reason == "loop"
+    return ended and message.state is MessageState.COMPLETE
+
+
+def notices_of(message: Message) -> tuple[str, ...]:
+    """What to say beside a reply: what happened on its way, and why it was stopped."""
+    return (*message.notices, tr(_LOOPED)) if looped(message) else message.notices
 
 
 def trouble_of(message: Message) -> ErrorReport | None:
@@ -128,7 +141,8 @@ def _disk_bytes_per_second(timings: Timings, memory: Memory) -> float:
     return memory.disk_read_bytes / worked_ms * 1000 if worked_ms > 0 else 0.0
 
 
-def _with_notice(reply: Message, sentence: str) -> Message:
+def with_notice(reply: Message, sentence: str) -> Message:
+    """A reply with one more sentence beside it, unless it is there."""
     if sentence in reply.notices:
         return reply
     return replace(reply, notices=(*reply.notices, sentence))

@@ -160,6 +160,7 @@ PAGES = (
                     Row("min_p", advanced=True, per_model=True),
                     Row("repetition_penalty", advanced=True, per_model=True),
                     Row("seed", advanced=True, per_model=True),
+                    Row("stop_loops", per_model=True),
                 ),
             ),
         ),

@@ -22,7 +22,7 @@ from app.settings.setting import (
 from app.words import mark
 
 REMEMBERED_DRAFTS = 64
-MODELS_OWN = mark("Model's own")
+_AUTOMATIC = mark("Automatic")
 _TERABYTE = 10**12
 
 
@@ -186,35 +186,35 @@ class Settings(Remembered):
         5.0,
         mark("How freely words are chosen: 0 always takes the likeliest."),
         mark("Temperature"),
-        Number(0, 5, 2, 0.05, empty=MODELS_OWN, slider=(0, 2)),
+        Number(0, 5, 2, 0.05, empty=_AUTOMATIC, slider=(0, 2)),
     )
     top_k = optional_whole_number(
         0,
         1_000_000,
         mark("Chooses among this many of the likeliest tokens; 0 takes all."),
         mark("Top k"),
-        control=Number(0, 1_000_000, empty=MODELS_OWN, slider=(0, 200)),
+        control=Number(0, 1_000_000, empty=_AUTOMATIC, slider=(0, 200)),
     )
     top_p = optional_number(
         0.01,
         1.0,
         mark("Chooses among the likeliest tokens that together are this probable; 1 takes all."),
         mark("Top p"),
-        Number(0.01, 1, 2, 0.01, empty=MODELS_OWN, slider=(0.01, 1)),
+        Number(0.01, 1, 2, 0.01, empty=_AUTOMATIC, slider=(0.01, 1)),
     )
     min_p = optional_number(
         0.0,
         1.0,
         mark("Leaves out tokens that are less likely than this share of the likeliest; 0 takes all."),
         mark("Min p"),
-        Number(0, 1, 2, 0.01, empty=MODELS_OWN, slider=(0, 1)),
+        Number(0, 1, 2, 0.01, empty=_AUTOMATIC, slider=(0, 1)),
     )
     repetition_penalty = optional_number(
         0.01,
         100.0,
         mark("Makes words that were used already less likely; 1 leaves them as they are."),
         mark("Repetition penalty"),
-        Number(0.01, 100, 2, 0.05, empty=MODELS_OWN, slider=(0.5, 2)),
+        Number(0.01, 100, 2, 0.05, empty=_AUTOMATIC, slider=(0.5, 2)),
     )
     seed = optional_whole_number(
         0,
@@ -222,6 +222,11 @@ class Settings(Remembered):
         mark("The same seed gives the same reply to the same chat."),
         mark("Seed"),
         control=Number(0, (1 << 53) - 1, empty=mark("New each time")),
+    )
+    stop_loops = switch(
+        True,
+        mark("Stops a reply that goes round in a circle; under it you can let it go on."),
+        mark("Stop replies that repeat themselves"),
     )
     system_prompt = text(
         "",

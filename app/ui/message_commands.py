@@ -86,7 +86,7 @@ class MessageCommands(QObject):
         self._unfinished = reply is not None and reply.state.unfinished
         self._commands["stop"].setEnabled(self._unfinished)
         self._commands["regenerate"].setEnabled(bool(possible & {Action.REGENERATE, Action.RETRY}))
-        self._commands["continue"].setEnabled(Action.CONTINUE in possible)
+        self._commands["continue"].setEnabled(bool(possible & {Action.CONTINUE, Action.GO_ON}))
         self.refresh_in_hand()
 
     @Slot()
@@ -139,7 +139,7 @@ class MessageCommands(QObject):
 
     @Slot()
     def _continue(self) -> None:
-        self._press_last(Action.CONTINUE)
+        self._press_last(Action.CONTINUE, Action.GO_ON)
 
     def _press_copy(self, action: Action) -> None:
         view = self._in_hand(_can_copy)

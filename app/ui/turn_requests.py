@@ -41,7 +41,7 @@ class TurnRequests(QObject):
         try:
             if action is Action.COMPARE:
                 self.compare_requested.emit(message_id)
-            elif action is Action.CONTINUE:
+            elif action in (Action.CONTINUE, Action.GO_ON):
                 workspace.continue_reply(current)
             elif action is Action.DELETE:
                 self._delete(current, message_id)

@@ -4,6 +4,7 @@ The last line of the last message is the script, ``word`` or ``word number``:
 
     say N       N tokens as fast as they go, then Finished (the default is ``say 3``)
     slow N      N tokens, one in 20 ms
+    loop N      N tokens, and the stop of a reply that repeats itself, where that is wanted
     fail        two tokens, then Failed
     deaf        tokens for ever, whatever is asked
     die         two tokens, then kill -9 of itself
@@ -247,6 +248,8 @@ class FakeEngine:
                     self.check(request.request_id)
         except Stopped:
             reason = "cancelled"
+        if word == "loop" and request.stop_loops and reason == "end":
+            reason = "loop"
         if word == "fail" and reason == "end":
             self.fail(request.request_id, "InternalError", "Tenon made a mistake.")
             return

@@ -37,7 +37,7 @@ from app.settings.settings import Settings
 from app.storage.measured_modes import MeasuredModes
 from app.storage.text_file import read_attachment
 from engine.errors import TenonError
-from engine.messages import Cancel, Command, ErrorReport, Event, ModelReport
+from engine.messages import Cancel, Command, ErrorReport, Event, ModelAdvice, ModelReport, SamplingOptions
 from tests.support.fake_settings_desk import FakeSettingsDesk
 from tests.support.fake_shelf import FakeShelf
 from tests.support.instant_lexer_maker import InstantLexerMaker
@@ -225,6 +225,9 @@ class FakeWorkspace(FakeShelf):
         self.plans = Plans(self.settings, talk, self)
         heard: Any = self.talk
         self.inspection = Inspection(heard, heard, self.plans, self.modes, self)
+        self.model_advice: ModelAdvice | None = ModelAdvice(
+            SamplingOptions(0.6, 20, 0.95, 0.0, 1.1), ("temperature", "top_k", "top_p", "min_p")
+        )
         self.machine = Machine(self.settings, talk, talk, talk, self.plans, MeasuredModes(None), self)
         quiet: Any = FakeEngineTalk(self)  # another one: what listens to `talk` is counted
         self.model_store = ModelStore(self.settings, quiet, quiet, self)
@@ -447,6 +450,9 @@ class FakeWorkspace(FakeShelf):
     def choose_mode(self, mode: str) -> None:
         self._mode = mode
         self.calls.append(("choose_mode", mode))
+
+    def advice(self) -> ModelAdvice | None:
+        return self.model_advice
 
     def modes(self) -> list[ModeChoice]:
         choices = mode_choices(self.drafts.in_use, self._engine.gpu, self.settings.vram_budget_bytes)

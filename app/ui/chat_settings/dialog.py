@@ -21,7 +21,9 @@ from PySide6.QtWidgets import (
 
 from app.chat.choices import mode_title
 from app.chat.conversation_options import ConversationOptions
+from app.chat.sampling_in_force import ADVISED, sampling_in_force
 from app.settings.control import Number
+from app.settings.settings import Settings
 from app.ui import figures
 from app.ui.chat_settings.mode_field import ModeField
 from app.ui.chat_settings.preset_row import PresetRow
@@ -30,6 +32,7 @@ from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.ui.tick_box import TickBox
 from app.words import mark, tr
+from engine.messages import ModelAdvice
 
 if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
@@ -107,15 +110,12 @@ class ChatSettingsDialog(RingedDialog):
         prompt.addWidget(self.own_prompt)
         prompt.addWidget(self.prompt)
         self._column.addLayout(prompt)
-        usual = (
-            tr("the model's own") if settings.temperature is None else figures.digits(settings.temperature, 6)
-        )
         self._add(
             page,
             tr("Temperature"),
             tr(
                 "How freely words are chosen: 0 takes the likeliest each time. In Settings: {value}.",
-                value=usual,
+                value=_temperature_words(settings, workspace.advice()),
             ),
             self.temperature,
         )
@@ -251,3 +251,17 @@ class ChatSettingsDialog(RingedDialog):
     def _apply(self) -> None:
         self.applied.emit(self.options())
         self.accept()
+
+
+def _temperature_words(settings: Settings, advice: ModelAdvice | None) -> str:
+    """The temperature that holds where the chat has none, and where it comes from."""
+    if settings.temperature is not None:
+        return figures.digits(settings.temperature, 6)
+    chosen = {name: getattr(settings, name) for name in ADVISED}
+    number = None if advice is None else sampling_in_force(chosen, advice).get("temperature")
+    if number is None:
+        return tr("what the model's makers advise")
+    value = figures.digits(number.value, 6)
+    if number.origin == "makers":
+        return tr("{value}, as the model's makers advise", value=value)
+    return tr("{value}, the usual, for the model's makers advise nothing", value=value)

@@ -129,6 +129,9 @@ class SettingsDialog(RingedDialog):
         self._workspace.engine_changed.connect(self._engine_changed)
         self._theme.changed.connect(self._restyle)
         self.offers.changed.connect(self._offers_changed)
+        self._workspace.plans.answered.connect(self._refresh)
+        if self._workspace.advice() is None:
+            self._workspace.plans.ask_for_chosen()
         QShortcut(QKeySequence(QKeySequence.StandardKey.Find), self, self._search)
         self.finished.connect(self.offers.stop)
 
@@ -202,6 +205,7 @@ class SettingsDialog(RingedDialog):
         self.applied.emit(loads)
         self._refresh()
 
+    @Slot()
     def _refresh(self) -> None:
         """Show how everything stands."""
         self._refresh_rows(dict(self.stack.rows()))
@@ -210,7 +214,7 @@ class SettingsDialog(RingedDialog):
         self.foot.show_changes(len(changes), [sentence for sentence in said if sentence])
 
     def _refresh_rows(self, rows: dict[str, SettingRow]) -> None:
-        in_use = self._desk.in_use()
+        in_use = {**self._desk.in_use(), **self._states.numbers_in_force()}
         grown = [name for name, row in rows.items() if self._states.show(name, row, self.scope, in_use)]
         if grown and self.isVisible():
             self.stack.arrange()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from app.chat.sampling_in_force import ADVISED, InForce, sampling_in_force
 from app.chat.settings_in_use import TOLD_BY_ENGINE
 from app.settings.pages import rows
 from app.settings.pending import EVERY_MODEL, PendingSettings
@@ -42,6 +43,17 @@ class RowStates:
     def ask_reasons(self) -> None:
         """Find out again which settings have no effect here."""
         self._reasons = self._workspace.settings_desk().reasons()
+
+    def numbers_in_force(self) -> dict[str, float]:
+        """What words are chosen with in the chat that is shown, as far as its model has told."""
+        return {name: number.value for name, number in self._in_force(self._pending.applied).items()}
+
+    def _in_force(self, settings: Settings) -> dict[str, InForce]:
+        advice = self._workspace.advice()
+        if advice is None:
+            return {}
+        of_model = settings.of_model(settings.model)
+        return sampling_in_force({name: getattr(of_model, name) for name in ADVISED}, advice)
 
     def show(self, name: str, row: SettingRow, scope: str, in_use: Mapping[str, Any]) -> bool:
         """Show how a row stands; returns whether its height is another now.
@@ -84,4 +96,17 @@ class RowStates:
             words = value_words(Settings.declared()[name], own[name])
             model = self._workspace.engine_state().model_name
             return tr("{model} has a value of its own: {value}.", model=model, value=words)
-        return problem
+        return problem or self._origin(name)
+
+    def _origin(self, name: str) -> str:
+        """Where a number comes from that the person leaves open; empty for everything else."""
+        number = self._in_force(self._pending.chosen).get(name)
+        if number is None or number.origin == "set":
+            return ""
+        said = {
+            "makers": tr("The makers of {model} advise {value}."),
+            "usual": tr("The makers of {model} advise nothing, so the usual {value} holds."),
+            "greedy": tr("At temperature 0 it is {value}: nothing changes the likeliest word."),
+        }[number.origin]
+        words = value_words(Settings.declared()[name], number.value)
+        return said.format(model=self._workspace.engine_state().model_name, value=words)

@@ -27,6 +27,7 @@ class Action(Enum):
     EDIT = ("pencil", mark("Edit message"), "")
     REGENERATE = ("refresh-cw", mark("Answer again"), "")
     CONTINUE = ("play", mark("Continue"), mark("Continue"))
+    GO_ON = ("play", mark("Go on"), mark("Go on"))
     RETRY = ("rotate-ccw", mark("Try again"), mark("Try again"))
     COMPARE = ("columns-2", mark("Compare modes on this prompt..."), "")
     DELETE = ("trash-2", mark("Delete message"), "")

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EngineState
-from app.chat.reply import trouble_of
+from app.chat.reply import notices_of, trouble_of
 from app.chat.stretches import NO_STRETCHES
 from app.chat.troubles import Remedy
 from app.ui.theme.theme import Theme
@@ -67,7 +67,10 @@ class ReplyView(QWidget):
         self.buttons = MessageActions(
             theme,
             "reply",
-            (Action.COPY, Action.REGENERATE, Action.PREVIOUS, Action.NEXT, Action.CONTINUE, Action.RETRY),
+            (
+                *(Action.COPY, Action.REGENERATE, Action.PREVIOUS, Action.NEXT),
+                *(Action.CONTINUE, Action.GO_ON, Action.RETRY),
+            ),
             (Action.COPY_PLAIN, Action.COMPARE, Action.DELETE),
             self,
         )
@@ -239,13 +242,14 @@ class ReplyView(QWidget):
             self.error.setVisible(trouble is not None)
 
     def _show_notices(self) -> None:
-        if self.notice_texts == list(self.message.notices):
+        notices = notices_of(self.message)
+        if self.notice_texts == list(notices):
             return
         for label in self._notices:
             label.hide()
             label.deleteLater()
         self._notices = []
-        for text in self.message.notices:
+        for text in notices:
             label = QLabel(text, self)
             label.setProperty("kind", "notice")
             label.setTextFormat(Qt.TextFormat.PlainText)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from app.chat.conversation import Message, MessageState
-from app.chat.reply import can_continue, trouble_of
+from app.chat.reply import can_continue, looped, trouble_of
 from app.ui.transcript.message_actions import Action
 
 _CUT = (MessageState.STOPPED, MessageState.INTERRUPTED)
@@ -22,7 +22,7 @@ def reply_actions(reply: Message, last: bool) -> set[Action]:
     if reply.content:
         possible |= {Action.COPY, Action.COPY_PLAIN, Action.REGENERATE}
     if last and can_continue(reply):
-        possible.add(Action.CONTINUE)
+        possible.add(Action.GO_ON if looped(reply) else Action.CONTINUE)
     if last and not reply.content and reply.state in _CUT and trouble_of(reply) is None:
         possible.add(Action.RETRY)
     return possible

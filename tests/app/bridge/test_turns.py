@@ -10,6 +10,7 @@ from app.bridge.engine_client import EngineClient
 from app.bridge.workspace import Workspace
 from app.chat.attachment import attachment_of
 from app.chat.conversation import MessageState
+from app.chat.reply import looped, notices_of
 from app.storage.database import FILE_NAME
 from engine.errors import EmptyPrompt, InvalidOption
 from engine.messages import Cancel, ChatMessage, Command, Generate
@@ -118,6 +119,47 @@ def test_a_stopped_reply_goes_on_where_it_was_cut(desk: Desk) -> None:
     assert not workspace.can_continue(chat)
     workspace.close()
     assert desk.open().messages(chat)[-1].content == reply.content
+
+
+def test_a_reply_that_repeats_itself_is_stopped_and_let_go_on(desk: Desk) -> None:
+    client = Watching(desk)
+    workspace = desk.open(client)
+    chat = desk.answer(workspace, "loop 2")
+    reply = workspace.messages(chat)[-1]
+    assert looped(reply)
+    assert notices_of(reply) == ("The reply was stopped, because it began to repeat itself.",)
+    workspace.close()
+    workspace = desk.open(Watching(desk))
+    assert workspace.continue_reply(chat)
+    reply = desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
+    assert reply.content == "w0 w1w0 w1 w2 "
+    assert (looped(reply), notices_of(reply)) == (False, ())
+    assert isinstance(desk.client, Watching)
+    assert [request.stop_loops for request in (*client.requests, *desk.client.requests)] == [True, False]
+    workspace.settings.stop_loops = False
+    desk.answer(workspace, "loop 2", chat)
+    assert not looped(workspace.messages(chat)[-1])
+
+
+def test_another_answer_never_has_the_seed_of_the_first(desk: Desk) -> None:
+    client = Watching(desk)
+    workspace = desk.open(client)
+    workspace.settings.seed = 7
+    chat = desk.answer(workspace, "say 1")
+    workspace.regenerate(chat, workspace.messages(chat)[-1].id)
+    second = desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
+    assert [request.sampling.seed for request in client.requests] == [7, None]
+    assert second.notices == (
+        "This answer has a new seed: with the fixed one, 7, it would be the first answer again.",
+    )
+    workspace.settings.temperature = 0.0
+    workspace.regenerate(chat, second.id)
+    third = desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
+    assert third.notices == (
+        "At temperature 0 every answer is the same: set a higher one for another answer.",
+    )
+    desk.answer(workspace, "say 2", chat)
+    assert client.requests[-1].sampling.seed == 7
 
 
 def test_a_reply_that_waits_to_go_on_can_be_stopped(desk: Desk) -> None:

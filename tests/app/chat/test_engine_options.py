@@ -46,16 +46,16 @@ def test_a_conversation_comes_before_the_model_and_the_model_before_all() -> Non
     settings.set_for_model("/m", "verify", "typical")
     own = ConversationOptions(max_tokens=30, sampling=SamplingOptions(temperature=0.3))
     assert reply_options(settings, "/m", own) == ReplyOptions(
-        "model", 30, SamplingOptions(temperature=0.3, top_k=1), "typical"
+        "model", 30, SamplingOptions(temperature=0.3, top_k=1), "typical", True
     )
     other = reply_options(settings, "/other", ConversationOptions(system_prompt=""))
-    assert other == ReplyOptions("", 10, SamplingOptions(temperature=0.1, top_k=1), "sample-and-match")
+    assert other == ReplyOptions("", 10, SamplingOptions(temperature=0.1, top_k=1), "sample-and-match", True)
 
 
 def test_a_reply_as_long_as_it_gets_has_no_limit() -> None:
     settings = Settings()
     assert reply_options(settings, "smollm2", ConversationOptions()) == ReplyOptions(
-        "", None, SamplingOptions(), "sample-and-match"
+        "", None, SamplingOptions(), "sample-and-match", True
     )
     settings.max_tokens = 5
     assert reply_options(settings, "smollm2", ConversationOptions(max_tokens=0)).max_tokens is None

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from app.chat.sampling_in_force import ADVISED
 from app.chat.settings_in_use import TOLD_BY_ENGINE, settings_in_use
 from engine.messages import LoadOptions, MemoryPlace, MemoryShare, ModelReport
 
@@ -22,7 +23,7 @@ def test_what_the_model_settled_on_is_told() -> None:
         "context": 4096, "weights": "q4_k_m", "threads": 0, "ram_budget_bytes": 10**9, "vram_budget_bytes": None,
         "drafts": "/d", "mode": "lookup", "gpu_layers": 10,
     }  # fmt: skip
-    assert set(in_use) == TOLD_BY_ENGINE
+    assert set(in_use) == TOLD_BY_ENGINE - set(ADVISED)
 
 
 def test_what_is_not_told_is_left_out() -> None:

@@ -19,7 +19,7 @@ OTHER = {
     "draft_depth": 2, "draft_nodes": 2, "branching": False, "adaptive_fallback": False, "fallback_threshold": 0.5,
     "draft_ahead": False, "draft_beyond": False,
     "temperature": 0.1, "top_k": 1, "top_p": 0.5, "min_p": 0.5, "repetition_penalty": 1.5,
-    "seed": 1,
+    "seed": 1, "stop_loops": False,
 }  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.chat.conversation import MessageState
+from app.chat.reply_details import ReplyDetails
 from app.ui.main_window import MainWindow
 from app.ui.transcript.bubble import OwnMessage
 from app.ui.transcript.message_actions import Action, RowButton
@@ -289,6 +290,24 @@ def test_a_stopped_reply_goes_on(window: MainWindow, workspace: FakeWorkspace) -
     assert isinstance(view, ReplyView)
     assert view.text == "Half done."
     assert "Continue" not in shown(view)
+
+
+def test_a_reply_stopped_in_a_loop_says_so_and_goes_on(window: MainWindow, workspace: FakeWorkspace) -> None:
+    chat = open_chat(window, workspace, "Why?")
+    workspace.send(chat, "And?")
+    workspace.stream(chat, "And on and on")
+    details = ReplyDetails("plain", "", "guide", None, "bf16", stop_reason="loop")
+    workspace.change(chat, state=MessageState.COMPLETE, details=details)
+    view = view_at(window, 2)
+    assert isinstance(view, ReplyView)
+    assert view.notice_texts == ["The reply was stopped, because it began to repeat itself."]
+    assert "Go on" in shown(view)
+    assert "Continue" not in shown(view)
+    press(window, 2, Action.GO_ON)
+    assert ("continue_reply", chat) in workspace.calls
+    again = view_at(window, 2)
+    assert isinstance(again, ReplyView)
+    assert again.notice_texts == []
 
 
 def test_a_reply_stopped_before_its_first_word_is_tried_again(

@@ -143,7 +143,7 @@ def test_a_search_finds_titles_and_helps_on_all_pages(qtbot: QtBot, dialog: Sett
     assert dialog.stack.nothing.isVisible()
     dialog.go("style")
     assert dialog.head.search.text() == ""
-    assert shown_rows(dialog) == ["temperature"]
+    assert shown_rows(dialog) == ["temperature", "stop_loops"]
 
 
 def test_the_search_has_a_key(qtbot: QtBot, dialog: SettingsDialog) -> None:
@@ -447,3 +447,18 @@ def test_in_a_narrow_dialog_the_pages_are_a_field(qtbot: QtBot, dialog: Settings
     qtbot.waitUntil(dialog.page_list.isVisible)
     assert dialog.head.parent() is dialog
     assert dialog.page_list.current == 2
+
+
+def test_numbers_in_force_are_shown_with_where_they_come_from(
+    dialog: SettingsDialog, workspace: FakeWorkspace
+) -> None:
+    temperature, penalty = dialog.row("temperature"), dialog.row("repetition_penalty")
+    assert (temperature.in_use.toolTip(), penalty.in_use.toolTip()) == ("0.60", "1.10")
+    assert temperature.note.text() == "The makers of SmolLM2 135M advise 0.60."
+    assert penalty.note.text() == "The makers of SmolLM2 135M advise nothing, so the usual 1.10 holds."
+    change(temperature, 0.0)
+    assert temperature.note.text() == ""
+    assert penalty.note.text() == "At temperature 0 it is 1.00: nothing changes the likeliest word."
+    assert temperature.in_use.toolTip() == "0.60"
+    dialog.apply()
+    assert (temperature.in_use.toolTip(), penalty.in_use.toolTip()) == ("0.00", "1.00")

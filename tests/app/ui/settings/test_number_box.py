@@ -132,7 +132,7 @@ def test_the_size_of_text_takes_its_third_digit_and_its_row_says_where_it_ends(
 
 
 def test_an_emptied_field_is_what_the_word_stands_for(qtbot: QtBot, theme: Theme) -> None:
-    for name, words in (("context", "Model's own"), ("temperature", "Model's own"), ("font_scale", "120 %")):
+    for name, words in (("context", "Model's own"), ("temperature", "Automatic"), ("font_scale", "120 %")):
         field = field_of(qtbot, theme, name)
         field.show_value(120 if name == "font_scale" else 1)
         by_going_back(qtbot, field.box)
