@@ -9,7 +9,8 @@ from engine.errors import EmptyPrompt, InvalidOption
 from engine.messages import ContextTrimmed, Event, Generate, Notice
 from engine.model.sampling import Sampler
 from engine.sentences import mark, say
-from engine.text.context_window import check_length, fit_conversation
+from engine.text.attached_turns import fit_with_attachments
+from engine.text.context_window import check_length
 from engine.text.tokenizer import Tokenizer
 from engine.verifying.rules import RULES
 
@@ -23,8 +24,7 @@ def check_request(request: Generate) -> None:
         EmptyPrompt: there is nothing to answer.
         InvalidOption: a value is out of its range, or the text is no text.
     """
-    last = request.raw_prompt if request.raw_prompt is not None else _last_content(request)
-    if not last.strip():
+    if not _asks(request):
         raise EmptyPrompt(say("The message is empty: write a question first."))
     if request.max_tokens is not None and request.max_tokens < 1:
         raise InvalidOption(
@@ -42,7 +42,9 @@ def check_request(request: Generate) -> None:
             )
         )
     Sampler(**{name: value for name, value in vars(request.sampling).items() if value is not None})
-    for text in (request.raw_prompt or "", *request.stop, *(message.content for message in request.messages)):
+    files = (file.text for message in request.messages for file in message.attachments)
+    contents = (message.content for message in request.messages)
+    for text in (request.raw_prompt or "", *request.stop, *contents, *files):
         try:
             text.encode("utf-8")
         except UnicodeEncodeError as error:
@@ -81,11 +83,26 @@ def fit_prompt(
         emit(Notice(request.request_id, say(_NO_TEMPLATE)))
     begun = opening(request)
     turns = request.messages[:-1] if begun else request.messages
-    fitted = fit_conversation(turns, partial(tokenizer.render, opening=begun), context, request.max_tokens)
+    found = fit_with_attachments(
+        turns,
+        partial(tokenizer.render, opening=begun),
+        lambda text: len(tokenizer.encode(text)),
+        context,
+        request.max_tokens,
+    )
+    if found.sources:
+        emit(Notice(request.request_id, found.sources))
+    fitted = found.prompt
     if fitted.messages_left_out:
         emit(ContextTrimmed(request.request_id, fitted.messages_left_out))
     return fitted.token_ids
 
 
-def _last_content(request: Generate) -> str:
-    return request.messages[-1].content if request.messages else ""
+def _asks(request: Generate) -> bool:
+    """Whether there is anything to answer: a text, or a file."""
+    if request.raw_prompt is not None:
+        return bool(request.raw_prompt.strip())
+    last = request.messages[-1] if request.messages else None
+    return last is not None and (
+        bool(last.content.strip()) or any(file.text.strip() for file in last.attachments)
+    )

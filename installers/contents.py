@@ -10,7 +10,8 @@ from pathlib import Path
 
 EXCLUDED_MODULES = (
     # Libraries that others would use if they were there: windows, notebooks, plots, arrays, markup, networks, graphs.
-    "lxml", "pydantic", "pydantic_core", "chardet", "charset_normalizer", "requests", "urllib3", "networkx", "readline",
+    "lxml.isoschematron", "lxml.objectify", "pydantic", "pydantic_core", "chardet", "charset_normalizer", "requests",
+    "urllib3", "networkx", "readline",
     "tkinter", "IPython", "jupyter", "matplotlib", "PIL", "scipy", "pandas", "sklearn", "cv2", "PyQt5", "PyQt6",
     "PySide2", "OpenGL", "cupy", "numba", "h5py", "triton", "tensorboard", "tensorflow", "jax", "flax", "onnx",
     "onnxscript", "onnxruntime", "accelerate", "peft", "datasets", "torchvision", "torchaudio", "timm",
@@ -42,8 +43,9 @@ STANDARD_LIBRARY = sorted(
     not in {*EXCLUDED_MODULES, "antigravity", "this", "turtle", "turtledemo", "curses", "dbm", "distutils"}
 )
 
-# Packages that read files of their own as they run: fonts and tables of the formulas.
-DATA_PACKAGES = ("ziamath", "ziafont", "latex2mathml")
+# Packages that read files of their own as they run: fonts and tables of the formulas, parts
+# that a DOCX leaves out, versions of PDFium.
+DATA_PACKAGES = ("ziamath", "ziafont", "latex2mathml", "docx", "pypdfium2", "pypdfium2_raw")
 
 # torch compiles, exports, quantizes and trains on many machines with these; nothing of Tenon's does. What is not here
 # is imported with torch or by transformers' configs, needed or not.

@@ -19,7 +19,7 @@ from app.chat.library import Library
 from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import EmptyPrompt, UsageError
-from engine.messages import ChatMessage, Event, Failed, Finished, Generate, SamplingOptions
+from engine.messages import Attachment, ChatMessage, Event, Failed, Finished, Generate, SamplingOptions
 
 # Text is shown this often while it comes.
 _TOLD_MS = 50
@@ -86,7 +86,7 @@ class Comparison(QObject):
         """Whether both say the same; None before both have ended."""
         return verdict(*self.trials) if len(self.trials) == 2 else None
 
-    def prompt_of(self, conversation_id: int, message_id: int) -> tuple[tuple[ChatMessage, ...], str]:
+    def prompt_of(self, conversation_id: int, message_id: int) -> tuple[tuple[ChatMessage, ...], ChatMessage]:
         """What was said before a message, the system prompt included, and the message; of a reply, what it answers."""
         path = self._library.path_to(conversation_id, message_id)
         if path and path[-1].role == "assistant":
@@ -94,7 +94,11 @@ class Comparison(QObject):
         conversation = self._library.conversation(conversation_id)
         own = conversation.options if conversation is not None else ConversationOptions()
         turns = history_for(-1, path, self._system_prompt(own))
-        return (turns[:-1], turns[-1].content) if turns and turns[-1].role == "user" else (turns, "")
+        return (
+            (turns[:-1], turns[-1])
+            if turns and turns[-1].role == "user"
+            else (turns, ChatMessage("user", ""))
+        )
 
     def start(
         self,
@@ -102,6 +106,7 @@ class Comparison(QObject):
         modes: tuple[str, str],
         max_tokens: int,
         before: tuple[ChatMessage, ...] | None = None,
+        attachments: tuple[Attachment, ...] = (),
     ) -> None:
         """Ask for both replies; `changed` follows as they come.
 
@@ -110,12 +115,13 @@ class Comparison(QObject):
             modes: Names of the two modes.
             max_tokens: Longest reply.
             before: The turns before it; None for the system prompt of the settings.
+            attachments: The files that go along.
 
         Raises:
             EmptyPrompt: There is no prompt.
             UsageError: A reply is being written, the machine is being measured, or a comparison runs.
         """
-        if not prompt.strip():
+        if not prompt.strip() and not attachments:
             raise EmptyPrompt(tr("Write a prompt to compare the modes on."))
         self.asked.emit()
         measuring = self._machine.measuring
@@ -129,7 +135,7 @@ class Comparison(QObject):
             )
         if before is None:
             before = history_for(-1, (), self._system_prompt(ConversationOptions()))
-        self._messages, self._max_tokens = (*before, ChatMessage("user", prompt)), max_tokens
+        self._messages, self._max_tokens = (*before, ChatMessage("user", prompt, attachments)), max_tokens
         self.trials = tuple(Trial(mode) for mode in modes)
         self._waits = measuring.running
         if self._waits:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal, Slot
 
 from app.bridge.archive import Archive
+from app.bridge.attachment_reader import AttachmentReader
 from app.bridge.background_writer import BackgroundWriter
 from app.bridge.engine_client import EngineClient
 from app.bridge.journal import Journal
@@ -18,7 +19,6 @@ from app.bridge.shelf import Shelf
 from app.bridge.titles import Titles
 from app.bridge.turns import Turns
 from app.bridge.unsent_messages import UnsentMessages
-from app.chat.attachment import Attachment
 from app.chat.conversation import Conversation, Message
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.library import Library
@@ -26,8 +26,8 @@ from app.chat.reply import can_continue
 from app.chat.search import SearchResults
 from app.settings.settings import Settings
 from app.storage.database import Database
-from app.storage.text_file import read_attachment
-from engine.errors import StorageError
+from engine.errors import StorageError, TenonError
+from engine.messages import Attachment
 
 # A little longer than the window offers to undo.
 UNDO_MS = 12_000
@@ -72,6 +72,7 @@ class Conversations(QObject):
         self._shelf.presets_changed.connect(self.presets_changed)
         self.unsent = UnsentMessages(self._journal, self._database.reader.unsent, self)
         self.unsent.problem.connect(self.notice)
+        self._attachment_reader = AttachmentReader(self)
         kept = self._database.presence is not None
         self.open_chat = OpenChat(self.settings, self._library, self._shelf, self._model, self)
         self.open_chat.said.connect(self.notice)
@@ -227,7 +228,7 @@ class Conversations(QObject):
         Args:
             conversation_id: None (or one that is gone) makes a new conversation.
             text: The prompt; may be blank beside attachments.
-            attachments: Text files that go along.
+            attachments: Files that go along.
             options: Of a new conversation; None for what was set for the blank one.
 
         Returns:
@@ -242,13 +243,11 @@ class Conversations(QObject):
         self.unsent.write()  # else a crash now would leave it in the composer, too
         return sent_in
 
-    def attach(self, path: Path) -> Attachment:
-        """Read a text file to send along with a message.
-
-        Raises:
-            InvalidOption: It is no text, too large or cannot be read; the sentence names it.
-        """
-        return read_attachment(path)
+    def attach(
+        self, path: Path, then: Callable[[Attachment], None], failed: Callable[[TenonError], None]
+    ) -> Callable[[], None]:
+        """Read a file to send along with a message; see `AttachmentReader.read`."""
+        return self._attachment_reader.read(path, then, failed)
 
     def stop(self, conversation_id: int) -> None:
         """Stop the running reply of a conversation and take its queued ones out of the queue."""

@@ -7,9 +7,9 @@ from importlib import import_module
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from app.bridge.child_process import belong_to_window
 from app.diagnostics.crash_record import watch_hard_crashes
 from app.diagnostics.log_files import ENGINE, log_uncaught, start_log
+from engine.child_process import belong_to_window
 
 _log = logging.getLogger(__name__)
 

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.background_writer import BackgroundWriter, Then
-from app.chat.attachment import Attachment
 from app.chat.conversation_options import Preset
 from app.chat.library import Library
 from app.chat.troubles import report_of
 from app.storage.conversation_store import ConversationStore
 from engine.errors import StorageError
+from engine.messages import Attachment
 
 _RETRY_MS = 5000
 

@@ -85,7 +85,7 @@ class Titles(QObject):
             Generate(
                 request_id=self._sent,
                 options=options,
-                messages=(*history_for(-1, messages), ChatMessage("user", _WISH)),
+                messages=(*history_for(-1, messages), ChatMessage("user", _WISH, searches=False)),
                 max_tokens=_MAX_TOKENS,
                 sampling=SamplingOptions(temperature=0.0),
             )

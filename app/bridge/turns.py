@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.journal import Journal
 from app.bridge.replies import Replies
-from app.chat.attachment import Attachment, check_number
+from app.chat.attachment import check_number
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.conversation_options import ConversationOptions
 from app.chat.library import Library
@@ -20,7 +20,7 @@ from app.chat.reply_queue import Ticket
 from app.chat.title import title_of
 from app.words import tr
 from engine.errors import EmptyPrompt
-from engine.messages import Role
+from engine.messages import Attachment, Role
 
 
 class Turns(QObject):

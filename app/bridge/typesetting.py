@@ -8,8 +8,8 @@ import warnings
 from multiprocessing.connection import Connection
 from types import ModuleType
 
-from app.bridge.child_process import belong_to_window
 from app.chat.formula import Formula, FormulaShape
+from engine.child_process import belong_to_window
 
 READY = "ready"
 

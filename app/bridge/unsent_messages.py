@@ -7,10 +7,10 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer, Signal, Slot
 
 from app.bridge.journal import Journal
-from app.chat.attachment import Attachment
 from app.chat.prompt_text import whole_characters
 from app.chat.unsent import Unsent
 from engine.errors import StorageError
+from engine.messages import Attachment
 
 # What a crash may cost of it.
 _WRITE_MS = 1000

@@ -45,7 +45,7 @@ from engine.messages import DEFAULT_MODEL, ErrorReport, ModelAdvice
 class Workspace(Conversations):
     """Conversations, the running reply, the engine and the settings, behind plain calls and signals.
 
-    Nothing here waits for the engine, nor for the disk, except `close`, `search`, `attach` and the first look into a
+    Nothing here waits for the engine, nor for the disk, except `close`, `search` and the first look into a
     conversation.
 
     Args:
@@ -225,6 +225,7 @@ class Workspace(Conversations):
         self._replies.close()
         self.model_store.close()
         self.typesetter.close()
+        self._attachment_reader.close()
         self._saved.close()
         self._client.close()  # the writer works meanwhile
         self.gpu_addon.close()

@@ -8,11 +8,10 @@ from enum import Enum
 from math import isfinite
 from typing import Any
 
-from app.chat.attachment import Attachment
 from app.chat.conversation_options import ConversationOptions
 from app.chat.reply_details import ReplyDetails
 from app.chat.stretches import NO_STRETCHES, Stretches
-from engine.messages import ErrorReport, Role
+from engine.messages import Attachment, ErrorReport, Role
 
 # A reply shorter than this says little about its mode's speed.
 _FEWEST_TOKENS = 16

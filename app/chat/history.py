@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from app.chat.attachment import with_attachments
 from app.chat.conversation import Message, MessageState
 from engine.messages import ChatMessage
 
@@ -32,13 +31,15 @@ def history_for(
             if message.kept_characters:
                 turns.append(ChatMessage(message.role, message.content[: message.kept_characters]))
             break
-        content = with_attachments(message.content, message.attachments)
-        if message.state not in _SAID or not content.strip():
+        said = bool(message.content.strip()) or any(file.text.strip() for file in message.attachments)
+        if message.state not in _SAID or not said:
             continue
-        if turns and turns[-1].role == message.role:
-            turns[-1] = ChatMessage(message.role, f"{turns[-1].content}\n\n{content}")
-        else:
-            turns.append(ChatMessage(message.role, content))
+        turn = ChatMessage(message.role, message.content, message.attachments)
+        if turns and turns[-1].role == turn.role:
+            before = turns.pop()
+            content = "\n\n".join(text for text in (before.content, turn.content) if text.strip())
+            turn = ChatMessage(turn.role, content, (*before.attachments, *turn.attachments))
+        turns.append(turn)
     if system_prompt.strip():
         turns.insert(0, ChatMessage("system", system_prompt))
     return tuple(turns)

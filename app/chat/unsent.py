@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from app.chat.attachment import Attachment
+from engine.messages import Attachment
 
 
 @dataclass(frozen=True)

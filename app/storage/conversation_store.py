@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 
-from app.chat.attachment import Attachment
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.exchange.record import ConversationRecord
@@ -32,6 +31,7 @@ from app.storage.rows import (
 )
 from app.words import mark, tr
 from engine.errors import StorageError
+from engine.messages import Attachment
 
 # Ids are handed out by the process, before the disk has answered. Each start reserves this many, so that two
 # windows on one database never give the same one; 31 bits last for 200,000 starts.

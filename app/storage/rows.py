@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import Any
 
-from app.chat.attachment import Attachment
+from app.chat.attachment import from_values, to_values
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.conversation_options import ConversationOptions
 from app.chat.reply_details import ReplyDetails
@@ -74,7 +73,7 @@ def message_row(message: Message) -> tuple[object, ...]:
         message.parent_id,
         message.model,
         message.details.to_json() if message.details else None,
-        json.dumps([asdict(attachment) for attachment in message.attachments], ensure_ascii=False),
+        json.dumps([to_values(attachment) for attachment in message.attachments], ensure_ascii=False),
         report_to_json(message.trouble) if message.trouble else None,
     )
 
@@ -99,7 +98,7 @@ def message_of(row: tuple[Any, ...]) -> Message:
         deleted=bool(deleted),
         model=model,
         details=ReplyDetails.from_json(details) if details else None,
-        attachments=tuple(Attachment(**values) for values in json.loads(attachments)),
+        attachments=tuple(map(from_values, json.loads(attachments))),
         trouble=report_from_json(trouble) if trouble else None,
     )
 

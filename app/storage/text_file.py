@@ -1,4 +1,4 @@
-"""Text files of a person's own: those to attach, to import and to export to."""
+"""Text files of a person's own: those to import and to export to."""
 
 from __future__ import annotations
 
@@ -6,31 +6,11 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from app.chat.attachment import Attachment, attachment_of, check_size
 from app.words import tr
-from engine.errors import ImportInvalid, InvalidOption, OutOfDisk
+from engine.errors import ImportInvalid, OutOfDisk
 
 # ChatGPT's exports of many years reach some hundred MB; all of it is in memory while it is read.
 _MAX_IMPORT_BYTES = 1 << 30
-
-
-def read_attachment(path: Path) -> Attachment:
-    """Read a text file to attach.
-
-    Raises:
-        InvalidOption: It cannot be read, or is no text; the sentence names it.
-    """
-    try:
-        if not path.exists():
-            raise InvalidOption(tr("{name} is not there any more: choose it again.", name=path.name or path))
-        if not path.is_file():
-            raise InvalidOption(tr("{name} is not a file: attach files one by one.", name=path.name or path))
-        check_size(path.name, path.stat().st_size)
-        return attachment_of(path.name, path.read_bytes())
-    except OSError as error:
-        raise InvalidOption(
-            tr("{name} cannot be read ({reason}): check its rights.", name=path.name, reason=error.strerror)
-        ) from error
 
 
 def read_import(path: Path) -> str:

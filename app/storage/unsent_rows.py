@@ -8,10 +8,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Sequence
-from dataclasses import asdict
 
-from app.chat.attachment import Attachment
+from app.chat.attachment import from_values, to_values
 from app.chat.unsent import Unsent
+from engine.messages import Attachment
 
 _TEXT, _FILES = "text", "files"
 
@@ -22,7 +22,7 @@ def read(connection: sqlite3.Connection, conversation_id: int | None) -> Unsent:
         "SELECT part, content FROM unsent WHERE conversation_id IS ?", (conversation_id,)
     )
     parts = dict(rows.fetchall())
-    files = tuple(Attachment(**values) for values in json.loads(parts.get(_FILES, "[]")))
+    files = tuple(map(from_values, json.loads(parts.get(_FILES, "[]"))))
     return Unsent(parts.get(_TEXT, ""), files)
 
 
@@ -42,7 +42,7 @@ def write(
     """
     parts = {_TEXT: text}
     if attachments is not None:
-        files = [asdict(attachment) for attachment in attachments]
+        files = [to_values(attachment) for attachment in attachments]
         parts[_FILES] = json.dumps(files, ensure_ascii=False) if files else ""
     for part, content in parts.items():
         connection.execute(

@@ -1,7 +1,9 @@
-"""Text files beside the message that is typed: picked, dropped or pasted."""
+"""Files beside the message that is typed: picked, dropped or pasted, then read."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,43 +11,122 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog
 
 from app.ui.composer.composer import Composer
+from app.ui.unsent_text import UnsentText
 from app.words import tr
 from engine.errors import TenonError
+from engine.messages import Attachment
 
 if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
 
 
+@dataclass
+class _Offer:
+    """Files that were offered together: what is wrong with them is told at once.
+
+    Attributes:
+        waiting: How many are still being read.
+        refusals: Sentences of those that cannot be attached.
+    """
+
+    waiting: int
+    refusals: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Reading:
+    """A file that is being read.
+
+    Attributes:
+        name: Its name.
+        conversation_id: The chat that it goes to, whichever is shown when it is there; None for the blank one.
+        offer: What came with it.
+        give_up: Ends it.
+    """
+
+    name: str
+    conversation_id: int | None
+    offer: _Offer
+    give_up: Callable[[], None] = lambda: None
+
+
 class Attaching(QObject):
-    """Reads what the composer is offered, and puts it there."""
+    """Has files read that the composer is offered, and puts them there."""
 
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
 
-    def __init__(self, workspace: Workspace, composer: Composer) -> None:
+    def __init__(self, workspace: Workspace, composer: Composer, unsent: UnsentText) -> None:
         super().__init__(composer)
         self._workspace = workspace
         self._composer = composer
+        self._unsent = unsent
+        self._readings: dict[int, _Reading] = {}
+        self._offered = 0
         composer.attach_requested.connect(self._choose_files)
         composer.files_offered.connect(self.attach)
+        composer.attachments.given_up.connect(self._give_up)
+        composer.reading_send_refused.connect(self._explain_reading)
 
     @Slot(object)
     def attach(self, paths: list[Path]) -> None:
-        """Put files beside the message that is typed; what is no text is told, and left out."""
-        row = self._composer.attachments
-        refusals: list[str] = []
+        """Put files beside the message that is typed; what cannot be read is told, and left out."""
+        offer = _Offer(len(paths))
         for path in paths:
-            try:
-                file = self._workspace.attach(path)
-                if file not in row.attachments:
-                    row.set_attachments((*row.attachments, file))
-            except TenonError as error:
-                if error.message not in refusals:
-                    refusals.append(error.message)
-        if refusals:
-            self.said.emit("\n".join(refusals), True)
+            self._read(path, offer)
         self._composer.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show(self) -> None:
+        """Another chat is shown, with its files that are still being read."""
+        shown = self._unsent.shown
+        pending = {key: one.name for key, one in self._readings.items() if one.conversation_id == shown}
+        self._composer.attachments.set_pending(pending)
+
+    def go_along(self, conversation_id: int) -> None:
+        """The blank chat has become this one."""
+        for reading in self._readings.values():
+            if reading.conversation_id is None:
+                reading.conversation_id = conversation_id
+
+    def _read(self, path: Path, offer: _Offer) -> None:
+        self._offered += 1
+        key = self._offered
+        reading = self._readings[key] = _Reading(path.name, self._unsent.shown, offer)
+
+        def read(attachment: Attachment) -> None:
+            self._unsent.add_file(reading.conversation_id, attachment)
+            self._end(key)
+
+        def refused(error: TenonError) -> None:
+            if error.message not in offer.refusals:
+                offer.refusals.append(error.message)
+            self._end(key)
+
+        reading.give_up = self._workspace.attach(path, read, refused)
+        if key in self._readings:
+            self.show()
+
+    def _end(self, key: int) -> None:
+        offer = self._readings.pop(key).offer
+        self.show()
+        offer.waiting -= 1
+        if not offer.waiting and offer.refusals:
+            self.said.emit("\n".join(offer.refusals), True)
+
+    @Slot(int)
+    def _give_up(self, key: int) -> None:
+        self._readings[key].give_up()
+        self._end(key)
+
+    @Slot(str)
+    def _explain_reading(self, name: str) -> None:
+        self.said.emit(
+            tr("{name} is still being read: send your message when it is there.", name=name), False
+        )
 
     @Slot()
     def _choose_files(self) -> None:
-        chosen, _ = QFileDialog.getOpenFileNames(self._composer.window(), tr("Attach text files"))
+        kinds = tr("Documents and text")
+        every = tr("All files")
+        filters = f"{every} (*);;{kinds} (*.pdf *.docx *.epub *.html *.htm *.txt *.md *.csv *.json)"
+        chosen, _ = QFileDialog.getOpenFileNames(self._composer.window(), tr("Attach files"), "", filters)
         self.attach([Path(name) for name in chosen])

@@ -8,7 +8,6 @@ from PySide6.QtCore import Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QDragEnterEvent, QDropEvent, QResizeEvent
 from PySide6.QtWidgets import QLabel, QStackedWidget, QVBoxLayout, QWidget
 
-from app.chat.attachment import Attachment
 from app.chat.conversation import Message
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.attaching import Attaching
@@ -27,6 +26,7 @@ from app.ui.turn_requests import TurnRequests
 from app.ui.unsent_text import UnsentText
 from app.words import mark, tr
 from engine.errors import TenonError
+from engine.messages import Attachment
 
 if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
@@ -69,8 +69,8 @@ class ChatPage(QWidget):
         self._stack.addWidget(self.transcript)
         self._turns = TurnRequests(workspace, self)
         self.composer = Composer(theme, workspace.mode(), self)
-        self._attaching = Attaching(workspace, self.composer)
         self._unsent = UnsentText(workspace, self.composer)
+        self._attaching = Attaching(workspace, self.composer, self._unsent)
         self._footer = QLabel(tr(_FOOTER), self)
         self._footer.setProperty("kind", "small")
         self._footer.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -104,6 +104,7 @@ class ChatPage(QWidget):
         messages = [] if conversation_id is None else self._workspace.messages(conversation_id)
         self._show_messages(messages)
         self._unsent.show(conversation_id)
+        self._attaching.show()
         self.conversation_shown.emit(conversation_id)
 
     def show_message(self, message_id: int) -> None:
@@ -261,6 +262,7 @@ class ChatPage(QWidget):
             # Messages may have come by signal before the id was known here: read them as they are now.
             self._current = self._turns.conversation_id = conversation_id
             self._unsent.go_along(conversation_id)
+            self._attaching.go_along(conversation_id)
             self._workspace.open_conversation(conversation_id)
             self._show_messages(self._workspace.messages(conversation_id))
             self.refresh_title()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QLocale
 
 from app.words import tr
+from engine.messages import Attachment
 
 _LONGEST_SECONDS = 90
 _LONGEST_MINUTES = 90
@@ -25,6 +26,15 @@ def speed(tokens_per_second: float) -> str:
     if 0 < tokens_per_second < 1:
         return f"{_three_figures(1 / tokens_per_second)} s/token"
     return f"{_three_figures(tokens_per_second)} tok/s"
+
+
+def extent(attachment: Attachment) -> str:
+    """How much a file is: its pages or chapters where it has some, else its size."""
+    if attachment.unit == "page":
+        return tr("%n page(s)", len(attachment.sections))
+    if attachment.unit == "chapter":
+        return tr("%n chapter(s)", len(attachment.sections))
+    return size(attachment.size_bytes)
 
 
 def rate(bytes_per_second: float) -> str:

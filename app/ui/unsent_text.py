@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
 
-from app.chat.attachment import Attachment
 from app.chat.unsent import Unsent
 from app.ui.composer.composer import Composer
+from engine.messages import Attachment
 
 if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
@@ -25,6 +25,22 @@ class UnsentText(QObject):
         self._filling = False
         composer.prompt.textChanged.connect(self._keep)
         composer.attachments.changed.connect(self._keep)
+
+    @property
+    def shown(self) -> int | None:
+        """The chat whose content the composer has."""
+        return self._shown
+
+    def add_file(self, conversation_id: int | None, attachment: Attachment) -> None:
+        """Put a file beside the message of a chat, shown or not; one that is there already stays as it is."""
+        if conversation_id == self._shown:
+            row = self._composer.attachments
+            if attachment not in row.attachments:
+                row.set_attachments((*row.attachments, attachment))
+            return
+        unsent = self._kept.of(conversation_id)
+        if attachment not in unsent.attachments:
+            self._kept.keep(conversation_id, Unsent(unsent.text, (*unsent.attachments, attachment)))
 
     def show(self, conversation_id: int | None) -> None:
         """Another chat is shown, None for a blank one."""

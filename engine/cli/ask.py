@@ -7,11 +7,13 @@ import json
 import queue
 import signal
 import sys
+from pathlib import Path
 from typing import Any, TextIO
 
 from engine.cli.interrupt import on_interrupt
 from engine.cli.parser import add_model_option, size
 from engine.cli.read_ahead import read_ahead
+from engine.documents import read_attachment
 from engine.errors import InvalidOption
 from engine.messages import (
     Cancel,
@@ -119,6 +121,13 @@ def add_to(commands: Any) -> None:
         help="most layers of the model in the GPU's memory (default: all that its budget takes)",
     )
     ask.add_argument("--system", metavar="TEXT", help="the system prompt")
+    ask.add_argument(
+        "--file",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="text, PDF, DOCX, HTML or EPUB that the question is about; may be repeated",
+    )
     ask.add_argument("--raw", action="store_true", help="continue PROMPT as it is, without a chat template")
     ask.add_argument("--json", action="store_true", help="print one JSON object at the end and nothing else")
 
@@ -190,7 +199,10 @@ def _request(options: argparse.Namespace) -> Generate:
         raise InvalidOption(
             "--raw applies no chat template, so it has no place for --system: leave one of them out."
         )
+    if options.raw and options.file:
+        raise InvalidOption("--raw continues a text, so it has no place for --file: leave one of them out.")
     prompt = _read_standard_input() if options.prompt == "-" else options.prompt
+    attachments = tuple(read_attachment(Path(name)) for name in options.file)
     turns = [ChatMessage("system", options.system)] if options.system else []
     return Generate(
         request_id="ask",
@@ -215,7 +227,7 @@ def _request(options: argparse.Namespace) -> Generate:
             vram_budget_bytes=options.vram_budget,
             gpu_layers=options.gpu_layers,
         ),
-        messages=() if options.raw else (*turns, ChatMessage("user", prompt)),
+        messages=() if options.raw else (*turns, ChatMessage("user", prompt, attachments)),
         raw_prompt=prompt if options.raw else None,
         max_tokens=options.max_tokens,
         sampling=SamplingOptions(

@@ -4,6 +4,7 @@ Commands go in through a queue, events come out; both cross a process boundary, 
 a lock or a function.
 """
 
+from engine.messages.attachment import Attachment, Section, Unit, fenced, with_attachments
 from engine.messages.commands import (
     DEFAULT_MODEL,
     DEFAULT_MODEL_TITLE,
@@ -83,6 +84,7 @@ from engine.messages.reports import (
 __all__ = [
     "DEFAULT_MODEL",
     "DEFAULT_MODEL_TITLE",
+    "Attachment",
     "Cancel",
     "ChatMessage",
     "CheckDrafts",
@@ -137,6 +139,7 @@ __all__ = [
     "RoundRecord",
     "RoundTexts",
     "SamplingOptions",
+    "Section",
     "Shutdown",
     "StatisticsUpdated",
     "StopReason",
@@ -145,5 +148,8 @@ __all__ = [
     "ThinkingControl",
     "Timings",
     "TokensAdded",
+    "Unit",
     "Unload",
+    "fenced",
+    "with_attachments",
 ]

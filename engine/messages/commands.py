@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from engine.messages.attachment import Attachment
 from engine.messages.models import FindPairs, PredictModels
 
 Role = Literal["system", "user", "assistant"]
@@ -17,10 +18,18 @@ DEFAULT_MODEL_TITLE = "SmolLM2 135M"
 
 @dataclass(frozen=True)
 class ChatMessage:
-    """One turn of a conversation."""
+    """One turn of a conversation.
+
+    Attributes:
+        attachments: Files that are read before the content: whole where the context holds them, else the passages
+            that match what is asked.
+        searches: Whether passages are looked for that match the content; not for a wish of the program's own.
+    """
 
     role: Role
     content: str
+    attachments: tuple[Attachment, ...] = ()
+    searches: bool = True
 
 
 @dataclass(frozen=True)

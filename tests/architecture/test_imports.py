@@ -37,12 +37,14 @@ RANKS = {
     "engine.model": 0,
     "engine.weights": -1,
     "engine.text": -1,
+    "engine.documents": -2,
     "engine.kernels": -2,
     "engine.gguf": -2,
     "engine.messages": -3,
     "engine.errors": -4,
     "engine.sentences": -4,
     "engine.sizes": -3,
+    "engine.child_process": -3,
 }
 # Makes the bundled models with everything below it; nothing imports it.
 TOP = "engine.training"

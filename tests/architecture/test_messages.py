@@ -24,6 +24,7 @@ SAMPLES: dict[object, object] = {
     messages.StopReason: "end",
     messages.Effort: "low",
     messages.ThinkingControl: "switch",
+    messages.Unit: "page",
 }
 
 

@@ -78,6 +78,7 @@ from engine.messages import (
     Timings,
     TokensAdded,
     Unload,
+    with_attachments,
 )
 from tests.support.machine_scene import machine, plan
 
@@ -234,7 +235,7 @@ class FakeEngine:
             self.emit(DraftChecked(command.request_id, draft, problem))
 
     def generate(self, request: Generate) -> None:
-        word, _, number = request.messages[-1].content.splitlines()[-1].partition(" ")
+        word, _, number = (request.messages[-1].content.splitlines() or ["say 1"])[-1].partition(" ")
         count = int(number) if number.isdigit() else 3
         said: list[str] = []
         reason: StopReason = "end"
@@ -286,7 +287,8 @@ class FakeEngine:
                 self.pause(request_id, 0.01)
         self.emit(PrefillProgress(request_id, 10, 10))
         if word == "echo":
-            yield from (f"{message.role}:{message.content}|" for message in request.messages)
+            for message in request.messages:
+                yield f"{message.role}:{with_attachments(message.content, message.attachments)}|"
         elif word == "guess":
             if request.show_unconfirmed:
                 self.emit(TextDrafted(request_id, "w0 w1 and a wrong guess"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -16,7 +16,6 @@ from app.bridge.inspection import Inspection
 from app.bridge.machine import Machine
 from app.bridge.models.store import ModelStore
 from app.bridge.plans import Plans
-from app.chat.attachment import Attachment
 from app.chat.choices import (
     DraftChoice,
     ModeChoice,
@@ -35,9 +34,9 @@ from app.chat.search import SearchResults
 from app.diagnostics.log_files import log_folder
 from app.settings.settings import Settings
 from app.storage.measured_modes import MeasuredModes
-from app.storage.text_file import read_attachment
+from engine.documents import read_attachment
 from engine.errors import TenonError
-from engine.messages import Cancel, Command, ErrorReport, Event, ModelAdvice, ModelReport, SamplingOptions
+from engine.messages import Attachment, Cancel, Command, ErrorReport, Event, ModelAdvice, ModelReport, SamplingOptions
 from tests.support.fake_settings_desk import FakeSettingsDesk
 from tests.support.fake_shelf import FakeShelf
 from tests.support.instant_lexer_maker import InstantLexerMaker
@@ -237,6 +236,7 @@ class FakeWorkspace(FakeShelf):
         self.calls: list[tuple[object, ...]] = []
         self.opened: list[int | None] = []
         self.send_error: TenonError | None = None
+        self.reading: list[Any] | None = None  # a list: files that are attached wait there
         self._engine = engine
         self._mode = "auto"
         self.results = SearchResults()
@@ -342,8 +342,17 @@ class FakeWorkspace(FakeShelf):
         self.conversations_changed.emit()
         return conversation_id
 
-    def attach(self, path: Path) -> Attachment:
-        return read_attachment(path)
+    def attach(
+        self, path: Path, then: Callable[[Attachment], None], failed: Callable[[TenonError], None]
+    ) -> Callable[[], None]:
+        if self.reading is not None:
+            self.reading.append((then, failed))
+            return lambda: self.calls.append(("give up", path.name))
+        try:
+            then(read_attachment(path))
+        except TenonError as error:
+            failed(error)
+        return lambda: None
 
     def stop(self, conversation_id: int) -> None:
         self.calls.append(("stop", conversation_id))

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import asdict
 from typing import Any
 
-from app.chat.attachment import Attachment
+from app.chat import attachment
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.conversation_options import ConversationOptions
 from app.chat.exchange.fields import flag, moment, numbers_in_order, objects, reference, text, texts
@@ -75,7 +74,7 @@ def _message_values(message: Message) -> dict[str, Any]:
         "model": message.model,
         "statistics": json.loads(message.statistics.to_json()) if message.statistics else None,
         "details": json.loads(message.details.to_json()) if message.details else None,
-        "attachments": [asdict(attachment) for attachment in message.attachments],
+        "attachments": [attachment.to_values(one) for one in message.attachments],
     }
 
 
@@ -120,13 +119,5 @@ def _message(values: dict[str, Any], ids: dict[Any, int]) -> Message:
         parent_id=follows if follows is not None and follows < number else None,
         model=text(values, "model"),
         details=ReplyDetails.from_json(json.dumps(values.get("details"))),
-        attachments=tuple(_attachment(attachment) for attachment in objects(values, "attachments")),
+        attachments=tuple(map(attachment.from_values, objects(values, "attachments"))),
     )
-
-
-def _attachment(values: dict[str, Any]) -> Attachment:
-    content = text(values, "text")
-    size_bytes = values.get("size_bytes")
-    whole = isinstance(size_bytes, int) and not isinstance(size_bytes, bool)
-    name = text(values, "name").replace("\n", " ") or "file"
-    return Attachment(name, size_bytes if whole else len(content.encode()), content)  # type: ignore[arg-type]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from app.chat.attachment import with_attachments
 from app.chat.choices import model_name
 from app.chat.conversation import Message
 from app.chat.exchange.record import ConversationRecord
 from app.words import tr
+from engine.messages import with_attachments
 
 
 def to_markdown(records: Iterable[ConversationRecord]) -> str:

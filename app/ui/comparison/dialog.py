@@ -44,7 +44,7 @@ class ComparisonDialog(RingedDialog):
     Args:
         theme: Colours and sizes.
         workspace: Compares; its modes are offered.
-        prompt: What stands in the field at first.
+        prompt: What stands in the field at first; its files go along.
         before: The turns before it in its chat; None where it belongs to none.
     """
 
@@ -52,7 +52,7 @@ class ComparisonDialog(RingedDialog):
         self,
         theme: Theme,
         workspace: Workspace,
-        prompt: str,
+        prompt: ChatMessage,
         before: tuple[ChatMessage, ...] | None,
         parent: QWidget,
     ) -> None:
@@ -60,10 +60,11 @@ class ComparisonDialog(RingedDialog):
         self._theme = theme
         self._workspace = workspace
         self._before = before
+        self._attachments = prompt.attachments
         self.setWindowTitle(tr("Compare two modes"))
         label = QLabel(tr("Prompt"), self)
         label.setProperty("kind", "label")
-        self.prompt = QPlainTextEdit(prompt, self)
+        self.prompt = QPlainTextEdit(prompt.content, self)
         self.prompt.setProperty("kind", "field")
         self.prompt.setAccessibleName(tr("Prompt"))
         self.prompt.setTabChangesFocus(True)
@@ -191,7 +192,11 @@ class ComparisonDialog(RingedDialog):
         first, second = (column.mode.mode() or "plain" for column in self.columns)
         try:
             comparison.start(
-                self.prompt.toPlainText(), (first, second), int(self.limit.value()), self._before
+                self.prompt.toPlainText(),
+                (first, second),
+                int(self.limit.value()),
+                self._before,
+                self._attachments,
             )
         except TenonError as error:
             self._say(error.message, "circle-alert", "red")

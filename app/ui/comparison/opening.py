@@ -40,7 +40,7 @@ class Comparisons(QObject):
         if messages and not typed.strip():
             self.open_on(messages[-1].id)
         else:
-            self._open(typed, None)
+            self._open(ChatMessage("user", typed, self._page.composer.attachments.attachments), None)
 
     @Slot(int)
     def open_on(self, message_id: int) -> None:
@@ -49,7 +49,7 @@ class Comparisons(QObject):
             before, prompt = self._workspace.comparison.prompt_of(self._page.current, message_id)
             self._open(prompt, before)
 
-    def _open(self, prompt: str, before: tuple[ChatMessage, ...] | None) -> None:
+    def _open(self, prompt: ChatMessage, before: tuple[ChatMessage, ...] | None) -> None:
         dialog = ComparisonDialog(self._theme, self._workspace, prompt, before, self._page.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.open()

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, Qt, Signal, Slot
 from PySide6.QtGui import QFontMetrics, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
-from app.chat.attachment import Attachment
-from app.ui.figures import size
+from app.ui.figures import extent
 from app.ui.placing import place
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
+from engine.messages import Attachment
 
 _GAP_PX = 6
 _CHIP_PX = 28
@@ -26,11 +26,13 @@ class AttachmentRow(QWidget):
     """As many lines as the chips take; not there without files."""
 
     changed = Signal()
+    given_up = Signal(int)  # key of a file that was being read
 
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
         self._attachments: tuple[Attachment, ...] = ()
+        self._pending: dict[int, str] = {}
         self._chips: list[QToolButton] = []
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         theme.changed.connect(self._restyle)
@@ -41,15 +43,30 @@ class AttachmentRow(QWidget):
         """The files, in the order they came."""
         return self._attachments
 
+    @property
+    def pending(self) -> dict[int, str]:
+        """Names of files that are still being read, by their keys."""
+        return self._pending
+
     def set_attachments(self, attachments: Sequence[Attachment]) -> None:
         """Replace the files."""
-        if tuple(attachments) == self._attachments:
-            return
-        self._attachments = tuple(attachments)
+        if tuple(attachments) != self._attachments:
+            self._attachments = tuple(attachments)
+            self._show()
+
+    def set_pending(self, pending: dict[int, str]) -> None:
+        """Replace the files that are still being read."""
+        if pending != self._pending:
+            self._pending = dict(pending)
+            self._show()
+
+    def _show(self) -> None:
         for chip in self._chips:
             chip.hide()
             chip.deleteLater()
-        self._chips = [self._chip(attachment) for attachment in self._attachments]
+        read = [self._chip(one.name, extent(one), self._remove) for one in self._attachments]
+        coming = [self._chip(name, tr("being read"), self._give_up) for name in self._pending.values()]
+        self._chips = [*read, *coming]
         self.setVisible(bool(self._chips))
         self._place()
         self.changed.emit()
@@ -59,18 +76,18 @@ class AttachmentRow(QWidget):
         super().resizeEvent(event)
         self._place()
 
-    def _chip(self, attachment: Attachment) -> QToolButton:
+    def _chip(self, name: str, remark: str, pressed: Callable[[], None]) -> QToolButton:
         chip = QToolButton(self)
         chip.setProperty("kind", "file")
         chip.setIcon(themed_icon(self._theme, "x"))
         scale_icon(self._theme, chip, 14)
         chip.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         metrics = QFontMetrics(self._theme.font(TextStyle.SMALL))
-        name = metrics.elidedText(attachment.name, Qt.TextElideMode.ElideMiddle, _WIDEST_NAME_PX)
-        chip.setText(f" {name}, {size(attachment.size_bytes)}")
-        chip.setAccessibleName(tr("Remove {name}", name=attachment.name))
-        chip.setToolTip(tr("Remove {name}", name=attachment.name))
-        chip.clicked.connect(self._remove)
+        shown = metrics.elidedText(name, Qt.TextElideMode.ElideMiddle, _WIDEST_NAME_PX)
+        chip.setText(f" {shown}, {remark}")
+        chip.setAccessibleName(tr("Remove {name}", name=name))
+        chip.setToolTip(tr("Remove {name}", name=name))
+        chip.clicked.connect(pressed)
         chip.show()
         return chip
 
@@ -80,9 +97,14 @@ class AttachmentRow(QWidget):
         self.set_attachments((*self._attachments[:at], *self._attachments[at + 1 :]))
 
     @Slot()
+    def _give_up(self) -> None:
+        at = next(number for number, chip in enumerate(self._chips) if chip is self.sender())
+        self.given_up.emit(list(self._pending)[at - len(self._attachments)])
+
+    @Slot()
     def _restyle(self) -> None:
-        kept, self._attachments = self._attachments, ()
-        self.set_attachments(kept)
+        if self._chips:
+            self._show()
 
     def _place(self) -> None:
         left, top, height = 0, 0, self._theme.type.px(_CHIP_PX)

@@ -24,6 +24,7 @@ class Composer(QWidget):
     files_offered = Signal(object)  # list of Path
     stop_requested = Signal()
     busy_send_refused = Signal()
+    reading_send_refused = Signal(str)  # name of a file that is still being read
     resized = Signal()
 
     def __init__(self, theme: Theme, mode: str, parent: QWidget | None = None) -> None:
@@ -34,8 +35,8 @@ class Composer(QWidget):
         self.attach_button = QToolButton(self)
         self.attach_button.setIcon(themed_icon(theme, "paperclip"))
         scale_icon(theme, self.attach_button, 16, 28)
-        self.attach_button.setAccessibleName(tr("Attach text files"))
-        self.attach_button.setToolTip(tr("Attach text files"))
+        self.attach_button.setAccessibleName(tr("Attach files"))
+        self.attach_button.setToolTip(tr("Attach files"))
         self.mode_button = ModeButton(theme, mode, self)
         self.meter = ContextMeter(theme, self)
         self.send_button = SendButton(theme, self)
@@ -129,10 +130,13 @@ class Composer(QWidget):
     @Slot()
     def _submit(self) -> None:
         text, attachments = self.text.strip(), self.attachments.attachments
-        if not text and not attachments:
+        if not text and not attachments and not self.attachments.pending:
             return
         if self.send_button.stops:
             self.busy_send_refused.emit()
+            return
+        if self.attachments.pending:
+            self.reading_send_refused.emit(next(iter(self.attachments.pending.values())))
             return
         self.prompt.clear()
         self.attachments.set_attachments(())
@@ -144,7 +148,9 @@ class Composer(QWidget):
 
     @Slot()
     def _enable(self) -> None:
-        ready = bool(self.text.strip() or self.attachments.attachments)
+        reading = list(self.attachments.pending.values())
+        ready = bool(self.text.strip() or self.attachments.attachments) and not reading
         self.send_button.setEnabled(self.send_button.stops or ready)
         if not self.send_button.stops:
-            self.send_button.setToolTip(tr("Send (Enter)") if ready else tr("Type a message first"))
+            first = tr("{name} is being read", name=reading[0]) if reading else tr("Type a message first")
+            self.send_button.setToolTip(tr("Send (Enter)") if ready else first)

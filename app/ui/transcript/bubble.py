@@ -16,9 +16,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
-from app.chat.attachment import Attachment
 from app.chat.conversation import Message
-from app.ui.figures import size
+from app.ui.figures import extent
 from app.ui.placing import place
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -27,6 +26,7 @@ from app.ui.transcript.markdown_style import leading_px
 from app.ui.transcript.message_actions import Action, MessageActions
 from app.ui.transcript.message_editor import MessageEditor
 from app.words import tr
+from engine.messages import Attachment
 
 _PADDING_X_PX = 14
 _PADDING_Y_PX = 8
@@ -136,7 +136,7 @@ class OwnMessage(QWidget):
             self.editor.setGeometry(0, 0, width, height)
             return height
         metrics = QFontMetrics(self.theme.font(TextStyle.SMALL_BOLD))
-        names = [f"{one.name}, {size(one.size_bytes)}" for one in self.message.attachments]
+        names = [f"{one.name}, {extent(one)}" for one in self.message.attachments]
         inner = max([self._natural, *(metrics.horizontalAdvance(name) + 2 for name in names)])
         inner = min(inner, int(width * _LARGEST_SHARE) - 2 * _PADDING_X_PX)
         top = _PADDING_Y_PX

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from datetime import date
 from pathlib import Path
@@ -10,14 +11,15 @@ from pathlib import Path
 import pytest
 
 from app.bridge.workspace import Workspace
-from app.chat.attachment import Attachment
 from app.chat.conversation import MessageState
 from app.chat.conversation_options import ConversationOptions
 from app.chat.engine_state import EnginePhase
 from app.storage.backup import FOLDER
 from app.storage.conversation_store import ConversationStore
-from engine.errors import InvalidOption, StorageError
+from engine.errors import StorageError
+from engine.messages import Attachment
 from tests.app.bridge.conftest import Desk
+from tests.support.documents import write_pdf
 
 
 def exported(desk: Desk, workspace: Workspace, export: Callable[[], None]) -> str:
@@ -211,9 +213,31 @@ def test_settings_go_along_where_that_is_asked_for(desk: Desk) -> None:
     assert secrets(desk) == []
 
 
-def test_a_file_is_read_to_be_attached(desk: Desk) -> None:
+def test_files_are_read_beside_the_window_one_after_the_other(desk: Desk) -> None:
     workspace = desk.open()
     (desk.folder / "notes.txt").write_text("some notes", encoding="utf-8")
-    assert workspace.attach(desk.folder / "notes.txt").text == "some notes"
-    with pytest.raises(InvalidOption, match="is not a file"):
-        workspace.attach(desk.folder)
+    report = write_pdf(desk.folder / "report.pdf", ["The first page.", "The second page."])
+    came: list[Attachment] = []
+    refused: list[str] = []
+    given_up = workspace.attach(report, came.append, lambda error: refused.append(error.message))
+    given_up()
+    for path in (report, desk.folder, desk.folder / "notes.txt"):
+        workspace.attach(path, came.append, lambda error: refused.append(error.message))
+    assert came == []  # nothing waits
+    desk.wait(lambda: len(came) == 2)
+    assert [(file.name, len(file.sections), file.text[:10]) for file in came] == [
+        ("report.pdf", 2, "The first "),
+        ("notes.txt", 0, "some notes"),
+    ]
+    assert len(refused) == 1
+    assert "is not a file" in refused[0]
+
+
+def test_a_document_that_is_being_read_does_not_keep_the_program(desk: Desk) -> None:
+    workspace = desk.open()
+    report = write_pdf(desk.folder / "report.pdf", ["The first page."])
+    came: list[Attachment] = []
+    workspace.attach(report, came.append, lambda error: None)
+    workspace.close()
+    desk.wait(lambda: not any(thread.name == "tenon-attachments" for thread in threading.enumerate()))
+    assert came == []

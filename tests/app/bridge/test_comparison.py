@@ -131,11 +131,11 @@ def test_the_prompt_of_a_message_has_what_was_said_before_it(desk: Desk) -> None
     chat = desk.answer(workspace, "first\nsay 1")
     desk.answer(workspace, "echo", chat)
     prompt, reply = workspace.messages(chat)[-2:]
-    before, text = workspace.comparison.prompt_of(chat, prompt.id)
-    assert text == "echo"
+    before, asked = workspace.comparison.prompt_of(chat, prompt.id)
+    assert asked.content == "echo"
     assert [turn.role for turn in before] == ["system", "user", "assistant"]
-    assert workspace.comparison.prompt_of(chat, reply.id) == (before, text)
-    workspace.comparison.start(text, MODES, 8, before)
+    assert workspace.comparison.prompt_of(chat, reply.id) == (before, asked)
+    workspace.comparison.start(asked.content, MODES, 8, before)
     desk.wait(lambda: not workspace.comparison.running)
     assert (
         workspace.comparison.trials[0].text == "system:Be polite.|user:first\nsay 1|assistant:w0 |user:echo|"

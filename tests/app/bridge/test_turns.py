@@ -8,10 +8,10 @@ import pytest
 
 from app.bridge.engine_client import EngineClient
 from app.bridge.workspace import Workspace
-from app.chat.attachment import attachment_of
 from app.chat.conversation import MessageState
 from app.chat.reply import looped, notices_of
 from app.storage.database import FILE_NAME
+from engine.documents.reading import text_attachment
 from engine.errors import EmptyPrompt, InvalidOption
 from engine.messages import Cancel, ChatMessage, Command, Generate
 from tests.app.bridge.conftest import Desk
@@ -231,7 +231,7 @@ def test_deleting_the_reply_that_runs_stops_it(desk: Desk) -> None:
 
 def test_attached_files_are_read_by_the_model_and_kept(desk: Desk) -> None:
     workspace = desk.open()
-    file = attachment_of("notes.txt", b"one\n```\ntwo")
+    file = text_attachment("notes.txt", b"one\n```\ntwo")
     chat = workspace.send(None, "echo", [file])
     desk.wait_for_state(workspace, chat, MessageState.COMPLETE)
     assert contents(workspace, chat) == ["echo", "user:File: notes.txt\n````\none\n```\ntwo\n````\n\necho|"]

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from app.bridge import unsent_messages
-from app.chat.attachment import Attachment
 from app.chat.unsent import Unsent
 from app.storage.conversation_store import ConversationStore
 from app.storage.database import FILE_NAME
 from engine.errors import StorageError
+from engine.messages import Attachment
 from tests.app.bridge.conftest import Desk
 
 FILE = Attachment("notes.txt", 5, "notes")

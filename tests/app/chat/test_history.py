@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from app.chat.attachment import Attachment
 from app.chat.conversation import Message, MessageState
 from app.chat.history import history_for
-from engine.messages import ChatMessage, Role
+from engine.messages import Attachment, ChatMessage, Role
 
 
 def _message(number: int, role: Role, content: str, state: MessageState = MessageState.COMPLETE) -> Message:
@@ -77,12 +76,12 @@ def test_roles_alternate_and_end_with_the_person(
     assert prompts == len(replies)
 
 
-def test_a_reply_that_goes_on_is_the_last_turn_and_files_come_before_their_text() -> None:
+def test_a_reply_that_goes_on_is_the_last_turn_and_files_go_along() -> None:
     messages = [
         replace(_message(1, "user", "one"), attachments=(Attachment("f.py", 1, "x"),)),
         replace(_message(2, "assistant", "half a reply", MessageState.WAITING), kept_characters=6),
     ]
     assert history_for(2, messages) == (
-        ChatMessage("user", "File: f.py\n```\nx\n```\n\none"),
+        ChatMessage("user", "one", (Attachment("f.py", 1, "x"),)),
         ChatMessage("assistant", "half a"),
     )

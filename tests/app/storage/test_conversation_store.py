@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.attachment import Attachment
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.reply_details import ReplyDetails
 from app.storage.conversation_store import ID_BLOCK
 from app.storage.database import Database, open_database
 from engine.errors import StorageError
-from engine.messages import ErrorReport, MemoryShortage, SamplingOptions, Timings
+from engine.messages import Attachment, ErrorReport, MemoryShortage, SamplingOptions, Section, Timings
 
 CHAT = Conversation(1, "Title", 1.0, 2.0)
 PROMPT = Message(2, 1, "user", "Grüße 👋\0 end", 1.5)
@@ -69,7 +68,10 @@ def test_everything_about_a_message_is_kept(database: Database) -> None:
         "lookup", "It is fastest.", "smollm2", "small", "q8_0", {"target": "cpu", "draft": None}, "length",
         Timings(prompt_n=3, predicted_per_second=7.5, acceptance_by_position=(0.5, 0.25)), 1 << 34,
     )  # fmt: skip
-    files = (Attachment("notes ✎.txt", 9, "some\ntext"), Attachment("b", 1, "b"))
+    files = (
+        Attachment("notes ✎.txt", 9, "some\ntext"),
+        Attachment("b.pdf", 1, "b\n\nc", "page", (Section("1", 0), Section("2", 3))),
+    )
     prompt = replace(PROMPT, attachments=files)
     trouble = ErrorReport("OutOfMemory", "No room.", "numbers", 1, 4096, MemoryShortage(4, 2, 1, 1))
     reply = replace(REPLY, parent_id=2, model="smollm2", details=details, trouble=trouble)

@@ -6,32 +6,8 @@ from pathlib import Path
 import pytest
 
 from app.storage import text_file
-from app.storage.text_file import read_attachment, read_import, write_export
-from engine.errors import ImportInvalid, InvalidOption, OutOfDisk
-
-
-def test_a_text_file_is_read(tmp_path: Path) -> None:
-    (tmp_path / "Übung 1.txt").write_text("Grüße", encoding="utf-8")
-    file = read_attachment(tmp_path / "Übung 1.txt")
-    assert (file.name, file.size_bytes, file.text) == ("Übung 1.txt", 7, "Grüße")
-
-
-def test_what_cannot_be_attached_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(InvalidOption, match="is not a file"):
-        read_attachment(tmp_path)
-    with pytest.raises(InvalidOption, match=r"gone\.txt is not there any more"):
-        read_attachment(tmp_path / "gone.txt")
-    (tmp_path / "large.txt").write_bytes(b"x" * (2 << 20))
-    with pytest.raises(InvalidOption, match=r"2\.0 MiB"):
-        read_attachment(tmp_path / "large.txt")
-
-    def refuse(self: Path) -> bytes:
-        raise PermissionError(13, "Permission denied")
-
-    (tmp_path / "a.txt").write_text("x")
-    monkeypatch.setattr(Path, "read_bytes", refuse)
-    with pytest.raises(InvalidOption, match=r"a\.txt cannot be read \(Permission denied\)"):
-        read_attachment(tmp_path / "a.txt")
+from app.storage.text_file import read_import, write_export
+from engine.errors import ImportInvalid, OutOfDisk
 
 
 def test_what_cannot_be_imported_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

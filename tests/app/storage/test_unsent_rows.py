@@ -7,14 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from app.chat.attachment import Attachment
 from app.chat.conversation import Conversation, Message
 from app.chat.unsent import Unsent
 from app.storage.database import Database, open_database
+from engine.messages import Attachment, Section
 
 CHAT = Conversation(1, "Title", 1.0, 2.0)
 PROMPT = Message(2, 1, "user", "Hello", 1.5)
-FILES = (Attachment("notes ✎.txt", 9, "some\ntext"), Attachment("b", 1, "b"))
+FILES = (
+    Attachment("notes ✎.txt", 9, "some\ntext"),
+    Attachment("b.pdf", 1, "b\n\nc", "page", (Section("1", 0), Section("2", 3))),
+)
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
 from engine.errors import InvalidOption
+from engine.messages import Attachment, Section
 from tests.support.fake_workspace import FakeWorkspace
 
 
@@ -104,7 +105,10 @@ def test_what_is_no_text_is_told_and_the_others_stay(
     picture.write_bytes(b"\x89PNG\0\0")
     window.page.composer.files_offered.emit([picture, notes])
     assert names(window) == ["notes.txt"]
-    assert window.toast.text == "picture.png is not a text file: only plain text can be attached."
+    assert (
+        window.toast.text
+        == "picture.png holds no text that can be read: attach text, PDF, DOCX, HTML or EPUB."
+    )
 
 
 def test_all_that_is_wrong_is_told_at_once(window: MainWindow, tmp_path: Path, notes: Path) -> None:
@@ -164,3 +168,57 @@ def test_many_files_take_several_lines(window: MainWindow, tmp_path: Path) -> No
     chips = [b for b in row.findChildren(QToolButton) if not b.isHidden()]
     assert row.height() > 2 * one
     assert all(row.rect().contains(chip.geometry()) for chip in chips)
+
+
+def test_a_document_that_is_being_read_is_seen_and_is_waited_for(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, notes: Path
+) -> None:
+    workspace.reading = []
+    composer = window.page.composer
+    composer.files_offered.emit([Path("report.pdf")])
+    chip = composer.attachments.findChildren(QToolButton)[-1]
+    assert chip.text() == " report.pdf, being read"
+    composer.prompt.setPlainText("What is it?")
+    assert not composer.send_button.isEnabled()
+    assert composer.send_button.toolTip() == "report.pdf is being read"
+    qtbot.keyClick(composer.prompt, Qt.Key.Key_Return)
+    assert composer.text == "What is it?"
+    assert window.toast.text == "report.pdf is still being read: send your message when it is there."
+    then, _ = workspace.reading.pop()
+    then(Attachment("report.pdf", 9, "a\n\nb", "page", (Section("1", 0), Section("2", 3))))
+    assert [one.text() for one in composer.attachments.findChildren(QToolButton) if one.isVisible()] == [
+        " report.pdf, 2 page(s)"
+    ]
+    qtbot.keyClick(composer.prompt, Qt.Key.Key_Return)
+    labels = [one.text() for one in window.page.transcript.views[0].findChildren(QLabel)]
+    assert "report.pdf, 2 page(s)" in labels
+
+
+def test_a_document_goes_to_the_chat_that_it_was_attached_in(
+    window: MainWindow, workspace: FakeWorkspace, notes: Path
+) -> None:
+    chat = workspace.add_conversation("Chat", 0, "a", "b")
+    workspace.reading = []
+    row = window.page.composer.attachments
+    window.page.composer.files_offered.emit([Path("report.pdf")])
+    window.page.open(chat)
+    assert row.pending == {}
+    assert row.isHidden()
+    then, _ = workspace.reading.pop()
+    then(Attachment("report.pdf", 9, "text"))
+    assert names(window) == []
+    window.page.open(None)
+    assert names(window) == ["report.pdf"]
+
+
+def test_reading_is_given_up_by_its_chip(window: MainWindow, workspace: FakeWorkspace) -> None:
+    workspace.reading = []
+    row = window.page.composer.attachments
+    window.page.composer.files_offered.emit([Path("a.pdf"), Path("b.pdf")])
+    next(chip for chip in row.findChildren(QToolButton) if chip.accessibleName() == "Remove b.pdf").click()
+    assert ("give up", "b.pdf") in workspace.calls
+    assert list(row.pending.values()) == ["a.pdf"]
+    _, failed = workspace.reading[0]
+    failed(InvalidOption("a.pdf is damaged."))
+    assert row.isHidden()
+    assert window.toast.text == "a.pdf is damaged."

@@ -8,12 +8,12 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
-from app.chat.attachment import Attachment
 from app.chat.conversation import MessageState
 from app.chat.unsent import Unsent
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from engine.errors import StorageError
+from engine.messages import Attachment
 from tests.support.desktop import Desktop
 from tests.support.fake_workspace import FakeWorkspace
 

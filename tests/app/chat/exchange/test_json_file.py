@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from app.chat.attachment import Attachment
 from app.chat.conversation import Conversation, Message, MessageState, ReplyStatistics
 from app.chat.conversation_options import ConversationOptions
 from app.chat.exchange.json_file import to_json
@@ -19,16 +18,17 @@ from app.chat.exchange.reading import read_conversations
 from app.chat.exchange.record import ConversationRecord
 from app.chat.reply_details import ReplyDetails
 from engine.errors import ImportInvalid
-from engine.messages import SamplingOptions, Timings
+from engine.messages import Attachment, SamplingOptions, Section, Timings
 
 DETAILS = ReplyDetails("lookup", "Why.", "smollm2", "small", "q4_k_m", {"target": "cpu", "draft": None}, "length",
                        Timings(draft_n=3, acceptance_by_position=(0.5,)), 7)  # fmt: skip
 STATISTICS = ReplyStatistics("lookup", 5, 30.5, None, 0.5, 1.8, 1 << 33, 50, 4096)
+FILES = (Attachment("a.py", 3, "x\ny"), Attachment("b.epub", 9, "x", "chapter", (Section("One", 0),)))
 OPTIONS = ConversationOptions("Be brief.", 9, SamplingOptions(seed=1))
 RECORD = ConversationRecord(
     Conversation(5, "Grüße", 10.0, 20.0, 8, True, True, "Work", "smollm2", OPTIONS),
     (
-        Message(6, 5, "user", "Hi \0 👋", 11.0, attachments=(Attachment("a.py", 3, "x\ny"),)),
+        Message(6, 5, "user", "Hi \0 👋", 11.0, attachments=FILES),
         Message(7, 5, "assistant", "one", 12.0, MessageState.STOPPED, STATISTICS, ("A.", "B."), "Why.",
                 parent_id=6, model="smollm2", details=DETAILS),
         Message(8, 5, "assistant", "two", 13.0, parent_id=6, model="/folder"),

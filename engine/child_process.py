@@ -1,4 +1,4 @@
-"""What each process that the window starts does first. No Qt: these processes must stay small and start fast."""
+"""What each process that Tenon starts does first. No Qt, no torch: such processes must start fast."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from multiprocessing import parent_process
 
 
 def belong_to_window() -> None:
-    """End with the window, and only with it."""
+    """End with the process that started this one, and only with it."""
     # Ctrl+C in a terminal reaches the whole group; the window decides what becomes of its processes.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, name="tenon-parent-watch", daemon=True).start()

@@ -1,0 +1,63 @@
+"""The files inside a DOCX or an EPUB: how many bytes they unpack to is looked at before any is read."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+
+from engine.documents.pages import Problem, Unreadable
+
+MAX_FILES = 20_000
+MAX_UNPACKED_BYTES = 512 << 20
+# Markup of a part: it takes about ten times as much memory once it is parsed.
+MAX_PART_BYTES = 48 << 20
+
+
+def open_archive(path: Path) -> zipfile.ZipFile:
+    """Open an archive whose unpacked size is bearable.
+
+    Raises:
+        Unreadable: It is damaged, encrypted, or made to be too large.
+    """
+    try:
+        archive = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise Unreadable(Problem.DAMAGED) from error
+    entries = archive.infolist()
+    unpacked = sum(entry.file_size for entry in entries)
+    markup = [entry.file_size for entry in entries if _is_markup(entry.filename)]
+    if len(entries) > MAX_FILES or unpacked > MAX_UNPACKED_BYTES or max(markup, default=0) > MAX_PART_BYTES:
+        raise Unreadable(Problem.UNPACKS_TOO_LARGE)
+    if any(entry.flag_bits & 1 for entry in entries):
+        raise Unreadable(Problem.ENCRYPTED)
+    return archive
+
+
+def read_part(archive: zipfile.ZipFile, name: str) -> bytes:
+    """A part's content; an archive may say less than it unpacks to, so no more than what it said is read.
+
+    Raises:
+        Unreadable: It is not there, damaged, or larger than it said.
+    """
+    try:
+        with archive.open(name) as part:
+            content = part.read(MAX_PART_BYTES + 1)
+    except (
+        KeyError,
+        OSError,
+        ValueError,
+        EOFError,
+        NotImplementedError,
+        RuntimeError,
+        zipfile.BadZipFile,
+    ) as error:
+        raise Unreadable(Problem.DAMAGED) from error
+    except Exception as error:  # zlib's, lzma's
+        raise Unreadable(Problem.DAMAGED) from error
+    if len(content) > MAX_PART_BYTES:
+        raise Unreadable(Problem.UNPACKS_TOO_LARGE)
+    return content
+
+
+def _is_markup(name: str) -> bool:
+    return name.lower().endswith((".xml", ".rels", ".html", ".htm", ".xhtml", ".opf", ".ncx"))

@@ -1,0 +1,95 @@
+"""What a reader of documents brings: pages or chapters of paragraphs, or why it brings none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+
+from engine.messages import Section, Unit
+
+# About 1,500 pages: all of a message's text goes to the engine and into the index of its passages.
+MAX_CHARACTERS = 4 << 20
+
+_SPACES = re.compile(r"[^\S\n]+")
+# What is neither text nor the end of a line; PDFs bring them where a font has no name for a glyph.
+_NO_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+
+
+class Problem(str, Enum):
+    """Why a document cannot be attached; the value crosses the pipe."""
+
+    DAMAGED = "damaged"
+    ENCRYPTED = "encrypted"
+    NO_TEXT = "no text"
+    TOO_MUCH_TEXT = "too much text"
+    UNPACKS_TOO_LARGE = "unpacks too large"
+    UNKNOWN_ARCHIVE = "unknown archive"
+    TOO_LARGE_IN_MEMORY = "too large in memory"
+
+
+class Unreadable(Exception):
+    """A document that cannot be read.
+
+    Attributes:
+        pages: Of one without text, how many pages it has.
+    """
+
+    def __init__(self, problem: Problem, pages: int = 0) -> None:
+        super().__init__(problem.value)
+        self.problem = problem
+        self.pages = pages
+
+
+@dataclass
+class Pages:
+    """A document's text in the making.
+
+    Attributes:
+        unit: What the sections are.
+    """
+
+    unit: Unit = ""
+    _text: list[str] = field(default_factory=list)
+    _sections: list[Section] = field(default_factory=list)
+    _length: int = 0
+    _has_text: bool = False
+
+    def begin(self, label: str) -> None:
+        """A page or a chapter begins."""
+        self._sections.append(Section(clean(label).replace("\n", " ")[:200], self._length))
+
+    def add(self, paragraphs: Iterable[str]) -> None:
+        """Add paragraphs to the page or chapter that was begun last.
+
+        Raises:
+            Unreadable: It is more text than one document may have.
+        """
+        for paragraph in paragraphs:
+            whole = clean(paragraph)
+            if not whole:
+                continue
+            self._has_text = True
+            self._text.append(whole)
+            self._length += len(whole) + 2
+            if self._length > MAX_CHARACTERS:
+                raise Unreadable(Problem.TOO_MUCH_TEXT)
+
+    def finish(self) -> tuple[str, Unit, tuple[Section, ...]]:
+        """The text, with a blank line between paragraphs, and where its sections begin.
+
+        Raises:
+            Unreadable: There is no text.
+        """
+        if not self._has_text:
+            raise Unreadable(Problem.NO_TEXT, len(self._sections))
+        text = "\n\n".join(self._text)
+        sections = tuple(Section(one.label, min(one.start, len(text))) for one in self._sections)
+        return text, self.unit, sections
+
+
+def clean(text: str) -> str:
+    """A paragraph without runs of spaces, controls and halves of characters; its line feeds stay."""
+    lines = _NO_TEXT.sub("", text.replace("\r\n", "\n").replace("\r", "\n").replace("\xa0", " ")).split("\n")
+    return "\n".join(_SPACES.sub(" ", line).strip() for line in lines).strip()

@@ -1,0 +1,66 @@
+"""PDF by PDFium, the library of Chromium."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pypdfium2
+
+from engine.documents.pages import Pages, Problem, Unreadable
+
+# PDFium's word for the hyphen at a line's end that is part of no word.
+_BROKEN_WORD = re.compile(r"[\ufffe\x02]\s*\n?")
+_SENTENCE_END = (".", "!", "?", ":", ";", "。", "！", "？", '"', "”", "»")
+_ITEM = re.compile(r"([•▪◦‣·*–-]|\(?\d{1,3}[.)]|\(?[a-zA-Z][.)])\s")
+# A line that is this much shorter than the page's long ones does not fill its column.
+_SHORT = 0.75
+
+
+def read(path: Path) -> Pages:
+    """Every page's text.
+
+    Raises:
+        Unreadable: It is encrypted, damaged, or longer than an attachment may be.
+    """
+    try:
+        document = pypdfium2.PdfDocument(path)
+    except pypdfium2.PdfiumError as error:
+        encrypted = "password" in str(error).lower() or "security" in str(error).lower()
+        raise Unreadable(Problem.ENCRYPTED if encrypted else Problem.DAMAGED) from error
+    pages = Pages("page")
+    for number in range(len(document)):
+        pages.begin(str(number + 1))
+        try:
+            page = document[number]
+            text = page.get_textpage()
+            pages.add(paragraphs(text.get_text_range()))
+            text.close()
+            page.close()
+        except pypdfium2.PdfiumError:  # one broken page takes the others along in no other program
+            continue
+    return pages
+
+
+def paragraphs(text: str) -> Iterator[str]:
+    """A page's lines as paragraphs.
+
+    A PDF has lines and no paragraphs. One ends at an empty line, before the item of a list, and behind a line that
+    ends a sentence and leaves a part of the column empty.
+    """
+    lines = [line.strip() for line in _BROKEN_WORD.sub("", text.replace("\r\n", "\n")).split("\n")]
+    lengths = sorted(len(line) for line in lines if line)
+    column = lengths[len(lengths) * 9 // 10] if lengths else 0
+    begun: list[str] = []
+    for line in lines:
+        if begun and (not line or _ITEM.match(line)):
+            yield "\n".join(begun)
+            begun = []
+        if line:
+            begun.append(line)
+            if line.endswith(_SENTENCE_END) and len(line) < _SHORT * column:
+                yield "\n".join(begun)
+                begun = []
+    if begun:
+        yield "\n".join(begun)

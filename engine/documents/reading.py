@@ -1,0 +1,162 @@
+"""A file of the person's own, as what goes along with a message."""
+
+from __future__ import annotations
+
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from collections.abc import Callable
+from pathlib import Path, PurePath
+from stat import S_ISREG
+
+from engine.documents.pages import MAX_CHARACTERS, Problem, Unreadable
+from engine.documents.reader_process import MEMORY_BYTES, TIME_S, TookTooLong, read_beside
+from engine.errors import InvalidOption
+from engine.messages import Attachment
+from engine.sentences import figure, say
+
+MAX_DOCUMENT_BYTES = 256 << 20  # most of a large one is pictures
+MAX_TEXT_BYTES = 4 << 20
+
+# What text has besides printable characters: tab, line feed, form feed, carriage return, escape (terminal logs).
+_TEXT_CONTROLS = frozenset("\t\n\f\r\x1b")
+_HTML_SUFFIXES = (".html", ".htm", ".xhtml")
+_TITLES = {"pdf": "PDF", "docx": "DOCX", "html": "HTML", "epub": "EPUB"}
+
+
+def read_attachment(path: Path, cancelled: Callable[[], bool] = lambda: False) -> Attachment:
+    """Read a file to attach: text, or a PDF, DOCX, HTML or EPUB as text. Takes up to `TIME_S` seconds.
+
+    Args:
+        path: The file.
+        cancelled: Whether nobody waits for it any more.
+
+    Raises:
+        InvalidOption: It cannot be read, or holds no text; the sentence names it.
+        Cancelled: Nobody waits any more.
+    """
+    name = on_one_line(path.name)
+    try:
+        if not path.exists():
+            raise InvalidOption(say("{name} is not there any more: choose it again.", name=name))
+        found = path.stat()
+        if not S_ISREG(found.st_mode):  # a pipe or a device would never end
+            raise InvalidOption(say("{name} is not a file: attach files one by one.", name=name))
+        with path.open("rb") as file:
+            head = file.read(4096)
+        kind = _kind(path, head)
+        _check_size(name, found.st_size, MAX_DOCUMENT_BYTES if kind else MAX_TEXT_BYTES)
+        if not kind:
+            return text_attachment(name, path.read_bytes())
+    except OSError as error:
+        raise InvalidOption(
+            say("{name} cannot be read ({reason}): check its rights.", name=name, reason=error.strerror)
+        ) from error
+    try:
+        text, unit, sections = read_beside(kind, path, cancelled)
+    except Unreadable as error:
+        raise InvalidOption(_refusal(name, kind, error)) from error
+    except TookTooLong as error:
+        raise InvalidOption(
+            say(
+                "{name} took longer than {seconds} s to read: attach a part of it, or its text alone.",
+                name=name,
+                seconds=figure(TIME_S, ".0f"),
+            )
+        ) from error
+    return Attachment(name, found.st_size, text, unit, sections)
+
+
+def text_attachment(name: str, content: bytes) -> Attachment:
+    """Take the content of a text file.
+
+    Args:
+        name: The file's name; folders are dropped.
+        content: All of it.
+
+    Raises:
+        InvalidOption: It is empty, too large, binary, or neither UTF-8 nor marked as UTF-16; the sentence names it.
+    """
+    name = on_one_line(PurePath(name).name)
+    if not content:
+        raise InvalidOption(say("{name} is empty: attach a file with text in it.", name=name))
+    _check_size(name, len(content), MAX_TEXT_BYTES)
+    try:
+        text = content.decode("utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
+    except UnicodeDecodeError as error:
+        if b"\0" in content[:4096]:
+            raise InvalidOption(_no_text_file(name)) from error
+        raise InvalidOption(
+            say("{name} is not UTF-8 text: save it as UTF-8, then attach it again.", name=name)
+        ) from error
+    if any(character < " " and character not in _TEXT_CONTROLS for character in set(text)):
+        raise InvalidOption(_no_text_file(name))
+    return Attachment(name, len(content), text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def on_one_line(name: str) -> str:
+    """A file's name as it can be shown and put into a prompt."""
+    return " ".join("".join(c if c.isprintable() else " " for c in name).split()) or "file"
+
+
+def _kind(path: Path, head: bytes) -> str:
+    """Which reader a file is for, by what it begins with: names may lie. Empty for the others."""
+    if b"%PDF-" in head[:1024]:
+        return "pdf"
+    if head.startswith(b"PK\x03\x04"):
+        # An EPUB begins with its type, unpacked; the others are known by their name alone.
+        return "epub" if b"application/epub+zip" in head[:100] or path.suffix.lower() == ".epub" else "docx"
+    suffix = path.suffix.lower()
+    if suffix in (".pdf", ".docx", ".epub"):
+        return suffix[1:]
+    return "html" if suffix in _HTML_SUFFIXES else ""
+
+
+def _refusal(name: str, kind: str, error: Unreadable) -> str:
+    """One sentence that says why a document cannot be attached, and what to do."""
+    title = _TITLES[kind]
+    if error.problem is Problem.UNKNOWN_ARCHIVE:
+        return _no_text_file(name)
+    if error.problem is Problem.ENCRYPTED:
+        return say("{name} is protected: save it without a password, then attach it again.", name=name)
+    if error.problem is Problem.NO_TEXT:
+        if kind == "pdf":
+            return say(
+                "{name} has no text: it is a scan, so have a program recognize its text (OCR) first.",
+                name=name,
+            )
+        return say("{name} is empty: attach a file with text in it.", name=name)
+    if error.problem is Problem.TOO_MUCH_TEXT:
+        return say(
+            "{name} has more than {most} characters of text: attach the part that matters.",
+            name=name,
+            most=figure(MAX_CHARACTERS, ","),
+        )
+    if error.problem is Problem.UNPACKS_TOO_LARGE:
+        return say("{name} unpacks to far more than a document has: attach its text alone.", name=name)
+    if error.problem is Problem.TOO_LARGE_IN_MEMORY:
+        return say(
+            "{name} takes more than {most} MiB of memory to read: attach a part of it, or its text alone.",
+            name=name,
+            most=MEMORY_BYTES >> 20,
+        )
+    return say(
+        "{name} is damaged, or no {title}: open it in another program and save it again.",
+        name=name,
+        title=title,
+    )
+
+
+def _check_size(name: str, size_bytes: int, most_bytes: int) -> None:
+    if size_bytes > most_bytes:
+        raise InvalidOption(
+            say(
+                "{name} has {size} MiB, but an attachment of its kind holds {most} MiB at most: attach the part that "
+                "matters.",
+                name=name,
+                size=figure(size_bytes / (1 << 20), ".1f"),
+                most=most_bytes >> 20,
+            )
+        )
+
+
+def _no_text_file(name: str) -> str:
+    return say("{name} holds no text that can be read: attach text, PDF, DOCX, HTML or EPUB.", name=name)

@@ -1,0 +1,77 @@
+"""Documents as their programs write them: PDF by Qt, DOCX by python-docx, EPUB by hand."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from docx import Document
+from PySide6.QtCore import QMarginsF, QRectF
+from PySide6.QtGui import QColor, QGuiApplication, QPageSize, QPainter, QPdfWriter, QTextDocument
+
+
+def write_pdf(path: Path, pages: Sequence[str]) -> Path:
+    """A PDF whose pages hold these paragraphs (with an empty line between them); an empty one has a picture alone."""
+    _ = QGuiApplication.instance() or QGuiApplication(["tests", "-platform", "offscreen"])
+    writer = QPdfWriter(str(path))
+    writer.setPageSize(QPageSize(QPageSize.PageSizeId.A4))
+    writer.setPageMargins(QMarginsF(0, 0, 0, 0))
+    writer.setResolution(96)
+    painter = QPainter(writer)
+    for number, page in enumerate(pages):
+        if number:
+            writer.newPage()
+        if page:
+            text = QTextDocument()
+            text.setPageSize(QRectF(0, 0, 700, 1000).size())
+            text.setHtml("".join(f"<p>{paragraph}</p>" for paragraph in page.split("\n\n")))
+            text.drawContents(painter)
+        else:
+            painter.fillRect(QRectF(40, 40, 300, 200), QColor("gray"))
+    painter.end()
+    return path
+
+
+def write_docx(path: Path, blocks: Sequence[tuple[str, str] | list[list[str]]]) -> Path:
+    """A DOCX of (style, text) and tables."""
+    document = Document()
+    for block in blocks:
+        if isinstance(block, tuple):
+            document.add_paragraph(block[1], style=block[0])
+        else:
+            table = document.add_table(rows=len(block), cols=len(block[0]))
+            for row, texts in zip(table.rows, block, strict=True):
+                for cell, text in zip(row.cells, texts, strict=True):
+                    cell.text = text
+    document.save(str(path))
+    return path
+
+
+def write_epub(path: Path, chapters: Sequence[str], encryption: str = "") -> Path:
+    """An EPUB of these pages' bodies; with a method of encryption it says that they are protected."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(zipfile.ZipInfo("mimetype"), "application/epub+zip")
+        archive.writestr(
+            "META-INF/container.xml",
+            '<?xml version="1.0"?><container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
+            '<rootfile full-path="OEBPS/content.opf"/></rootfiles></container>',
+        )
+        items = "".join(f'<item id="c{n}" href="text/c%20{n}.xhtml"/>' for n in range(len(chapters)))
+        order = "".join(f'<itemref idref="c{n}"/>' for n in range(len(chapters)))
+        archive.writestr(
+            "OEBPS/content.opf",
+            '<package xmlns="http://www.idpf.org/2007/opf" version="3.0">'
+            f"<manifest>{items}</manifest><spine>{order}</spine></package>",
+        )
+        for number, chapter in enumerate(chapters):
+            archive.writestr(
+                f"OEBPS/text/c {number}.xhtml",
+                f'<html xmlns="http://www.w3.org/1999/xhtml"><head><title>t</title></head><body>{chapter}</body></html>',
+            )
+        if encryption:
+            archive.writestr(
+                "META-INF/encryption.xml",
+                f'<encryption><EncryptedData><EncryptionMethod Algorithm="{encryption}"/></EncryptedData></encryption>',
+            )
+    return path
