@@ -13,7 +13,7 @@ from app.chat.library import Library
 from app.chat.unsent import Unsent
 from app.settings.settings import Settings
 from engine.errors import TenonError
-from engine.messages import ChatMessage
+from engine.messages import Attachment, ChatMessage
 
 
 class FakeOpenChat(QObject):
@@ -80,12 +80,20 @@ class FakeComparison(QObject):
     def verdict(self) -> Verdict | None:
         return verdict(*self.trials) if len(self.trials) == 2 else None
 
-    def prompt_of(self, conversation_id: int, message_id: int) -> tuple[tuple[ChatMessage, ...], str]:
+    def prompt_of(self, conversation_id: int, message_id: int) -> tuple[tuple[ChatMessage, ...], ChatMessage]:
         path = self._shelf._library.path_to(conversation_id, message_id)
         path = path[:-1] if path[-1].role == "assistant" else path
-        return tuple(ChatMessage(one.role, one.content) for one in path[:-1]), path[-1].content
+        *before, asked = [ChatMessage(one.role, one.content, one.attachments) for one in path]
+        return tuple(before), asked
 
-    def start(self, prompt: str, modes: tuple[str, str], max_tokens: int, before: object = None) -> None:
+    def start(
+        self,
+        prompt: str,
+        modes: tuple[str, str],
+        max_tokens: int,
+        before: object = None,
+        attachments: tuple[Attachment, ...] = (),
+    ) -> None:
         if self.error is not None:
             raise self.error
         self.asked.append((prompt, modes, max_tokens, before))
