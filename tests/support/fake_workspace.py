@@ -36,7 +36,16 @@ from app.settings.settings import Settings
 from app.storage.measured_modes import MeasuredModes
 from engine.documents import read_attachment
 from engine.errors import TenonError
-from engine.messages import Attachment, Cancel, Command, ErrorReport, Event, ModelAdvice, ModelReport, SamplingOptions
+from engine.messages import (
+    Attachment,
+    Cancel,
+    Command,
+    ErrorReport,
+    Event,
+    ModelAdvice,
+    ModelReport,
+    SamplingOptions,
+)
 from tests.support.fake_settings_desk import FakeSettingsDesk
 from tests.support.fake_shelf import FakeShelf
 from tests.support.instant_lexer_maker import InstantLexerMaker
