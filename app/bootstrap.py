@@ -21,7 +21,6 @@ from app.storage.location import data_folder
 from app.ui.language import speak
 from app.ui.main_window import MainWindow
 from app.ui.opened_files import OpenedFiles
-from app.ui.opener import Opener
 from app.ui.termination import TerminationSignals
 from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.theme import Theme
@@ -77,11 +76,10 @@ class Application:
         apply_appearance(self.theme, self.workspace.settings)
         self.window = MainWindow(self.theme, self.workspace)
         self.window.first_run.begin()
-        self.opener = Opener(self.workspace, self.window)
         self.errors.happened.connect(self.window.trouble.tell_uncaught)
-        instance.asked.connect(self.opener.open)
+        instance.asked.connect(self.window.opener.open)
         self.opened_files = OpenedFiles(self.qt)
-        self.opened_files.opened.connect(self.opener.open)
+        self.opened_files.opened.connect(self.window.opener.open)
         self.first_paint = FirstPaint(self.window)
         self.first_paint.happened.connect(self._begin)
         self.updates = UpdateCheck(self.workspace.settings, version(), self.window)
@@ -105,7 +103,7 @@ class Application:
             self.window.trouble.tell_bad_end(self._record.crash_trace)
         self.workspace.start()  # what that has to tell of the chats matters more
         self.window.last_place.open_inspector()
-        self.opener.take(self._paths)
+        self.window.opener.take(self._paths)
 
 
 def _qt() -> QApplication:

@@ -52,6 +52,7 @@ class Machine(QObject):
     """
 
     changed = Signal()  # the report, how far measuring is, or what it found
+    measured_speeds = Signal()
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
 
     def __init__(
@@ -267,6 +268,8 @@ class Machine(QObject):
     def _speeds_measured(self, event: MachineReported | Failed) -> None:
         self._speeds_id = ""
         self.plans.forget()
+        if isinstance(event, MachineReported):
+            self.measured_speeds.emit()
         if self._options is not None and isinstance(event, MachineReported) and not self.measuring.stopping:
             self._plan()
             return

@@ -35,6 +35,7 @@ from app.chat.troubles import report_of
 from app.diagnostics.log_files import log_folder
 from app.settings.settings_file import config_folder as usual_config_folder
 from app.storage.database import Database, open_database, open_in_memory
+from app.storage.kept_choice import KeptChoice
 from app.storage.location import data_folder as usual_data_folder
 from app.storage.measured_modes import MeasuredModes
 from app.words import tr
@@ -117,7 +118,9 @@ class Workspace(Conversations):
         self.machine = Machine(
             self.settings, self._client, self._replies, self._model, self.plans, kept, self
         )
-        self.model_store = ModelStore(self.settings, self._client, self._model, self)
+        choice = KeptChoice(self._data_folder, self._writer.submit)
+        self.model_store = ModelStore(self.settings, self._client, self._model, choice, self)
+        self.machine.measured_speeds.connect(self.model_store.predict_again)
         self.model_store.model_wanted.connect(self.choose_model)
         self.model_store.settings_changed.connect(self.settings_applied)
         self.upkeep = Upkeep(

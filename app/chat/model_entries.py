@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from pathlib import Path
 from typing import Literal
 
 from engine.messages import Prediction
 
 _EASY_SHARE = 0.5
+
+
+def model_path(path: Path) -> Path | None:
+    """What to open where somebody hands over a file or a folder that may be a model; None where it is none."""
+    kind = path.suffix.lower()
+    if kind == ".safetensors" and path.is_file():
+        return path.parent  # its config lies beside it
+    return path if path.is_dir() or (kind == ".gguf" and path.is_file()) else None
 
 
 class Fit(Enum):
@@ -145,6 +154,29 @@ class DownloadEntry:
     def share(self) -> float:
         """How much of it is here, 0 to 1."""
         return min(1.0, self.done_bytes / max(1, self.total_bytes))
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A download that did not come into the queue: the hub could not be asked, or there is no room.
+
+    Attributes:
+        model: What was wanted.
+        with_draft: Whether its first draft was to come along.
+        draft_for: Name of an installed model that it was to guess for; empty for none.
+        message: Why it did not begin.
+    """
+
+    model: ListedModel
+    with_draft: bool
+    draft_for: str
+    message: str
+
+    @property
+    def entry(self) -> DownloadEntry:
+        """What stands among the downloads."""
+        repo = next(iter(self.model.repos), self.model.reference)
+        return DownloadEntry(self.model.title, repo, "failed", 0, 0, message=self.message)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -12,9 +13,13 @@ from engine.messages import Prediction
 
 # Slower than this is slower than most people read.
 _READING_TOKENS_PER_S = 5.0
-_SWIFT_TOKENS_PER_S = 12.0
+# Slower than this is no conversation.
+_BEARABLE_TOKENS_PER_S = 2.0
 # Smaller models answer fast, and wrong too often to be recommended while a larger one runs.
 _LEAST_PARAMETERS = 1_000_000_000
+# A smaller model that is hardly faster is no choice of its own.
+_WORTHWHILE = 1.15
+_MOST = 3
 
 
 class Strength(Enum):
@@ -36,49 +41,53 @@ class Recommendation:
 def recommend(
     models: Sequence[ListedModel], predictions: Mapping[str, Prediction]
 ) -> tuple[Recommendation, ...]:
-    """Up to three models that fit in memory: the largest at reading speed, a swift one, and the fastest.
+    """Up to three models that fit in memory: the largest at reading speed, the fastest, and one between the two.
 
-    Where one model is all of these, the one next to it in speed comes along.
+    Each is larger and slower than the next. Where fewer than three of them are large enough to be of use and fast
+    enough to read along, larger ones come in while they are bearable, then smaller ones.
 
     Args:
         models: Of the catalogue.
         predictions: By reference; a model without one is not recommended.
     """
-    fitting = [
-        model
-        for model in models
-        if model.reference in predictions and fit_of(predictions[model.reference]) in (Fit.EASY, Fit.FITS)
-    ]
-    if not fitting:
-        return ()
-    useful = [model for model in fitting if (model.parameters or 0) >= _LEAST_PARAMETERS] or fitting
 
     def speed(model: ListedModel) -> float:
         return predictions[model.reference].tokens_per_second or 0.0
 
-    def largest(least_speed: float) -> ListedModel | None:
-        swift = [model for model in useful if speed(model) >= least_speed]
-        return max(swift, key=lambda model: model.parameters or 0, default=None)
+    def size(model: ListedModel) -> int:
+        return model.parameters or 0
 
-    fastest = max(useful, key=speed)
-    wanted = (
-        (largest(_READING_TOKENS_PER_S) or fastest, Strength.CAPABLE),
-        (largest(_SWIFT_TOKENS_PER_S), Strength.BALANCED),
-        (fastest, Strength.FAST),
+    fitting = [model for model in models if fits(predictions.get(model.reference))]
+    ladder: list[ListedModel] = []  # from large and slow to small and fast
+    for model in sorted(fitting, key=lambda model: (-size(model), -speed(model), model.reference)):
+        if not ladder or speed(model) > _WORTHWHILE * speed(ladder[-1]):
+            ladder.append(model)
+    if not ladder:
+        return ()
+    last = len(ladder) - 1
+    largest = next((at for at, model in enumerate(ladder) if speed(model) >= _READING_TOKENS_PER_S), last)
+    useful = [at for at, model in enumerate(ladder) if size(model) >= _LEAST_PARAMETERS]
+    fastest = max(largest, max(useful, default=last))
+    while (
+        fastest - largest + 1 < _MOST and largest > 0 and speed(ladder[largest - 1]) >= _BEARABLE_TOKENS_PER_S
+    ):
+        largest -= 1
+    fastest = min(max(fastest, largest + _MOST - 1), last)
+    capable, fast = ladder[largest], ladder[fastest]
+    if largest == fastest:
+        return (Recommendation(capable, Strength.CAPABLE),)
+    middle = math.sqrt(max(speed(capable), 0.1) * max(speed(fast), 0.1))
+    between = min(
+        ladder[largest + 1 : fastest],
+        key=lambda model: abs(math.log(max(speed(model), 0.1) / middle)),
+        default=None,
     )
-    found: dict[str, Recommendation] = {}
-    for model, strength in wanted:
-        if model is not None:
-            found.setdefault(model.reference, Recommendation(model, strength))
-    if len(found) == 1:  # a choice is better than none: the next in speed, larger or smaller
-        (only,) = found.values()
-        others = [model for model in useful if model is not only.model]
-        if others:
-            pair = sorted((only.model, max(others, key=speed)), key=lambda model: model.parameters or 0)
-            return (
-                Recommendation(pair[1], Strength.CAPABLE),
-                Recommendation(
-                    pair[0], Strength.FAST if speed(pair[0]) > speed(pair[1]) else Strength.BALANCED
-                ),
-            )
-    return tuple(found.values())
+    found = [Recommendation(capable, Strength.CAPABLE), Recommendation(fast, Strength.FAST)]
+    if between is not None:
+        found.insert(1, Recommendation(between, Strength.BALANCED))
+    return tuple(found)
+
+
+def fits(prediction: Prediction | None) -> bool:
+    """Whether a model is predicted to run from memory."""
+    return prediction is not None and fit_of(prediction) in (Fit.EASY, Fit.FITS)

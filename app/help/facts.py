@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from app.chat.choices import mode_title
 from app.chat.model_entries import Fit, ListedModel, fit_of
-from app.chat.recommendation import recommend
+from app.chat.recommendation import Recommendation
 from engine.messages import MachineReport, ModePrediction, PlanReport, Prediction
 
 # Slower than this is slower than most people read.
@@ -32,6 +32,7 @@ class HelpFacts:
         plan: Of the model in use; None while there is none.
         models: Those that could be fetched.
         predictions: What they would do here, by reference, as far as that is known.
+        recommended: Of these, the ones for this computer.
         sampling: How words are chosen: (title of the setting, value in force).
     """
 
@@ -42,6 +43,7 @@ class HelpFacts:
     plan: PlanReport | None = None
     models: Sequence[ListedModel] = ()
     predictions: Mapping[str, Prediction] = field(default_factory=dict)
+    recommended: Sequence[Recommendation] = ()
     sampling: Sequence[tuple[str, str]] = ()
 
     def words(self, name: str) -> str:
@@ -161,7 +163,7 @@ def _largest(facts: HelpFacts) -> str:
                 f"{_predicted(facts.predictions[comfortable.reference])}."
             )
     else:
-        sentences.append("No model of the catalogue fits into the memory that is free here now.")
+        sentences.append("No model of the catalogue fits into this computer's memory.")
     streamed = [model for model in known if fits[model.reference] is Fit.DISK]
     if streamed:
         beyond = max(streamed, key=_parameters)
@@ -169,13 +171,13 @@ def _largest(facts: HelpFacts) -> str:
             f"Read from the disk, **{beyond.title}** would run too, with "
             f"{_predicted(facts.predictions[beyond.reference])}."
         )
-    if not all(facts.predictions[model.reference].measured for model in known):
+    if not all(facts.predictions[model.reference].basis != "guess" for model in known):
         sentences.append("The speeds of this computer were never measured: the speeds named are guesses.")
     return " ".join(sentences)
 
 
 def _recommended(facts: HelpFacts) -> str:
-    found = recommend(facts.models, facts.predictions)
+    found = facts.recommended
     if not found:
         return _FITTING if len(facts.predictions) < len(facts.models) else ""
     rows = "\n".join(

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 
 from app.chat.engine_options import planned
 from app.chat.measuring import MeasuredMode
+from app.storage.small_file import write_small_file
 from engine.messages import LoadOptions, MachineReport
 
 FILE_NAME = "measured-modes.json"
@@ -49,7 +48,7 @@ class MeasuredModes:
         text = json.dumps({key: [asdict(row) for row in rows] for key, rows in known.items()})
         path = self._path
         if path is not None:
-            self._submit(lambda: _write(path, text))
+            self._submit(lambda: write_small_file(path, text))
 
     def _known(self) -> dict[str, tuple[MeasuredMode, ...]]:
         if self._rows is None:
@@ -86,12 +85,3 @@ def _row(stored: dict[str, object]) -> MeasuredMode:
             raise TypeError(field.name)
     known = {field.name: stored[field.name] for field in fields(MeasuredMode) if field.name in stored}
     return MeasuredMode(**known)  # type: ignore[arg-type]
-
-
-def _write(path: Path, text: str) -> None:
-    """Replace the file in one step; one that cannot be written is no obstacle."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-    with suppress(OSError):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(text, encoding="utf-8")
-        os.replace(partial, path)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Signal, Slot
 from PySide6.QtWidgets import QFileDialog
 
+from app.chat.model_entries import model_path
 from app.ui.composer.composer import Composer
 from app.ui.unsent_text import UnsentText
 from app.words import tr
@@ -54,6 +55,7 @@ class Attaching(QObject):
     """Has files read that the composer is offered, and puts them there."""
 
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
+    models_offered = Signal(object)  # list of Path: these are no attachments
 
     def __init__(self, workspace: Workspace, composer: Composer, unsent: UnsentText) -> None:
         super().__init__(composer)
@@ -70,6 +72,10 @@ class Attaching(QObject):
     @Slot(object)
     def attach(self, paths: list[Path]) -> None:
         """Put files beside the message that is typed; what cannot be read is told, and left out."""
+        models = [path for path in paths if model_path(path) is not None]
+        if models:
+            self.models_offered.emit(models)
+            paths = [path for path in paths if path not in models]
         offer = _Offer(len(paths))
         for path in paths:
             self._read(path, offer)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal, Slot
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from app.chat.conversation import Message
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.attaching import Attaching
-from app.ui.composer.attachment_row import local_files
 from app.ui.composer.composer import Composer
 from app.ui.empty_state import EmptyState
 from app.ui.header import Header
@@ -56,7 +55,6 @@ class ChatPage(QWidget):
         self._empty = True
         self.setProperty("kind", "page")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setAcceptDrops(True)
         theme.formulas.use(workspace.typesetter)
         theme.lexers.use(workspace.lexer_maker)
         engine = workspace.engine_state()
@@ -65,12 +63,13 @@ class ChatPage(QWidget):
         self.transcript.name_models_by(workspace.open_chat.model_change)
         self.empty_state = EmptyState(theme, engine)
         self._stack = QStackedWidget(self)
+        self._greeting: QWidget = self.empty_state
         self._stack.addWidget(self.empty_state)
         self._stack.addWidget(self.transcript)
         self._turns = TurnRequests(workspace, self)
         self.composer = Composer(theme, workspace.mode(), self)
         self._unsent = UnsentText(workspace, self.composer)
-        self._attaching = Attaching(workspace, self.composer, self._unsent)
+        self.attaching = Attaching(workspace, self.composer, self._unsent)
         self._footer = QLabel(tr(_FOOTER), self)
         self._footer.setProperty("kind", "small")
         self._footer.setAlignment(Qt.AlignmentFlag.AlignCenter)
@@ -104,8 +103,15 @@ class ChatPage(QWidget):
         messages = [] if conversation_id is None else self._workspace.messages(conversation_id)
         self._show_messages(messages)
         self._unsent.show(conversation_id)
-        self._attaching.show()
+        self.attaching.show()
         self.conversation_shown.emit(conversation_id)
+
+    def greet_with(self, greeting: QWidget | None) -> None:
+        """Show something else where the transcript of a blank chat will be; None for the usual."""
+        self._greeting = greeting or self.empty_state
+        if self._stack.indexOf(self._greeting) < 0:
+            self._stack.addWidget(self._greeting)
+        self._set_empty(self._empty)
 
     def show_message(self, message_id: int) -> None:
         """Bring a message of this conversation into view, whichever branch it is on."""
@@ -138,16 +144,6 @@ class ChatPage(QWidget):
         """Answer again what a failed reply was to answer."""
         self._turns.act(message_id, Action.RETRY)
 
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        """Files may be dropped anywhere on the page."""
-        if local_files(event.mimeData()):
-            event.acceptProposedAction()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        """Attach the files."""
-        self._attaching.attach(local_files(event.mimeData()))
-        event.acceptProposedAction()
-
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the composer as wide as the reading column."""
         super().resizeEvent(event)
@@ -172,7 +168,7 @@ class ChatPage(QWidget):
         self.transcript.action_requested.connect(self._turns.act)
         self.transcript.alternative_chosen.connect(self._turns.choose_alternative)
         self.transcript.edited.connect(self._turns.edit)
-        self._attaching.said.connect(self.said)
+        self.attaching.said.connect(self.said)
         self._turns.said.connect(self.said)
         self._turns.deleting.connect(self.transcript.place.remember)
         self._turns.message_deleted.connect(self.message_deleted)
@@ -221,7 +217,7 @@ class ChatPage(QWidget):
 
     def _set_empty(self, empty: bool) -> None:
         self._empty = empty
-        self._stack.setCurrentWidget(self.empty_state if empty else self.transcript)
+        self._stack.setCurrentWidget(self._greeting if empty else self.transcript)
         self._choose_placeholder()
 
     def _choose_placeholder(self) -> None:
@@ -262,7 +258,7 @@ class ChatPage(QWidget):
             # Messages may have come by signal before the id was known here: read them as they are now.
             self._current = self._turns.conversation_id = conversation_id
             self._unsent.go_along(conversation_id)
-            self._attaching.go_along(conversation_id)
+            self.attaching.go_along(conversation_id)
             self._workspace.open_conversation(conversation_id)
             self._show_messages(self._workspace.messages(conversation_id))
             self.refresh_title()

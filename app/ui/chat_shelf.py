@@ -74,6 +74,12 @@ class ChatShelf(QObject):
         self.chat_wanted.emit()
         self._page.composer.prompt.setFocus()
 
+    @Slot(str)
+    def chat_with(self, ref: str) -> None:
+        """A blank chat that a model answers, which is loaded meanwhile."""
+        self.new_chat()
+        self._workspace.choose_model(ref)
+
     @Slot(int)
     def open(self, conversation_id: int) -> None:
         """Show a chat."""

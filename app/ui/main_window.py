@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QPoint, QSize, Qt, Slot
@@ -22,6 +23,7 @@ from app.ui.commands import Commands, Section
 from app.ui.comparison.opening import Comparisons
 from app.ui.done_notice import DoneNotice
 from app.ui.erasing import Erasing
+from app.ui.file_drops import FileDrops
 from app.ui.find_in_chat import FindInChat
 from app.ui.help.opening import HelpOpening
 from app.ui.inspector.dock import InspectorDock
@@ -29,6 +31,7 @@ from app.ui.last_place import LastPlace
 from app.ui.message_commands import MessageCommands
 from app.ui.modal_scrim import ModalScrim
 from app.ui.models.model_news import ModelNews
+from app.ui.opener import Opener
 from app.ui.place_page import PlacePage
 from app.ui.places import CHAT, MACHINE, MODELS, Places
 from app.ui.settings.opening import SettingsOpening
@@ -81,12 +84,12 @@ class MainWindow(QMainWindow):
         self.erasing = Erasing(theme, workspace, self.sidebar, self.page, self.toast)
         self.view = ViewCommands(theme, workspace, self.shell, self.page, self.inspector)
         self.news = ModelNews(workspace.model_store, self.sidebar.nav, self.toast, self.places)
+        self.opener = Opener(workspace, self)
+        self.drops = FileDrops(theme, self, self.page.composer)
         self.messages = MessageCommands(workspace, self.page, self.sidebar, self.shelf)
         self.find_in_chat = FindInChat(theme, self.page, self.sidebar, self.shelf)
         self.settings = SettingsOpening(theme, workspace, self)
-        self.first_run = FirstRun(
-            theme, workspace, self.shell, self.places, self.page, self.shelf, self.settings
-        )
+        self.first_run = FirstRun(theme, workspace, self.page, self.shelf, self.settings)
         self.commands = Commands(theme, self)
         self.help = HelpOpening(theme, workspace, self.places, self.commands, self.settings.find, self)
         self.palette_box = CommandPalette(theme, self.commands, self.help.for_palette, self)
@@ -123,6 +126,7 @@ class MainWindow(QMainWindow):
         commands.add("models", tr("Models"), self._show_models, speed, ("Ctrl+Shift+M",), "package")
         commands.add("machine", tr("This machine"), self._show_machine, speed, ("Ctrl+Shift+H",), "gauge")
         self.comparisons.add_commands(commands)
+        self.opener.add_commands(commands)
         self.news.add_commands(commands)
         commands.add("settings", tr("Settings..."), self.open_settings, speed, ("Ctrl+,",), "settings")
         commands.add(
@@ -143,7 +147,9 @@ class MainWindow(QMainWindow):
     def _models_page(self) -> PlacePage:
         from app.ui.models.models_page import ModelsPage
 
-        return ModelsPage(self._theme, self._workspace)
+        page = ModelsPage(self._theme, self._workspace)
+        page.chat_requested.connect(self.shelf.chat_with)
+        return page
 
     def _machine_page(self) -> PlacePage:
         from app.ui.machine.page import MachinePage
@@ -176,6 +182,14 @@ class MainWindow(QMainWindow):
         page.header.menu_requested.connect(self._open_menu)
         page.header.model_button.more_requested.connect(self._show_models)
         page.empty_state.models_wanted.connect(self._show_models)
+        page.header.model_button.file_requested.connect(self.opener.choose_file)
+        page.header.model_button.folder_requested.connect(self.opener.choose_folder)
+        page.attaching.models_offered.connect(self.opener.open_models)
+        self.opener.chat_requested.connect(self.shelf.chat_with)
+        self.opener.said.connect(self._say)
+        self.drops.models_dropped.connect(self.opener.open_models)
+        self.drops.attached.connect(self._attach)
+        self.news.chat_requested.connect(self.shelf.chat_with)
         self.shell.focus_left.connect(self._focus_composer)
         self.toast.focus_left.connect(self._focus_composer)
 
@@ -216,6 +230,12 @@ class MainWindow(QMainWindow):
             return
         self.places.go(place)
         self.shell.close_overlay()
+
+    @Slot(object)
+    def _attach(self, paths: list[Path]) -> None:
+        """Files were dropped for the message that is typed."""
+        self._show_chat()
+        self.page.attaching.attach(paths)
 
     @Slot(object)
     def _page_made(self, page: PlacePage) -> None:

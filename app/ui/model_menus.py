@@ -37,8 +37,6 @@ class ModelMenus(QObject):
         workspace.plans.answered.connect(self._plan_made)
         model.menu_requested.connect(self._open_models)
         model.model_chosen.connect(workspace.choose_model)
-        model.folder_requested.connect(self._choose_folder)
-        model.file_requested.connect(self._choose_file)
         model.drafts_requested.connect(self._open_drafts)
         model.draft_chosen.connect(drafts.choose)
         model.draft_folder_requested.connect(self._choose_draft_folder)
@@ -66,20 +64,6 @@ class ModelMenus(QObject):
     @Slot()
     def _drafts_changed(self) -> None:
         self._model.refresh_drafts(self._workspace.drafts.choices())
-
-    @Slot()
-    def _choose_folder(self) -> None:
-        folder = QFileDialog.getExistingDirectory(self._page, tr("Open model folder"))
-        if folder:
-            self._workspace.choose_model(folder)
-
-    @Slot()
-    def _choose_file(self) -> None:
-        path, _ = QFileDialog.getOpenFileName(
-            self._page, tr("Open GGUF file"), "", tr("GGUF models (*.gguf)")
-        )
-        if path:
-            self._workspace.choose_model(path)
 
     @Slot()
     def _choose_draft_folder(self) -> None:

@@ -1,4 +1,4 @@
-"""What a start of Tenon is asked to open: a model's folder or file, or a file of chats; and the window to the front."""
+"""What the window is asked to open: a model's folder or file, or a file of chats; and the window to the front."""
 
 from __future__ import annotations
 
@@ -6,25 +6,44 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.ui.main_window import MainWindow
+from app.chat.model_entries import model_path
+from app.ui.commands import Commands, Section
 from app.words import tr
 
 if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
 
-_MODEL_FILE = ".gguf"
 _CHATS_FILE = ".json"
 
 
 class Opener(QObject):
-    """Opens files in a window, of its own start or of a later one."""
+    """Opens files that were dropped or chosen in the window, or named by its own start or a later one.
 
-    def __init__(self, workspace: Workspace, window: MainWindow) -> None:
+    A model is used where its files are, is listed from then on, and a blank chat with it is shown.
+    """
+
+    chat_requested = Signal(str)  # reference of a model
+    said = Signal(str, bool)  # a sentence for the person, and whether it stays
+
+    def __init__(self, workspace: Workspace, window: QWidget) -> None:
         super().__init__(window)
         self._workspace = workspace
         self._window = window
+        self._installed = workspace.model_store.installed
+        self._installed.opened.connect(self.chat_requested)
+        self._installed.opening_refused.connect(self._say_refusal)
+
+    def add_commands(self, commands: Commands) -> None:
+        """Declare what can be done from anywhere."""
+        models = Section.MODEL
+        commands.add(
+            "open-model-file", tr("Open a model file..."), self.choose_file, models, icon="folder-plus"
+        )
+        commands.add("open-model-folder", tr("Open a model folder..."), self.choose_folder, models,
+                     icon="folder-open")  # fmt: skip
 
     @Slot(object)
     def open(self, paths: Sequence[str]) -> None:
@@ -39,16 +58,40 @@ class Opener(QObject):
     def take(self, paths: Sequence[str]) -> None:
         """Open some files; what Tenon does not open is told."""
         for path in map(Path, paths):
-            kind = path.suffix.lower()
-            if path.is_dir() or (kind == _MODEL_FILE and path.is_file()):
-                self._workspace.choose_model(str(path))
-            elif kind == _CHATS_FILE and path.is_file():
+            if model_path(path) is not None:
+                self.open_models([path])
+            elif path.suffix.lower() == _CHATS_FILE and path.is_file():
                 self._workspace.import_conversations(path)
             else:
-                self._window.toast.say(
+                self.said.emit(
                     tr(
                         "Tenon opens model folders, GGUF files and exported chats, not {name}.",
                         name=path.name,
                     ),
-                    lasting=True,
+                    True,
                 )
+
+    @Slot(object)
+    def open_models(self, paths: Sequence[Path]) -> None:
+        """Open what may be models; what is none is told."""
+        for place in dict.fromkeys(place for path in paths if (place := model_path(path)) is not None):
+            self._installed.open(str(place))
+
+    @Slot()
+    def choose_folder(self) -> None:
+        """Choose a model's folder and open it."""
+        folder = QFileDialog.getExistingDirectory(self._window, tr("Open model folder"))
+        if folder:
+            self.open_models([Path(folder)])
+
+    @Slot()
+    def choose_file(self) -> None:
+        """Choose a model's file and open it."""
+        kinds = tr("Models (*.gguf *.safetensors)")
+        path, _ = QFileDialog.getOpenFileName(self._window, tr("Open model file"), "", kinds)
+        if path:
+            self.open_models([Path(path)])
+
+    @Slot(str)
+    def _say_refusal(self, sentence: str) -> None:
+        self.said.emit(sentence, True)

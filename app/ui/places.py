@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 CHAT = "chat"
 MODELS = "models"
 MACHINE = "machine"
-WELCOME = "welcome"
 HELP = "help"
 
 
@@ -34,10 +33,6 @@ class Places(QStackedWidget):
     def register(self, name: str, make: Callable[[], QWidget]) -> None:
         """Say how a page is made."""
         self._makers[name] = make
-
-    def is_made(self, name: str) -> bool:
-        """Whether a page was shown already."""
-        return name in self._pages
 
     def page(self, name: str) -> QWidget:
         """A place's page, made where it was not yet."""

@@ -37,9 +37,12 @@ class SectionHead(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        wanted = self.words.fontMetrics().horizontalAdvance(self.words.text()) + 4
-        below = self._title.sizeHint().width() + _GAP_PX + wanted > self.width()
+        wanted, title = (
+            label.fontMetrics().horizontalAdvance(label.text()) + 4 for label in (self.words, self._title)
+        )
+        below = title + _GAP_PX + wanted > self.width()
         direction = QBoxLayout.Direction.TopToBottom if below else QBoxLayout.Direction.LeftToRight
         self._row.setDirection(direction)
         self._row.setSpacing(2 if below else _GAP_PX)
+        self._title.setWordWrap(below)
         self.words.setWordWrap(below)

@@ -58,7 +58,6 @@ class Shell(QWidget):
         sidebar.width_chosen.connect(self._take_width)
         self._left = Pane(shown, self)
         self._right = Pane(False, self)
-        self._bare = False
         for pane in (self._left, self._right):
             pane.moved.connect(self._arrange)
         theme.changed.connect(self._arrange)
@@ -78,19 +77,9 @@ class Shell(QWidget):
         """Whether a panel stands above the page."""
         return any(pane.narrow and pane.visible for pane in (self._left, self._right))
 
-    def set_bare(self, bare: bool) -> None:
-        """Whether the page stands alone, until the sidebar is asked for; its own choice stays."""
-        if bare != self._bare:
-            self._bare = bare
-            self._arrange()
-
     @Slot()
     def toggle(self) -> None:
         """Show or hide the sidebar."""
-        if self._bare:
-            self.set_bare(False)
-            if self._left.visible:
-                return
         self._left.set_visible(not self._left.visible)
         if self._left.overlay and self._right.overlay:
             self.inspector_closed.emit()  # one panel above the page is enough
@@ -100,7 +89,6 @@ class Shell(QWidget):
 
     def show_sidebar(self) -> None:
         """Make sure that it is to be seen, at once."""
-        self.set_bare(False)
         if not self.sidebar_visible:
             self.toggle()
         self._left.settle()
@@ -172,7 +160,7 @@ class Shell(QWidget):
     def _place_sidebar(self) -> int:
         """Returns what it takes from the page, in px."""
         width = self._sidebar.sizeHint().width()
-        shown = 0 if self._bare else round(width * self._left.share)
+        shown = round(width * self._left.share)
         place(self._sidebar, shown - width, 0, width, self.height())
         self._show(self._sidebar, shown > 0)
         return 0 if self._left.narrow else shown

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
@@ -15,12 +16,20 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from safetensors import SafetensorError, safe_open
 
-from engine.errors import InvalidOption, ModelNotFound, OutOfDisk, WeightsCorrupt, WeightsMissing
+from engine.errors import (
+    CheckpointError,
+    InvalidOption,
+    ModelNotFound,
+    OutOfDisk,
+    WeightsCorrupt,
+    WeightsMissing,
+)
 from engine.gguf.config import architecture_of
 from engine.gguf.header import read_header
 from engine.hub.download.download import INCOMING
 from engine.hub.download.room import RESERVE_BYTES, check_room
-from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, write_record
+from engine.hub.installed import model_location
+from engine.hub.record import FileFormat, ModelFile, ModelKind, ModelRecord, read_record, write_record
 from engine.hub.selection import is_needed, quantization_of
 from engine.sentences import say
 from engine.weights.draft_kind import draft_kind
@@ -57,11 +66,53 @@ class Importable:
     size_bytes: int
 
 
-def look_at(paths: Sequence[Path]) -> Importable:
+def look_at(models: Path, paths: Sequence[Path]) -> Importable:
     """Whether a folder or files can be imported, and what that would bring; raises what `import_model` raises."""
     source = _source([Path(path).expanduser().absolute() for path in paths], copy=True)
     _check(source)
-    return Importable(source.name, source.format, sum(path.stat().st_size for path in source.files))
+    size_bytes = sum(path.stat().st_size for path in source.files)
+    return Importable(_free_name(models, source.name), source.format, size_bytes)
+
+
+def adopt(models: Path, path: Path) -> Path:
+    """Make a model known that is used where it is, at once: its headers are read, and nothing is hashed.
+
+    Args:
+        models: The folder of installed models.
+        path: A folder or a GGUF file.
+
+    Returns:
+        What is loaded: the folder, or the first file. One that is known already is not made known again.
+
+    Raises:
+        ModelNotFound: there is nothing at the path.
+        WeightsMissing: there are no weights in it that Tenon reads.
+        WeightsCorrupt: a weights file is truncated, damaged, or none.
+        UnsupportedModel: Tenon does not run a GGUF file's architecture, or read its tensors.
+        OutOfDisk: the record cannot be written.
+    """
+    source = _source([path.expanduser().absolute()], copy=False)
+    _check(source)
+    known = _known_location(models, source.location)
+    if known is not None:
+        return known
+    name = _free_name(models, source.name)
+    incoming = models / INCOMING / f".adopted-{name}"
+    try:
+        incoming.mkdir(parents=True, exist_ok=True)
+        files = tuple(ModelFile(file.name, file.stat().st_size, "") for file in source.files)
+        write_record(incoming, _record(source, name, None, files, (), source.location))
+        os.replace(incoming, models / name)
+    except OSError as error:
+        raise OutOfDisk(
+            say(
+                "{filename} cannot be read or copied: {reason}.",
+                filename=error.filename or name,
+                reason=error.strerror,
+            ),
+            repr(error),
+        ) from error
+    return source.location
 
 
 def import_model(
@@ -122,19 +173,7 @@ def import_model(
         shutil.rmtree(incoming, ignore_errors=True)  # of a program that was killed
         incoming.mkdir()
         files = _read(source.files, incoming if copy else None, progress, total)
-        if kind is None:
-            whole = incoming if copy else source.location
-            kind = "head" if source.format != "gguf" and draft_kind(whole) == "head" else "target"
-        record = ModelRecord(
-            name=name,
-            kind=kind,
-            format=source.format,
-            files=files,
-            quantization=quantization_of(source.files[-1].name) if source.format == "gguf" else None,
-            belongs_to=belongs_to,
-            location=None if copy else str(source.location),
-            added=datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        )
+        record = _record(source, name, kind, files, belongs_to, None if copy else source.location)
         write_record(incoming, record)
         os.replace(incoming, models / name)
     except OSError as error:
@@ -159,6 +198,49 @@ def import_model(
         shutil.rmtree(incoming, ignore_errors=True)
         lock.release()
     return record
+
+
+def _record(
+    source: _Source,
+    name: str,
+    kind: ModelKind | None,
+    files: tuple[ModelFile, ...],
+    belongs_to: tuple[str, ...],
+    location: Path | None,
+) -> ModelRecord:
+    if kind is None:
+        folder = source.files[0].parent
+        kind = "head" if source.format != "gguf" and draft_kind(folder) == "head" else "target"
+    return ModelRecord(
+        name=name,
+        kind=kind,
+        format=source.format,
+        files=files,
+        quantization=quantization_of(source.files[-1].name) if source.format == "gguf" else None,
+        belongs_to=belongs_to,
+        location=None if location is None else str(location),
+        added=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+    )
+
+
+def _known_location(models: Path, location: Path) -> Path | None:
+    """What is loaded of an installed model whose files are there; None where no installed model's are."""
+    for folder in models.glob("[!.]*/"):
+        with suppress(CheckpointError):
+            known = model_location(folder, read_record(folder))
+            if location == known or (location.parent == known and location.is_file()):
+                return known
+    return None
+
+
+def _free_name(models: Path, wanted: str) -> str:
+    """The name, with a number behind it where an installed model has it already."""
+    taken = {folder.name.casefold() for folder in models.glob("*/")}
+    name, number = wanted, 1
+    while name.casefold() in taken:
+        number += 1
+        name = f"{wanted} {number}"
+    return name
 
 
 def _source(paths: Sequence[Path], copy: bool) -> _Source:

@@ -21,7 +21,10 @@ FileFormat = Literal["safetensors", "gguf", "pytorch"]
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A file of a model: its path in the model's folder with forward slashes, its size and its hash."""
+    """A file of a model: its path in the model's folder with forward slashes, its size and its hash.
+
+    The hash is empty for a file that is used where it is and was never read whole.
+    """
 
     name: str
     size_bytes: int
@@ -66,6 +69,11 @@ class ModelRecord:
     def size_bytes(self) -> int:
         """Bytes of all its files."""
         return sum(file.size_bytes for file in self.files)
+
+    @property
+    def hashed(self) -> bool:
+        """Whether its files can be checked against what they were."""
+        return all(file.sha256 for file in self.files)
 
 
 def read_record(folder: Path) -> ModelRecord | None:

@@ -34,10 +34,10 @@ def verify(
         progress: Called with bytes read and in all; what it raises ends the check.
 
     Raises:
-        CheckpointError: there is no record to compare with.
+        CheckpointError: there is no record to compare with, or none with hashes.
     """
     record = model.record
-    if record is None:
+    if record is None or not record.hashed:
         raise CheckpointError(
             say(
                 "{name} has no record of what it should be: import it with `tenon models import` first.",

@@ -55,6 +55,7 @@ from engine.messages.machine import (
     PlanReport,
 )
 from engine.messages.models import (
+    Basis,
     DraftPair,
     FindPairs,
     ModelOutline,
@@ -85,6 +86,7 @@ __all__ = [
     "DEFAULT_MODEL",
     "DEFAULT_MODEL_TITLE",
     "Attachment",
+    "Basis",
     "Cancel",
     "ChatMessage",
     "CheckDrafts",

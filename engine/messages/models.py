@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+Basis = Literal["guess", "busy", "rest"]
 
 
 @dataclass(frozen=True)
@@ -50,11 +53,13 @@ class Prediction:
         mode: The mode that ``auto`` would take; None where none can run.
         tokens_per_second: Predicted, in that mode.
         memory_bytes: What it would take of the host's memory.
-        room_bytes: What there is of it, this engine's own model left out.
+        room_bytes: What there usually is of it.
         gpu_bytes: What it would take of the GPU's memory.
         from_disk: Whether some of it would be read from the disk for each token.
         with_draft: Whether that mode needs the draft.
-        measured: Whether this machine's speeds were measured; else figures are guesses.
+        basis: Where the figures come from: speeds that were assumed (``guess``), measured while other programs kept
+            the machine ``busy``, or measured at ``rest``.
+        machine: Changes with the hardware, and with what else speeds depend on.
         problem: Why it cannot run, in one sentence; empty where it can.
     """
 
@@ -65,7 +70,8 @@ class Prediction:
     gpu_bytes: int = 0
     from_disk: bool = False
     with_draft: bool = False
-    measured: bool = False
+    basis: Basis = "guess"
+    machine: str = ""
     problem: str = ""
 
 

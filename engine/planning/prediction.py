@@ -6,32 +6,32 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import psutil
-
 from engine.errors import CheckpointError, TenonError
 from engine.hub.installed import cache_folder, models_folder
-from engine.messages import DraftPair, ModelOutline, ModelPredicted, Prediction, PredictModels
+from engine.messages import Basis, DraftPair, ModelOutline, ModelPredicted, Prediction, PredictModels
 from engine.modes import MODES
-from engine.planning.footprint import BASELINE_BYTES
-from engine.planning.hardware_report import HardwareReport, read_report
+from engine.planning.hardware_report import HardwareReport, hardware_hash, read_report
 from engine.planning.machine_planner import plan_machine
 from engine.planning.mode_plan import Wishes
 from engine.planning.model_facts import DraftFacts, TargetFacts, draft_facts, target_facts
 from engine.planning.pairs import pairs
 from engine.planning.placing import read_room
 
+# What the system and a few open programs usually leave of the memory.
+_USUAL_SHARE = 0.7
+_USUAL_GPU_SHARE = 0.9
+
 
 def predictions(command: PredictModels, check: Callable[[], None]) -> Iterator[ModelPredicted]:
-    """What is predicted for each model that a command names.
+    """What is predicted for each model that a command names, on this machine as it usually is.
+
+    What other programs hold just now does not count: it would recommend another model at each look.
 
     Args:
         command: The models, and what the person has settled.
         check: Called between models; what it raises ends the work.
     """
-    report = read_report(models_folder(), cache_folder())
-    # The model that is loaded now would go before another comes.
-    free_bytes = min(report.memory.available_bytes + _held_bytes(), report.memory.total_bytes)
-    report = replace(report, memory=replace(report.memory, available_bytes=free_bytes))
+    report = _usual(read_report(models_folder(), cache_folder()))
     for model in command.models:
         check()
         yield ModelPredicted(command.request_id, model.reference, predict(model, command, report))
@@ -40,7 +40,8 @@ def predictions(command: PredictModels, check: Callable[[], None]) -> Iterator[M
 def predict(model: ModelOutline, wanted: PredictModels, report: HardwareReport) -> Prediction:
     """What one model would do on a machine."""
     room = read_room(report, wanted.ram_budget_bytes, wanted.vram_budget_bytes)
-    measured = report.speeds is not None
+    basis: Basis = "guess" if report.speeds is None else "busy" if report.speeds.busy else "rest"
+    about = Prediction(room_bytes=room.host_bytes, basis=basis, machine=hardware_hash(report))
     try:
         target = target_facts(model.reference, Path(model.place))
         wishes = Wishes(
@@ -51,20 +52,19 @@ def predict(model: ModelOutline, wanted: PredictModels, report: HardwareReport) 
         )
         plan = plan_machine(report, target, _draft(model, target), wishes, runnable=tuple(MODES))
     except TenonError as error:
-        return Prediction(room_bytes=room.host_bytes, measured=measured, problem=error.message)
+        return replace(about, problem=error.message)
     if plan.chosen is None:
-        return Prediction(room_bytes=room.host_bytes, measured=measured, problem=plan.reason)
+        return replace(about, problem=plan.reason)
     best = plan.mode(plan.chosen)
     memory = best.memory_bytes or {}
-    return Prediction(
+    return replace(
+        about,
         mode=best.mode,
         tokens_per_second=best.tokens_per_second,
         memory_bytes=memory.get("host", 0),
-        room_bytes=room.host_bytes,
         gpu_bytes=sum(taken for device, taken in memory.items() if device != "host"),
         from_disk=best.disk_bytes_per_round > 0,
         with_draft=MODES[best.mode].needs_draft,
-        measured=measured,
     )
 
 
@@ -76,10 +76,16 @@ def found_pairs(check: Callable[[], None]) -> tuple[DraftPair, ...]:
     )
 
 
-def _held_bytes() -> int:
-    """What this process holds of the memory beyond itself; pages of mapped files count as free already."""
-    memory = psutil.Process().memory_info()
-    return max(0, int(memory.rss) - int(getattr(memory, "shared", 0)) - BASELINE_BYTES)
+def _usual(report: HardwareReport) -> HardwareReport:
+    """The machine with as much memory free as usually is, whatever is open now."""
+    total = report.memory.total_bytes
+    gpus = tuple(
+        replace(gpu, free_bytes=int((_USUAL_SHARE if gpu.unified else _USUAL_GPU_SHARE) * gpu.total_bytes))
+        for gpu in report.gpus
+    )
+    return replace(
+        report, memory=replace(report.memory, available_bytes=int(_USUAL_SHARE * total)), gpus=gpus
+    )
 
 
 def _draft(model: ModelOutline, target: TargetFacts) -> DraftFacts | None:

@@ -25,6 +25,7 @@ SAMPLES: dict[object, object] = {
     messages.Effort: "low",
     messages.ThinkingControl: "switch",
     messages.Unit: "page",
+    messages.Basis: "guess",
 }
 
 

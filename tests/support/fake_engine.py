@@ -224,7 +224,7 @@ class FakeEngine:
                 int(billions * 1e9),
                 16_000_000_000,
                 from_disk=large,
-                measured=True,
+                basis="rest",
             )
             self.emit(ModelPredicted(command.request_id, model.reference, prediction))
 

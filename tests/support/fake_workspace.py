@@ -33,6 +33,7 @@ from app.chat.plan_rows import with_plan
 from app.chat.search import SearchResults
 from app.diagnostics.log_files import log_folder
 from app.settings.settings import Settings
+from app.storage.kept_choice import KeptChoice
 from app.storage.measured_modes import MeasuredModes
 from engine.documents import read_attachment
 from engine.errors import TenonError
@@ -238,7 +239,8 @@ class FakeWorkspace(FakeShelf):
         )
         self.machine = Machine(self.settings, talk, talk, talk, self.plans, MeasuredModes(None), self)
         quiet: Any = FakeEngineTalk(self)  # another one: what listens to `talk` is counted
-        self.model_store = ModelStore(self.settings, quiet, quiet, self)
+        self.model_store = ModelStore(self.settings, quiet, quiet, KeptChoice(None), self)
+        self.machine.measured_speeds.connect(self.model_store.predict_again)
         self.model_store.model_wanted.connect(self.choose_model)
         self.upkeep = FakeUpkeep(self)
         self.gpu_addon = FakeGpuAddon(self)

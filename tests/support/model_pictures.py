@@ -41,12 +41,12 @@ def stock(workspace: FakeWorkspace) -> None:
         store.forecasts.known[model.reference] = Prediction(
             "llmcad" if large else "dovetail" if billions > 3 else "lookup",
             round(105 / billions, 1) if not large else 0.4,
-            min(memory, 13 * _GB), int(13.6 * _GB), from_disk=large, with_draft=billions > 3, measured=True,
+            min(memory, 13 * _GB), int(13.6 * _GB), from_disk=large, with_draft=billions > 3, basis="rest",
         )  # fmt: skip
     known = store.forecasts.known
     known["llama-3.3-70b-instruct"] = Prediction(
         room_bytes=int(13.6 * _GB),
-        measured=True,
+        basis="rest",
         problem="Its files need 41.2 GB of disk, and 24.6 GB are free: make room, or choose a smaller model.",
     )
     llama = "/models/Llama-3.1-8B-Instruct-Q4_K_M"

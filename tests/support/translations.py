@@ -1,9 +1,9 @@
 """Collects the texts that people read into assets/translations and compiles them.
 
 ``python -m tests.support.translations``. Every literal that `tr` or `mark` of `app.words`, or `say` or `mark` of
-`engine.sentences`, is called with is a text. Texts that are no longer in the code leave the files, new ones come in
-unfinished, and a translator fills them in: by hand, or with Qt Linguist. The engine has no Qt, so what it says is
-written once more, as JSON.
+`engine.sentences`, is called with is a text, and so is the catalogue's line about each model. Texts that are no longer
+in the code leave the files, new ones come in unfinished, and a translator fills them in: by hand, or with Qt
+Linguist. The engine has no Qt, so what it says is written once more, as JSON.
 """
 
 from __future__ import annotations
@@ -74,8 +74,15 @@ def texts_in(tree: ast.AST) -> Iterator[str]:
 
 def collected() -> list[Text]:
     """Every text of the window and the engine, sorted."""
-    found = {text.source: text for text in (*_texts("engine"), *_texts("app"))}
+    found = {text.source: text for text in (*_texts("engine"), *_catalogue_texts(), *_texts("app"))}
     return [found[source] for source in sorted(found)]
+
+
+def _catalogue_texts() -> Iterator[Text]:
+    """What each model of the catalogue is good for."""
+    path = ROOT / "assets" / "catalogue.json"
+    for model in json.loads(path.read_text(encoding="utf-8"))["models"]:
+        yield Text(model["about"], path.relative_to(ROOT).as_posix())
 
 
 def _texts(package: str) -> Iterator[Text]:

@@ -1,4 +1,4 @@
-"""Pictures of the welcome page: ``python -m tests.support.welcome_pictures FOLDER``."""
+"""Pictures of the first start: ``python -m tests.support.welcome_pictures FOLDER``."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import replace
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QSize
+from PySide6.QtWidgets import QApplication
 
-from app.chat.model_entries import DownloadEntry
+from app.chat.model_entries import DownloadEntry, Missed
 from app.ui.main_window import MainWindow
-from app.ui.places import WELCOME
 from app.ui.theme.theme import Theme
-from app.ui.welcome.page import WelcomePage
+from app.ui.welcome.panel import WelcomePanel
 from engine.messages import MachineReported, MeasuringProgress, ReportMachine
 from tests.support.fake_workspace import FakeWorkspace
 from tests.support.machine_scene import machine
@@ -23,13 +23,12 @@ from tests.support.screenshots import begin, open_window, take
 WIDE, SMALL = QSize(1280, 820), QSize(380, 560)
 
 
-def welcome(theme: Theme, workspace: FakeWorkspace, size: QSize) -> tuple[MainWindow, WelcomePage]:
+def welcome(theme: Theme, workspace: FakeWorkspace, size: QSize) -> tuple[MainWindow, WelcomePanel]:
     """A window at its first start."""
     window = open_window(theme, workspace, size)
     window.first_run.begin()
-    page = window.places.page(WELCOME)
-    assert isinstance(page, WelcomePage)
-    return window, page
+    assert window.first_run.panel is not None
+    return window, window.first_run.panel
 
 
 def stocked() -> FakeWorkspace:
@@ -46,6 +45,7 @@ def stocked() -> FakeWorkspace:
 
 def report(workspace: FakeWorkspace, measured: bool = True) -> None:
     """The engine answers."""
+    workspace.machine.look()
     asked = workspace.machine_talk.last(ReportMachine)
     workspace.tell(MachineReported(asked.request_id, machine(measured, gpu=True)))
 
@@ -57,9 +57,10 @@ def pictures(theme: Theme, word: str, folder: object, sizes: tuple[tuple[str, QS
         window, page = welcome(theme, workspace, size)
         report(workspace)
         page.refresh()
+        QApplication.processEvents()
         take(window, folder, f"{name}-{word}")  # type: ignore[arg-type]
         if scroll:
-            page.area.verticalScrollBar().setValue(scroll)
+            page.verticalScrollBar().setValue(scroll)
             take(window, folder, f"{name}-{word}-below")  # type: ignore[arg-type]
         window.close()
 
@@ -75,9 +76,10 @@ def main() -> None:
     window, page = welcome(theme, workspace, WIDE)
     take(window, folder, "welcome-first")
     report(workspace, measured=False)
+    workspace.machine.measure_speeds()
     asked = workspace.machine_talk.last(ReportMachine)
     workspace.tell(MeasuringProgress(asked.request_id, "memory", 0.4))
-    guesses = {name: replace(one, measured=False) for name, one in predicted.items()}
+    guesses = {name: replace(one, basis="guess") for name, one in predicted.items()}
     workspace.model_store.forecasts.known.update(guesses)
     page.refresh()
     take(window, folder, "welcome-measuring")
@@ -87,7 +89,10 @@ def main() -> None:
     workspace.model_store.downloads.entries = {
         "x": DownloadEntry("x", best.model.repos[0], "receiving", 2_100_000_000, 5_600_000_000, 18e6, 194.0)
     }
-    page._say_trouble("The hub cannot be reached: check the connection.")
+    wanted = list(page.cards.cards.values())[1].content
+    assert wanted is not None
+    sentence = "The hub cannot be reached: check the network, the proxy and HF_ENDPOINT."
+    workspace.model_store.offers.miss(Missed(wanted.model, False, "", sentence))
     page.refresh()
     take(window, folder, "welcome-downloading")
     window.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +39,7 @@ class Downloads(QObject):
     changed = Signal()
     arrived = Signal(str)  # name of a model that is whole and in its place
     failed = Signal(str, str)  # name, and why
-    refused = Signal(str)  # why something was not put into the queue
+    refused = Signal(str)  # why something could not be done
 
     _told = Signal(object)  # DownloadStatus, from whichever thread changes it
 
@@ -56,9 +56,14 @@ class Downloads(QObject):
         """Let what an earlier run left go on."""
         self._lane.run(self._statuses_of_left_ones, self._take_all, self._refuse)
 
-    def add(self, *plans: DownloadPlan) -> None:
-        """Put models at the end of the queue, one behind the other."""
-        self._lane.run(lambda: self._add(plans), _nothing, self._refuse)
+    def add(self, plans: Sequence[DownloadPlan], refused: Callable[[TenonError], None]) -> None:
+        """Put models at the end of the queue, one behind the other.
+
+        Args:
+            plans: What to fetch.
+            refused: Called where there is no room for one of them.
+        """
+        self._lane.run(lambda: self._add(plans), _nothing, refused)
 
     def pause(self, name: str) -> None:
         """Hold a download; what has come stays."""
@@ -110,7 +115,7 @@ class Downloads(QObject):
             self._queue = DownloadQueue(models_folder(), connect, self._tell)
         return self._queue
 
-    def _add(self, plans: tuple[DownloadPlan, ...]) -> None:
+    def _add(self, plans: Sequence[DownloadPlan]) -> None:
         for plan in plans:
             self._made_queue().add(plan)
 

@@ -34,6 +34,8 @@ class Installed(QObject):
     looked_at = Signal(object)  # ImportEntry
     imported = Signal(str)  # name
     import_refused = Signal(str)
+    opened = Signal(str)  # reference of a model that is used where it is
+    opening_refused = Signal(str)
     verified = Signal(str, tuple)  # name, and the files that are not what they were
     progressed = Signal(str, float)  # what is checked or imported, and how much of it is done
     problem = Signal(str)
@@ -79,6 +81,17 @@ class Installed(QObject):
             lambda: _importable(tuple(paths)),
             self.looked_at.emit,
             lambda error: self.import_refused.emit(error.message),
+        )
+
+    def open(self, path: str) -> None:
+        """Make a folder or a file known and use it where it is; `opened` or `opening_refused` follows."""
+
+        def then(ref: str) -> None:
+            self.opened.emit(ref)
+            self.refresh()
+
+        self._lane.run(
+            lambda: _opened(Path(path)), then, lambda error: self.opening_refused.emit(error.message)
         )
 
     def bring_in(self, entry: ImportEntry, copy: bool) -> None:
@@ -220,6 +233,7 @@ def _entry(model: InstalledModel) -> InstalledEntry:
         repo=record.repo or "",
         catalogue_name=record.catalogue_name or "",
         in_place=record.location is not None,
+        recorded=record.hashed,
         problem=model.problem or "",
     )
 
@@ -230,14 +244,15 @@ def _removal(name: str) -> RemovalEntry:
     return RemovalEntry(removal.name, removal.freed_bytes, removal.kept_location or "", drafts)
 
 
+def _opened(path: Path) -> str:
+    from engine.hub.local_import import adopt
+
+    return str(adopt(models_folder(), path))
+
+
 def _importable(paths: tuple[str, ...]) -> ImportEntry:
     from engine.hub.download.room import free_bytes
     from engine.hub.local_import import look_at
 
-    found = look_at([Path(path) for path in paths])
-    taken = {model.name.casefold() for model in installed_models()}
-    name, number = found.name, 1
-    while name.casefold() in taken:
-        number += 1
-        name = f"{found.name} {number}"
-    return ImportEntry(paths, name, found.format, found.size_bytes, free_bytes(models_folder()))
+    found = look_at(models_folder(), [Path(path) for path in paths])
+    return ImportEntry(paths, found.name, found.format, found.size_bytes, free_bytes(models_folder()))

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject, Signal
 
 from app.bridge.models.downloads import Downloads, connect
 from app.bridge.models.lane import Lane
-from app.chat.model_entries import DraftOffer, ListedModel, OfferEntry
+from app.chat.model_entries import DraftOffer, ListedModel, Missed, OfferEntry
 from engine.errors import TenonError
 from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue, catalogue_model, search_catalogue
 from engine.hub.installed import models_folder
@@ -23,13 +23,18 @@ _CHAT_WORDS = ("instruct", "chat", "-it", "conversational")
 
 
 class Offers(QObject):
-    """Asks the hub, and hands what is wanted to the downloads."""
+    """Asks the hub, and hands what is wanted to the downloads.
+
+    Attributes:
+        missed: What did not come as far as the downloads, by the name that it has among them.
+    """
 
     found = Signal(
         str, object, str
     )  # the text, tuple[ListedModel, ...], and why the hub was not asked, or empty
     offered = Signal(object)  # OfferEntry
     refused = Signal(str, str)  # reference and why it cannot be fetched
+    missed_changed = Signal()
     token_kept = Signal(str)  # empty, or why it was not
     pair_wanted = Signal(str, str)  # names that a model and its draft will have here
 
@@ -39,6 +44,7 @@ class Offers(QObject):
         self._lane = Lane("models-hub", self)
         self._offers: dict[tuple[str, str], Offer] = {}
         self._searches = 0
+        self.missed: dict[str, Missed] = {}
 
     def catalogue(self) -> tuple[ListedModel, ...]:
         """The catalogue, which is here without the net."""
@@ -87,20 +93,30 @@ class Offers(QObject):
         plan = self._offers[offer.reference, offer.quantization].plan
         if draft_for:
             self.pair_wanted.emit(draft_for, plan.name)
+
+        def failed(error: TenonError) -> None:
+            self.refused.emit(offer.reference, error.message)
+
         if not drafts:
-            self._downloads.add(plan)
+            self._downloads.add((plan,), failed)
             return
 
         def then(plans: tuple[DownloadPlan, ...]) -> None:
             for draft in plans:
                 self.pair_wanted.emit(plan.name, draft.name)
-            self._downloads.add(plan, *plans)
+            self._downloads.add((plan, *plans), failed)
 
-        self._lane.run(
-            lambda: tuple(_ask(draft).plan for draft in drafts),
-            then,
-            lambda error: self.refused.emit(offer.reference, error.message),
-        )
+        self._lane.run(lambda: tuple(_ask(draft).plan for draft in drafts), then, failed)
+
+    def miss(self, missed: Missed) -> None:
+        """Keep what did not come as far as the downloads, to be tried again."""
+        self.missed[missed.entry.name] = missed
+        self.missed_changed.emit()
+
+    def forget_missed(self, name: str) -> None:
+        """It is tried again, or given up."""
+        if self.missed.pop(name, None) is not None:
+            self.missed_changed.emit()
 
     def keep_token(self, token: str) -> None:
         """Keep an access token in the system's keyring; `token_kept` follows."""

@@ -13,7 +13,9 @@ from app.bridge.models.forecasts import Forecasts
 from app.bridge.models.installed import Installed
 from app.bridge.models.offers import Offers
 from app.chat.model_entries import InstalledEntry
+from app.chat.recommendation import Recommendation
 from app.settings.settings import Settings
+from app.storage.kept_choice import KeptChoice
 from engine.messages import DEFAULT_MODEL, DraftPair, Event, FindPairs, ModelUnloaded, PairsFound, Unload
 
 
@@ -35,7 +37,12 @@ class ModelStore(QObject):
     notice = Signal(str)
 
     def __init__(
-        self, settings: Settings, client: EngineClient, model: ModelInEngine, parent: QObject | None = None
+        self,
+        settings: Settings,
+        client: EngineClient,
+        model: ModelInEngine,
+        choice: KeptChoice,
+        parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
         self._settings = settings
@@ -45,6 +52,7 @@ class ModelStore(QObject):
         self.installed = Installed(self)
         self.offers = Offers(self.downloads, self)
         self.forecasts = Forecasts(settings, client, self)
+        self._choice = choice
         self.pairs: tuple[DraftPair, ...] = ()
         self._paired: tuple[InstalledEntry, ...] = ()  # what pairs were asked of
         self._pair_requests = 0
@@ -66,10 +74,21 @@ class ModelStore(QObject):
     def look_around(self) -> None:
         """The page is shown: see what changed since, and predict what is not predicted yet."""
         self.installed.refresh()
-        if not all(prediction.measured for prediction in self.forecasts.known.values()):
-            self.forecasts.forget()  # the machine may have been measured meanwhile
         self.forecasts.ask(self.offers.catalogue())
         self.look_at_installed()
+
+    def recommended(self) -> tuple[Recommendation, ...]:
+        """The models of the catalogue for this computer, as far as that is known."""
+        forecasts = self.forecasts
+        return self._choice.choose(self.offers.catalogue(), forecasts.known, not forecasts.under_way)
+
+    @Slot()
+    def predict_again(self) -> None:
+        """The machine was measured: predict again what was predicted already."""
+        if self.forecasts.known:
+            self.forecasts.forget()
+            self.forecasts.ask(self.offers.catalogue())
+            self.look_at_installed()
 
     def look_at_installed(self) -> None:
         """Find out of what is installed, where that is not known yet, how fast it is and what goes with what."""
@@ -86,10 +105,6 @@ class ModelStore(QObject):
     def in_use(self, entry: InstalledEntry) -> bool:
         """Whether it answers, or guesses for what answers, from the next message on."""
         return entry.ref in (self._settings.model, self._settings.draft_of(self._settings.model))
-
-    def use(self, ref: str) -> None:
-        """Answer with a model from the next message on."""
-        self.model_wanted.emit(ref)
 
     def find_pairs(self) -> None:
         """Ask the engine which drafts work with which models; `pairs_changed` follows."""

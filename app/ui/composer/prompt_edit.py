@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import QEvent, QMimeData, QSize, Qt, Signal, Slot
-from PySide6.QtGui import QFocusEvent, QFontMetricsF, QKeyEvent, QKeySequence, QResizeEvent, QTextOption
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QFocusEvent,
+    QFontMetricsF,
+    QKeyEvent,
+    QKeySequence,
+    QResizeEvent,
+    QTextOption,
+)
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QSizePolicy, QWidget
 
 from app.ui.composer.attachment_row import local_files
@@ -25,7 +33,7 @@ class PromptEdit(QPlainTextEdit):
     page_requested = Signal(int)
     height_changed = Signal()
     focus_changed = Signal()
-    files_offered = Signal(object)  # list of Path: dropped or pasted
+    files_offered = Signal(object)  # list of Path: pasted
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -100,6 +108,13 @@ class PromptEdit(QPlainTextEdit):
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and self._height:
             self._fit()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        """Files are the window's: it shows where they go."""
+        if local_files(event.mimeData()):
+            event.ignore()
+        else:
+            super().dragEnterEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         """Files, besides text."""

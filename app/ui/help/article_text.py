@@ -64,6 +64,7 @@ class ArticleText:
             workspace.machine.plans.chosen,
             workspace.model_store.offers.catalogue(),
             workspace.model_store.forecasts.known,
+            workspace.model_store.recommended(),
             tuple(
                 (setting_titles()[name], f"{value:g}") for name, value in values.items() if value is not None
             ),

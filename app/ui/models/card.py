@@ -12,7 +12,15 @@ from app.ui import figures
 from app.ui.elided_label import ElidedLabel
 from app.ui.flow import Flow
 from app.ui.models.tag import Tag
-from app.ui.models.wording import best_mode, fit_title, joined, licence_title, memory_words, speed_in_words
+from app.ui.models.wording import (
+    best_mode,
+    fit_title,
+    joined,
+    licence_title,
+    memory_words,
+    pace_in_words,
+    speed_in_words,
+)
 from app.ui.share_bar import ShareBar
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.kind import set_kind
@@ -57,6 +65,7 @@ class ModelCard(QFrame):
     """Asks for what its button says; knows nothing of who answers."""
 
     get_requested = Signal(str)  # the model's reference
+    retry_requested = Signal(str)  # name of a download that failed
     chat_requested = Signal(str)  # an installed model's reference
 
     def __init__(self, theme: Theme, content: CardContent, parent: QWidget | None = None) -> None:
@@ -68,9 +77,13 @@ class ModelCard(QFrame):
         self._title = ElidedLabel(kind="section", parent=self)
         self._badge = Tag(theme, self)
         self._subtitle = ElidedLabel(kind="small", parent=self)
+        self._about = QLabel(self)
+        self._about.setProperty("kind", "sub")
+        self._about.setWordWrap(True)
         self._speed = QLabel(self)
         self._speed.setProperty("kind", "page-title")
         self._unit = ElidedLabel(kind="sub", parent=self)
+        self._pace = ElidedLabel(kind="label", parent=self)
         self._fit = QLabel(self)
         self._fit.setProperty("kind", "label")
         self._memory = QLabel(self)
@@ -82,6 +95,9 @@ class ModelCard(QFrame):
         scale_icon(theme, self.button, 16)
         self.button.clicked.connect(self._act)
         self.progress = ShareBar(theme, tr("Download"), self)
+        self.trouble = QLabel(self)
+        self.trouble.setProperty("kind", "bad")
+        self.trouble.setWordWrap(True)
         head = QHBoxLayout()
         head.setSpacing(8)
         head.addWidget(self._title, 1)
@@ -101,8 +117,11 @@ class ModelCard(QFrame):
         column.setSpacing(0)
         column.addLayout(head)
         column.addWidget(self._subtitle)
-        column.addSpacing(8)
+        column.addSpacing(6)
+        column.addWidget(self._about)
+        column.addSpacing(6)
         column.addLayout(speed)
+        column.addWidget(self._pace)
         column.addSpacing(8)
         column.addLayout(fit)
         column.addSpacing(6)
@@ -111,6 +130,8 @@ class ModelCard(QFrame):
         column.addLayout(tags)
         column.addStretch(1)
         column.addSpacing(14)
+        column.addWidget(self.trouble)
+        column.addSpacing(6)
         column.addWidget(self.button)
         column.addWidget(self.progress)
         self.show_content(content)
@@ -132,8 +153,13 @@ class ModelCard(QFrame):
         number, _, unit = speed.rpartition(" ")
         self._speed.setText(number)
         self._unit.setText(
-            tr("{unit} predicted", unit=unit) if prediction.measured else tr("{unit}, a guess", unit=unit)
+            tr("{unit}, a guess", unit=unit)
+            if prediction.basis == "guess"
+            else tr("{unit} predicted", unit=unit)
         )
+        self._about.setText(tr(model.about) if model.about else "")
+        self._about.setVisible(bool(model.about))
+        self._pace.setText(pace_in_words(prediction.tokens_per_second or 0.0))
         self._fit.setText(fit_title(prediction))
         self._memory.setText(memory_words(prediction))
         tight = fit_of(prediction) in (Fit.DISK, Fit.NO)
@@ -156,15 +182,17 @@ class ModelCard(QFrame):
         )
 
     def _show_button(self, content: CardContent, installed: bool) -> None:
-        coming = content.download is not None and not installed
-        self.button.setVisible(not coming)
-        self.progress.setVisible(coming)
-        if content.download is not None and coming:
-            share = figures.percent(content.download.share)
-            self.progress.show_share(content.download.share)
+        download = None if installed else content.download
+        failed = download is not None and download.state == "failed"
+        self.trouble.setVisible(failed)
+        self.button.setVisible(download is None or failed)
+        self.progress.setVisible(download is not None and not failed)
+        if download is not None and not failed:
+            share = figures.percent(download.share)
+            self.progress.show_share(download.share)
             self.progress.show_words(
                 tr("Paused, {share}", share=share)
-                if content.download.state in ("paused", "failed")
+                if download.state == "paused"
                 else tr("Downloading, {share}", share=share)
             )
             return
@@ -174,19 +202,24 @@ class ModelCard(QFrame):
         self.button.setIcon(themed_icon(self._theme, "message-square" if installed else "download", role))
         size = figures.size(content.download_bytes)
         words = tr("Chat with it") if installed else tr("Download {size}", size=size)
+        title = content.model.title
+        named = tr("Chat with {title}", title=title) if installed else tr("Download {title}", title=title)
+        if download is not None:
+            self.trouble.setText(download.message)
+            self.button.setIcon(themed_icon(self._theme, "rotate-ccw", role))
+            words, named = tr("Try again"), tr("Try {name} again", name=title)
         if content.asked:
             words = tr("Asking...")
-        self.button.setEnabled(not content.asked)
         self.button.setText(f"  {words}")
-        title = content.model.title
-        self.button.setAccessibleName(
-            tr("Chat with {title}", title=title) if installed else tr("Download {title}", title=title)
-        )
+        self.button.setAccessibleName(named)
 
     @Slot()
     def _act(self) -> None:
-        assert self.content is not None
-        if self.content.installed_ref:
-            self.chat_requested.emit(self.content.installed_ref)
-        else:
-            self.get_requested.emit(self.content.model.reference)
+        content = self.content
+        assert content is not None
+        if content.installed_ref:
+            self.chat_requested.emit(content.installed_ref)
+        elif content.download is not None:
+            self.retry_requested.emit(content.download.name)
+        elif not content.asked:  # disabled instead, it would give the focus to the next button
+            self.get_requested.emit(content.model.reference)

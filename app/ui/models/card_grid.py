@@ -20,6 +20,7 @@ class CardGrid(QWidget):
     """Keeps a card as long as its model is shown, so that the keyboard's focus stays where it is."""
 
     get_requested = Signal(str)
+    retry_requested = Signal(str)
     chat_requested = Signal(str)
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
@@ -46,6 +47,7 @@ class CardGrid(QWidget):
                 continue
             card = ModelCard(self._theme, content, self)
             card.get_requested.connect(self.get_requested)
+            card.retry_requested.connect(self.retry_requested)
             card.chat_requested.connect(self.chat_requested)
             self.cards[content.model.reference] = card
         if not same:

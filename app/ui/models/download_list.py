@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
@@ -52,6 +52,11 @@ class DownloadRow(RuledRow):
         set_kind(self.words, "bad" if failed else "sub")
         icon = "pause" if entry.under_way else "rotate-ccw" if failed else "play"
         self.hold.setIcon(themed_icon(self._theme, icon))
+        self.hold.setText(f" {tr('Try again')}" if failed else "")
+        self.hold.setToolButtonStyle(
+            Qt.ToolButtonStyle.ToolButtonTextBesideIcon if failed else Qt.ToolButtonStyle.ToolButtonIconOnly
+        )
+        set_kind(self.hold, "labelled" if failed else "")
         name = entry.name
         says = (
             tr("Pause {name}", name=name)
@@ -87,7 +92,9 @@ class DownloadRow(RuledRow):
 
     def _button(self) -> QToolButton:
         button = QToolButton(self)
-        scale_icon(self._theme, button, 16, 28)
+        scale_icon(self._theme, button, 16)
+        side = self._theme.type.px(28)
+        button.setMinimumSize(side, side)
         return button
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QWidget
 
-from app.chat.model_entries import ListedModel, OfferEntry
+from app.chat.model_entries import ListedModel, Missed, OfferEntry
 from app.ui.models.get_dialog import GetDialog
 from app.ui.theme.theme import Theme
 
 if TYPE_CHECKING:
-    from app.bridge.models.offers import Offers
+    from app.bridge.models.store import ModelStore
 
 
 class Getting(QObject):
@@ -26,10 +26,11 @@ class Getting(QObject):
     changed = Signal()
     trouble = Signal(str)  # one sentence
 
-    def __init__(self, theme: Theme, offers: Offers, window: QWidget) -> None:
+    def __init__(self, theme: Theme, store: ModelStore, window: QWidget) -> None:
         super().__init__(window)
         self._theme = theme
-        self._offers = offers
+        self._store = store
+        offers = self._offers = store.offers
         self._window = window
         self._model: ListedModel | None = None
         self._with_draft = False
@@ -52,8 +53,18 @@ class Getting(QObject):
         """
         self._model, self._with_draft, self._ask, self._draft_for = model, with_draft, ask, draft_for
         self.asked = model.reference
+        self._offers.forget_missed(model.title)
         self.changed.emit()
         self._offers.look_up(model.reference)
+
+    @Slot(str)
+    def go_on(self, name: str) -> None:
+        """Let a download go on that was held, that failed, or that never began."""
+        missed = self._offers.missed.get(name)
+        if missed is None:
+            self._store.downloads.resume(name)
+        else:
+            self.get(missed.model, missed.with_draft, ask=False, draft_for=missed.draft_for)
 
     @Slot(object)
     def _take(self, offer: OfferEntry) -> None:
@@ -78,13 +89,16 @@ class Getting(QObject):
 
     @Slot(str, str)
     def _refuse(self, reference: str, sentence: str) -> None:
-        if reference == self.asked:
-            self.asked = ""
-            self.changed.emit()
+        model = self._model
+        if model is None or reference != model.reference:
+            return  # another page asked for it
+        self.asked = ""
         if self.dialog is not None:
             self.dialog.say_trouble(sentence)
         else:
+            self._offers.miss(Missed(model, self._with_draft, self._draft_for, sentence))
             self.trouble.emit(sentence)
+        self.changed.emit()
 
     @Slot(str)
     def _another_quantization(self, quantization: str) -> None:
@@ -102,6 +116,7 @@ class Getting(QObject):
     @Slot()
     def _fetch(self) -> None:
         if self.dialog is not None:
+            self._with_draft = bool(self.dialog.drafts)
             self._offers.fetch(self.dialog.offer, self.dialog.drafts, self._draft_for)
 
     @Slot()

@@ -131,7 +131,7 @@ class InstalledRow(RuledRow):
         if content.read_share is not None:
             self.bar.show_share(content.read_share)
         self.state.show_words(tr("In use") if content.in_use else "", "good", "check")
-        usable = entry.kind == "target" and not entry.problem and not content.in_use and bool(entry.ref)
+        usable = entry.kind == "target" and not entry.problem and bool(entry.ref)
         self.use.setVisible(usable)
         self.use.setAccessibleName(tr("Chat with {title}", title=name))
         self.more.setVisible(not entry.bundled)

@@ -39,7 +39,6 @@ class Keeping(QObject):
         installed.removal_planned.connect(self._ask_removal)
         installed.removed.connect(self._say_removed)
         installed.verified.connect(self._say_verified)
-        rows.use_requested.connect(store.use)
         rows.verify_requested.connect(installed.verify)
         rows.stop_requested.connect(installed.stop_reading)
         rows.folder_requested.connect(self._show_folder)

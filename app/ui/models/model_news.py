@@ -5,11 +5,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
 
 from app.ui.commands import Commands, Section
 from app.ui.models.wording import download_words
-from app.ui.places import CHAT, MODELS, Places
+from app.ui.places import MODELS, Places
 from app.ui.sidebar.places_nav import PlacesNav
 from app.ui.toast import Toast
 from app.words import tr
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 class ModelNews(QObject):
     """The queue at the sidebar's foot, and notices."""
+
+    chat_requested = Signal(str)  # reference of a model
 
     def __init__(self, store: ModelStore, nav: PlacesNav, toast: Toast, places: Places) -> None:
         super().__init__(places)
@@ -34,21 +36,7 @@ class ModelNews(QObject):
 
     def add_commands(self, commands: Commands) -> None:
         """Declare what can be done with models from anywhere."""
-        models = Section.MODEL
-        commands.add("add-model-folder", tr("Add a model from a folder..."), self._add_folder, models,
-                     icon="folder-open")  # fmt: skip
-        commands.add(
-            "add-model-file", tr("Add a model from a file..."), self._add_file, models, icon="folder-plus"
-        )
-        commands.add("search-models", tr("Search models"), self._search, models, icon="search")
-
-    @Slot()
-    def _add_folder(self) -> None:
-        self._page().keeping.add_folder()
-
-    @Slot()
-    def _add_file(self) -> None:
-        self._page().keeping.add_file()
+        commands.add("search-models", tr("Search models"), self._search, Section.MODEL, icon="search")
 
     @Slot()
     def _search(self) -> None:
@@ -85,7 +73,7 @@ class ModelNews(QObject):
         entry = self._store.entry(name)
         sentence = tr("{name} is ready.", name=name)
         if entry is not None and entry.kind == "target":
-            self._toast.say(sentence, tr("Chat with it"), partial(self._use, ref))
+            self._toast.say(sentence, tr("Chat with it"), partial(self.chat_requested.emit, ref))
         else:
             self._toast.say(sentence)
 
@@ -93,7 +81,3 @@ class ModelNews(QObject):
     def _tell_failure(self, name: str, message: str) -> None:
         sentence = tr("{name} is not here yet. {message}", name=name, message=message)
         self._toast.say(sentence, tr("Try again"), partial(self._store.downloads.resume, name), lasting=True)
-
-    def _use(self, ref: str) -> None:
-        self._store.use(ref)
-        self._places.go(CHAT)

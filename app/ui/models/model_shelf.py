@@ -6,16 +6,23 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from app.chat.model_entries import DownloadEntry, Fit, InstalledEntry, ListedModel, fit_of
-from app.chat.recommendation import recommend
 from app.ui import figures
 from app.ui.models.card import CardContent
 from app.ui.models.installed_list import InstalledContent
 from app.ui.models.model_table import RowContent
-from app.words import tr
+from app.words import mark, tr
+from engine.messages import Basis
 
 if TYPE_CHECKING:
     from app.bridge.models.store import ModelStore
     from app.bridge.workspace import Workspace
+
+
+_SOURCES: dict[Basis, str] = {
+    "guess": mark("Speeds are guesses until this machine is measured."),
+    "busy": mark("Speeds were measured while other programs were busy, and will be measured again."),
+    "rest": mark("Speeds are predicted from measurements made here."),
+}
 
 
 class ModelShelf:
@@ -57,16 +64,17 @@ class ModelShelf:
         prediction = self._store.forecasts.known.get(model.reference)
         return prediction is not None and prediction.with_draft and bool(model.drafts)
 
-    def cards(self, asked: str) -> tuple[CardContent, ...]:
+    def cards(self, asked: str, in_words: bool = False) -> tuple[CardContent, ...]:
         """What to recommend for this computer.
 
         Args:
             asked: Reference of the model that the hub is being asked for.
+            in_words: Whether speed is said in words per second, and no button stands out.
         """
         contents = []
-        primary = True
+        primary = not in_words
         known = self._store.forecasts.known
-        for found in recommend(tuple(self._catalogue.values()), known):
+        for found in self._store.recommended():
             model = found.model
             installed = self._copy_of(model)
             draft_bytes = 0
@@ -84,6 +92,7 @@ class ModelShelf:
                     draft_bytes,
                     primary and installed is None and download is None,
                     model.reference == asked,
+                    in_words,
                 )
             )
             primary = primary and not contents[-1].primary
@@ -96,16 +105,16 @@ class ModelShelf:
             return tr("Looking at what runs here...")
         room = figures.size(found.room_bytes)
         here = (
-            tr("{room} of memory free, and a GPU.", room=room)
+            tr("About {room} of memory for models, and a GPU.", room=room)
             if self._workspace.engine_state().gpu
-            else tr("{room} of memory free.", room=room)
+            else tr("About {room} of memory for models.", room=room)
         )
-        source = (
-            tr("Speeds are predicted from measurements made here.")
-            if found.measured
-            else tr("Speeds are guesses until this machine is measured.")
-        )
-        return f"{here} {source}"
+        return f"{here} {tr(_SOURCES[found.basis])}"
+
+    def downloads(self) -> list[DownloadEntry]:
+        """What is on its way, and what could not be begun."""
+        store = self._store
+        return [*store.downloads.entries.values(), *(missed.entry for missed in store.offers.missed.values())]
 
     def queue_words(self) -> str:
         """How many are on their way."""
@@ -171,12 +180,11 @@ class ModelShelf:
         if self._copy_of(model) is not None:
             return tr("Installed")
         download = self._download_of(model)
-        return "" if download is None else figures.percent(download.share)
+        return "" if download is None or download.state == "failed" else figures.percent(download.share)
 
     def _copy_of(self, model: ListedModel) -> InstalledEntry | None:
         entries = self._store.installed.entries
         return next((entry for entry in entries if not entry.problem and entry.comes_from(model)), None)
 
     def _download_of(self, model: ListedModel) -> DownloadEntry | None:
-        entries = self._store.downloads.entries.values()
-        return next((entry for entry in entries if entry.repo in model.repos), None)
+        return next((entry for entry in self.downloads() if entry.repo in model.repos), None)

@@ -6,7 +6,7 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Slot
+from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QToolButton, QWidget
 
@@ -38,11 +38,13 @@ _NARROW_PX = 640
 class ModelsPage(PlacePage):
     """Shows what the model store knows, and asks it for what the person wants."""
 
+    chat_requested = Signal(str)  # reference of a model
+
     def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget | None = None) -> None:
         super().__init__(theme, tr("Models"), parent)
         self._theme = theme
         self._store = workspace.model_store
-        self.getting = Getting(theme, self._store.offers, self)
+        self.getting = Getting(theme, self._store, self)
         self.shelf = ModelShelf(workspace, self._store)
         self._searched = ""
         self._all_rows = False
@@ -101,7 +103,7 @@ class ModelsPage(PlacePage):
         store = self._store
         for signal in (
             store.downloads.changed, store.installed.changed, store.forecasts.changed, store.pairs_changed,
-            workspace.engine_changed,
+            store.offers.missed_changed, workspace.engine_changed,
         ):  # fmt: skip
             signal.connect(self._refresh_soon)
         store.installed.changed.connect(self._look_at_installed)
@@ -112,10 +114,12 @@ class ModelsPage(PlacePage):
         self.getting.changed.connect(self._refresh_soon)
         self.search.textChanged.connect(self._typed)
         self.cards.get_requested.connect(self._get_card)
-        self.cards.chat_requested.connect(store.use)
+        self.cards.chat_requested.connect(self.chat_requested)
+        self.installed.use_requested.connect(self.chat_requested)
         self.table.get_requested.connect(self._get_row)
         self.downloads.pause_requested.connect(store.downloads.pause)
-        self.downloads.resume_requested.connect(store.downloads.resume)
+        self.downloads.resume_requested.connect(self.getting.go_on)
+        self.cards.retry_requested.connect(self.getting.go_on)
         self.downloads.cancel_requested.connect(self._give_up)
         self.installed.draft_requested.connect(self._get_draft)
         self.keeping.said.connect(self.said)
@@ -131,7 +135,7 @@ class ModelsPage(PlacePage):
         contents = shelf.cards(self.getting.asked)
         self.cards.show_cards(contents)
         self.machine_head.say(shelf.machine_words())
-        entries = list(self._store.downloads.entries.values())
+        entries = shelf.downloads()
         self.downloads.show_entries(entries)
         self.download_head.setVisible(bool(entries))
         self.download_head.say(shelf.queue_words())
@@ -254,6 +258,7 @@ class ModelsPage(PlacePage):
 
     @Slot(str)
     def _give_up(self, name: str) -> None:
+        self._store.offers.forget_missed(name)
         entry = self._store.downloads.entries.get(name)
         if entry is None:
             return

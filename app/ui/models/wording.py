@@ -15,6 +15,8 @@ _FITS = {
     Fit.NO: mark("Cannot run"),
 }
 _WORDS_PER_TOKEN = 0.75
+# 238 words a minute: Brysbaert 2019, "How many words do we read per minute?", silent reading of English non-fiction.
+_READING_WORDS_PER_S = 238 / 60
 _KINDS = {"draft": mark("Draft"), "head": mark("Draft head")}
 #: As the hub writes licences, and as people do.
 _LICENCES = {
@@ -61,6 +63,16 @@ def speed_in_words(tokens_per_second: float) -> str:
     return tr("{speed} words/s", speed=figures.ratio(words_per_second))
 
 
+def pace_in_words(tokens_per_second: float) -> str:
+    """The speed beside that of a person who reads: 14.2 -> "Faster than you read"."""
+    words_per_second = tokens_per_second * _WORDS_PER_TOKEN
+    if words_per_second < _READING_WORDS_PER_S / 1.4:
+        return tr("Slower than you read")
+    if words_per_second <= _READING_WORDS_PER_S * 1.4:
+        return tr("About as fast as you read")
+    return tr("Faster than you read")
+
+
 def best_mode(prediction: Prediction) -> str:
     """The mode it would run in; empty where it cannot."""
     return mode_title(prediction.mode) if prediction.mode else ""
@@ -83,4 +95,6 @@ def download_words(entry: DownloadEntry) -> str:
         return joined(here, tr("paused"))
     if entry.state == "queued":
         return joined(here, tr("waits for its turn"))
+    if not entry.total_bytes:
+        return entry.message
     return tr("{here}. {message}", here=here, message=entry.message) if entry.message else here

@@ -1,1 +1,1 @@
-"""The page that a person sees first."""
+"""What an empty chat shows at the first start."""

@@ -1,4 +1,4 @@
-"""The head of the welcome page: the icon, the name, and what Tenon is."""
+"""The head of the welcome: the icon, the name, and who answers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
 
+from app.chat.engine_state import EnginePhase, EngineState
 from app.ui.theme.icons import tinted_pixmap
 from app.words import tr
+from engine.messages import DEFAULT_MODEL
 
 _ICON_PX = 64
 _NARROW_PX = 480  # the words need all of it
@@ -33,22 +35,33 @@ class Hero(QWidget):
         super().__init__(parent)
         title = QLabel(tr("Welcome to Tenon"), self)
         title.setProperty("kind", "display")
-        lead = QLabel(
-            tr("Chat with a language model that runs on this computer. What you write stays here."), self
-        )
-        lead.setProperty("kind", "lead")
-        for label in (title, lead):
+        self.lead = QLabel(self)
+        self.lead.setProperty("kind", "lead")
+        for label in (title, self.lead):
             label.setWordWrap(True)
         words = QVBoxLayout()
         words.setSpacing(2)
         words.addWidget(title)
-        words.addWidget(lead)
+        words.addWidget(self.lead)
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 4)
         row.setSpacing(20)
         self._icon = _Icon(self)
         row.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignVCenter)
         row.addLayout(words, 1)
+
+    def show_engine(self, state: EngineState) -> None:
+        """Say who answers."""
+        if state.phase is EnginePhase.STOPPED or state.sentence:
+            words = tr("Get a model below, or open one that you have.")
+        elif state.model_ref == DEFAULT_MODEL:
+            words = tr(
+                "Write below: {model} answers at once. It is a very small model: quick, often wrong.",
+                model=state.model_name,
+            )
+        else:
+            words = tr("Write below: {model} answers on this computer.", model=state.model_name)
+        self.lead.setText(f"{words} {tr('What you write stays here.')}")
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """In a narrow page the icon gives way."""

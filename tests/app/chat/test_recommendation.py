@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from app.chat.model_entries import Fit, InstalledEntry, ListedModel, fit_of
-from app.chat.recommendation import Strength, recommend
+from app.chat.recommendation import Recommendation, Strength, recommend
 from engine.messages import Prediction
 
 GB = 1_000_000_000
@@ -43,22 +46,41 @@ def test_the_largest_at_reading_speed_a_swift_one_and_the_fastest() -> None:
     assert found == [("large", Strength.CAPABLE), ("middle", Strength.BALANCED), ("small", Strength.FAST)]
 
 
-def test_where_one_is_the_best_in_everything_there_is_another_one_to_choose() -> None:
-    models = [listed("small", 1.2), listed("middle", 1.7), listed("large", 4)]
-    known = {"small": runs(5.5), "middle": runs(5.9), "large": runs(2)}
-    found = [(one.model.reference, one.strength) for one in recommend(models, known)]
-    assert found == [("middle", Strength.CAPABLE), ("small", Strength.BALANCED)]
-    known = {"middle": runs(5.9), "large": runs(2)}
-    found = [(one.model.reference, one.strength) for one in recommend(models, known)]
-    assert found == [("large", Strength.CAPABLE), ("middle", Strength.FAST)]
+def test_every_model_is_larger_and_slower_than_the_next() -> None:
+    models = [listed(f"m{billions}", billions) for billions in (0.5, 1, 1.2, 1.7, 3, 4, 7, 14)]
+    speeds = {"m0.5": 60, "m1": 14, "m1.2": 14.5, "m1.7": 19, "m3": 7, "m4": 7.5, "m7": 3, "m14": 1.2}
+    found = recommend(models, {name: runs(speed) for name, speed in speeds.items()})
+    assert [one.model.reference for one in found] == ["m7", "m4", "m1.7"]
+    strengths = [Strength.CAPABLE, Strength.BALANCED, Strength.FAST]
+    assert [one.strength for one in found] == strengths
+    # A weak machine: nothing large is bearable, so a small one comes in.
+    slow = recommend(models, {name: runs(speed / 6) for name, speed in speeds.items()})
+    assert [one.model.reference for one in slow] == ["m1.7", "m0.5"]
+    assert recommend([listed("large", 4)], {"large": runs(1)}) == (
+        Recommendation(listed("large", 4), Strength.CAPABLE),
+    )
 
 
-def test_one_model_is_recommended_once_and_a_weak_machine_gets_what_runs() -> None:
+@given(
+    st.lists(
+        st.tuples(st.floats(0.3, 80), st.floats(0.2, 200)), min_size=1, max_size=24, unique_by=lambda m: m[0]
+    )
+)
+def test_balanced_lies_between_the_others(sizes_and_speeds: list[tuple[float, float]]) -> None:
+    models = [listed(str(number), size) for number, (size, _) in enumerate(sizes_and_speeds)]
+    known = {str(number): runs(speed) for number, (_, speed) in enumerate(sizes_and_speeds)}
+    found = recommend(models, known)
+    assert 1 <= len(found) <= 3
+    sizes = [one.model.parameters or 0 for one in found]
+    speeds = [known[one.model.reference].tokens_per_second or 0 for one in found]
+    assert sizes == sorted(set(sizes), reverse=True)
+    assert speeds == sorted(set(speeds))
+
+
+def test_what_does_not_fit_is_not_recommended() -> None:
     models = [listed("tiny", 0.5), listed("small", 1.2)]
-    assert [one.model.reference for one in recommend(models, {"small": runs(3), "tiny": runs(8)})] == [
-        "small"
-    ]
-    assert [one.model.reference for one in recommend(models, {"tiny": runs(8)})] == ["tiny"]
+    known = {"small": runs(3), "tiny": runs(8, from_disk=True)}
+    assert [one.model.reference for one in recommend(models, known)] == ["small"]
     assert recommend(models, {}) == ()
     assert recommend(models, {"tiny": Prediction(problem="It needs more memory.")}) == ()
 

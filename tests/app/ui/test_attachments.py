@@ -1,12 +1,11 @@
-"""Text files that go along with a message: chosen, dropped, pasted, shown and sent."""
+"""Text files that go along with a message: chosen, pasted, shown and sent."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtWidgets import QLabel, QToolButton
 from pytestqt.qtbot import QtBot
 
@@ -68,22 +67,6 @@ def test_a_file_without_a_word(window: MainWindow, workspace: FakeWorkspace, not
     bubble = window.page.transcript.views[0]
     assert bubble.text == ""
     assert bubble.height() > 0
-
-
-def test_files_are_dropped_anywhere_on_the_page(window: MainWindow, notes: Path) -> None:
-    data = data_of(notes)
-    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    enter = QDragEnterEvent(QPoint(400, 200), Qt.DropAction.CopyAction, data, buttons, keys)
-    window.page.dragEnterEvent(enter)
-    assert enter.isAccepted()
-    window.page.dropEvent(QDropEvent(QPointF(400, 200), Qt.DropAction.CopyAction, data, buttons, keys))
-    assert names(window) == ["notes.txt"]
-    words = QMimeData()
-    words.setText("no file")
-    enter = QDragEnterEvent(QPoint(400, 200), Qt.DropAction.CopyAction, words, buttons, keys)
-    enter.ignore()
-    window.page.dragEnterEvent(enter)
-    assert not enter.isAccepted()
 
 
 def test_pasted_files_are_attached_and_links_are_typed(window: MainWindow, notes: Path) -> None:

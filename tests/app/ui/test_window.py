@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -198,15 +199,18 @@ def test_the_model_menu(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspa
 
 
 def test_the_model_menu_leads_to_more_models_and_opens_a_file(
-    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch
+    window: MainWindow, workspace: FakeWorkspace, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     workspace.model_store.look_around = lambda: None  # type: ignore[method-assign]
+    file, opened = tmp_path / "m.gguf", list[str]()
+    file.touch()
+    monkeypatch.setattr(workspace.model_store.installed, "open", opened.append)
     button = window.page.header.model_button
     button.click()
     assert button.popup is not None
-    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: ("/disk/m.gguf", ""))
+    monkeypatch.setattr(QFileDialog, "getOpenFileName", lambda *_: (str(file), ""))
     button.popup.choose(OPEN_FILE)
-    assert ("choose_model", "/disk/m.gguf") in workspace.calls
+    assert opened == [str(file)]
     button.click()
     button.popup.choose(MORE_MODELS)
     assert window.places.current == MODELS

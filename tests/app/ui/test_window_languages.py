@@ -11,7 +11,7 @@ from app.chat.comparison import Trial
 from app.chat.conversation_options import ConversationOptions
 from app.settings.pages import PAGES
 from app.ui.main_window import MainWindow
-from app.ui.places import MACHINE, MODELS, WELCOME
+from app.ui.places import MACHINE, MODELS
 from app.words import tr
 from engine.messages import ErrorReport, MachineReported, MakePlan, PlanMade, ReportMachine
 from tests.support.fake_workspace import FakeWorkspace, statistics
@@ -106,7 +106,7 @@ def test_pages(window: MainWindow, workspace: FakeWorkspace, check: Check) -> No
     workspace.tell(MachineReported(workspace.machine_talk.last(ReportMachine).request_id, machine(gpu=True)))
     workspace.tell(PlanMade(workspace.machine_talk.last(MakePlan).request_id, plan()))
     check(window)
-    window.places.go(WELCOME)
+    window.commands["welcome"].trigger()
     check(window)
     window.places.go(MODELS)
     workspace.model_store.downloads.changed.emit()

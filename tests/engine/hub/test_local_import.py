@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import (
+    CheckpointError,
     InvalidOption,
     ModelNotFound,
     OutOfDisk,
@@ -18,8 +19,8 @@ from engine.errors import (
 from engine.hub import local_import
 from engine.hub.download import room
 from engine.hub.installed import find_model, models_folder
-from engine.hub.inventory import installed_model
-from engine.hub.local_import import import_model, look_at
+from engine.hub.inventory import installed_model, installed_models
+from engine.hub.local_import import adopt, import_model, look_at
 from engine.hub.verification import verify
 from tests.support.gguf_files import write_small_gguf
 
@@ -92,12 +93,36 @@ def test_a_gguf_file_and_its_other_parts(tmp_path: Path) -> None:
 
 
 def test_a_look_tells_name_format_and_size_before_anything_is_done(mine: Path, tmp_path: Path) -> None:
-    seen = look_at([mine])
+    seen = look_at(models_folder(), [mine])
     assert (seen.name, seen.format) == (mine.name, "safetensors")
     assert seen.size_bytes == import_model(models_folder(), [mine]).size_bytes
     write_small_gguf(tmp_path / "m.gguf", "mamba")
     with pytest.raises(UnsupportedModel):
-        look_at([tmp_path / "m.gguf"])
+        look_at(models_folder(), [tmp_path / "m.gguf"])
+
+
+def test_a_model_is_adopted_at_once_and_once(mine: Path, tmp_path: Path) -> None:
+    file = tmp_path / "m.gguf"
+    write_small_gguf(file)
+    assert adopt(models_folder(), file) == file
+    assert adopt(models_folder(), mine) == mine
+    assert adopt(models_folder(), file) == file
+    found = {model.name: model for model in installed_models()}
+    assert set(found) == {"m", mine.name}
+    assert found["m"].location == file
+    record = found["m"].record
+    assert record is not None
+    assert not record.hashed
+    with pytest.raises(CheckpointError, match="no record"):
+        verify(found["m"])
+    other = tmp_path / "other" / "m.gguf"
+    other.parent.mkdir()
+    write_small_gguf(other)
+    adopt(models_folder(), other)
+    assert {model.name for model in installed_models()} == {"m", "m 2", mine.name}
+    with pytest.raises(ModelNotFound):
+        adopt(models_folder(), tmp_path / "gone.gguf")
+    assert not list(models_folder().glob(".incoming/*"))
 
 
 def test_files_of_two_folders_can_only_be_copied(mine: Path, tmp_path: Path) -> None:

@@ -38,7 +38,7 @@ def outline(name: str, draft: str | None = None) -> ModelOutline:
 
 def test_a_model_that_fits_gets_its_mode_speed_and_memory() -> None:
     found = predict(outline("qwen3-8b", "qwen3-0.6b"), PredictModels("", ()), machine("desktop-16gb-8gb"))
-    assert (found.problem, found.measured) == ("", True)
+    assert (found.problem, found.basis) == ("", "rest")
     assert found.mode is not None
     assert found.tokens_per_second is not None
     assert found.memory_bytes + found.gpu_bytes > 0

@@ -63,7 +63,7 @@ def test_a_model_is_found_fetched_and_used(desk: Desk, weights: bytes) -> None:
     assert store.downloads.entries == {}
     assert (models_folder() / NAME / FILE).read_bytes() == weights
     assert NAME in [choice.name for choice in workspace.models()]
-    store.use(came.args[1])
+    workspace.choose_model(came.args[1])
     desk.wait(lambda: workspace.engine_state().model_ref == came.args[1])
     desk.wait_for_phase(workspace, EnginePhase.READY)
 
@@ -123,9 +123,10 @@ def test_no_room_and_a_hub_that_has_nothing_are_said(
     store = desk.open().model_store
     offer = offer_of(desk, store, REPO)
     monkeypatch.setattr(room, "free_bytes", lambda folder: 1 << 20)
-    with desk.qtbot.waitSignal(store.downloads.refused, timeout=10_000) as refused:
+    with desk.qtbot.waitSignal(store.offers.refused, timeout=10_000) as refused:
         store.offers.fetch(offer)
-    assert "free some room" in refused.args[0]
+    assert refused.args[0] == REPO
+    assert "free some room" in refused.args[1]
     assert store.downloads.entries == {}
     with desk.qtbot.waitSignal(store.offers.refused, timeout=10_000) as unknown:
         store.offers.look_up("nobody/nothing")

@@ -164,22 +164,43 @@ def test_what_has_come_is_not_thrown_away_by_a_slip(visit: Visit) -> None:
     assert given_up == ["big"]
 
 
-def test_models_are_added_and_searched_from_anywhere(
+def test_models_are_added_from_the_page_and_searched_from_anywhere(
     visit: Visit, mine: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = visit.open()
     window = visit.window
-    for name in ("add-model-folder", "add-model-file"):
-        monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(mine))
-        monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(mine)], ""))
-        window.places.go(CHAT)
-        window.commands[name].trigger()
-        assert window.places.current == MODELS
+    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(mine))
+    monkeypatch.setattr(QFileDialog, "getOpenFileNames", lambda *_: ([str(mine)], ""))
+    for button in (page.folder_button, page.file_button):
+        button.click()
         dialog_of(visit, page, ImportDialog).reject()
         visit.wait(lambda: not any(dialog.isVisible() for dialog in page.findChildren(ImportDialog)))
     window.places.go(CHAT)
     window.commands["search-models"].trigger()
+    assert window.places.current == MODELS
     assert window.focusWidget() is page.search
+
+
+def test_a_file_that_is_opened_is_chatted_with_and_listed_at_once(
+    visit: Visit, weights: bytes, tmp_path: Path
+) -> None:
+    page = visit.open()
+    file = tmp_path / "made.gguf"
+    for _ in range(2):  # again it is no second model
+        visit.window.places.go(MODELS)
+        visit.window.opener.open_models([file])
+        visit.wait(lambda: visit.window.places.current == CHAT)
+        assert visit.workspace.settings.model == str(file)
+    row = installed_row(visit, page, "made")
+    assert row.content is not None
+    assert (row.content.entry.ref, row.content.entry.in_place) == (str(file), True)
+    assert [action.text() for action in page.installed.menu_of("made").actions() if action.text()] == [
+        "Show its folder",
+        "Remove...",
+    ]
+    assert len(visit.workspace.model_store.installed.entries) == 2
+    visit.window.opener.open_models([models_folder()])
+    visit.wait(lambda: "holds no weights that Tenon reads" in visit.window.toast.text)
 
 
 def test_a_full_disk_is_said_with_what_to_do(
@@ -190,9 +211,14 @@ def test_a_full_disk_is_said_with_what_to_do(
     dialog = get(visit, page, "qwen3-0.6b")
     monkeypatch.setattr(room, "free_bytes", lambda folder: 1 << 20)
     dialog.accept_button.click()
-    visit.wait(lambda: "free some room" in visit.window.toast.text)
-    assert not visit.window.toast.fades
-    assert not page.downloads.rows
+    visit.wait(lambda: "Qwen3 0.6B" in page.downloads.rows)
+    row = page.downloads.rows["Qwen3 0.6B"]
+    assert "free some room" in row.words.text()
+    assert row.hold.text().strip() == "Try again"
+    monkeypatch.setattr(room, "free_bytes", lambda folder: 1 << 40)
+    row.hold.click()
+    visit.wait(lambda: visit.window.toast.text == f"{NAME} is ready.")
+    visit.wait(lambda: not page.downloads.rows)
 
 
 def test_a_download_that_fails_is_tried_again(visit: Visit, weights: bytes, server: HubServer) -> None:
@@ -317,6 +343,8 @@ def test_the_model_in_use_is_removed_with_its_draft(visit: Visit, mine: Path) ->
     workspace: Workspace = visit.workspace
     visit.wait(lambda: workspace.engine_state().model_name == "big")
     visit.wait(lambda: workspace.engine_state().phase is EnginePhase.READY)
+    assert visit.window.places.current == CHAT
+    visit.window.places.go(MODELS)
     visit.wait(lambda: row.state.text == "In use")
     choose(page.installed.menu_of("big"), "Remove...")
     dialog = dialog_of(visit, page, RemovalDialog)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
@@ -9,24 +7,15 @@ from pytestqt.qtbot import QtBot
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.model_entries import DownloadEntry
 from app.ui.main_window import MainWindow
-from app.ui.places import CHAT, MODELS, WELCOME
+from app.ui.places import CHAT, MODELS
 from app.ui.theme.theme import Theme
-from app.ui.welcome.page import WelcomePage
-from engine.messages import (
-    Cancel,
-    ErrorReport,
-    Failed,
-    MachineReported,
-    MeasuringProgress,
-    ModelOutline,
-    ReportMachine,
-)
+from app.ui.welcome.panel import WelcomePanel
+from engine.messages import MachineReported, MeasuringProgress, ModelOutline, ReportMachine
 from tests.support.fake_workspace import READY, FakeWorkspace
 from tests.support.machine_scene import machine
 from tests.support.welcome_pictures import stocked
 
 STARTING = EngineState(EnginePhase.STARTING, "smollm2", "SmolLM2 135M")
-LEFT = Qt.MouseButton.LeftButton
 
 
 class Start:
@@ -42,16 +31,13 @@ class Start:
         qtbot.waitExposed(self.window)
 
     @property
-    def page(self) -> WelcomePage:
-        page = self.window.places.page(WELCOME)
-        assert isinstance(page, WelcomePage)
-        return page
+    def panel(self) -> WelcomePanel:
+        assert self.window.first_run.panel is not None
+        return self.window.first_run.panel
 
-    def answer(self, measured: bool) -> None:
-        """The engine tells what the machine is."""
-        asked = self.workspace.machine_talk.last(ReportMachine)
-        self.workspace.tell(MachineReported(asked.request_id, machine(measured)))
-        self.page.refresh()
+    def shown(self) -> bool:
+        panel = self.window.first_run.panel
+        return panel is not None and panel.isVisible()
 
 
 @pytest.fixture
@@ -63,202 +49,169 @@ def done(start: Start) -> bool:
     return bool(start.workspace.settings.first_run_done)
 
 
-def sent(start: Start) -> list[object]:
-    return [call for call in start.workspace.calls if call[0] == "send"]
-
-
-def test_the_guide_is_asked_at_once(qtbot: QtBot, start: Start) -> None:
-    assert start.window.places.current == WELCOME
-    assert not start.window.sidebar.isVisible()
+def test_what_is_typed_at_once_is_sent(qtbot: QtBot, start: Start) -> None:
+    prompt = start.window.page.composer.prompt
+    assert start.shown()
     assert not done(start)
-    assert start.window.focusWidget() is start.page.guide.field
-    qtbot.keyClicks(start.page.guide.field, "how big a model can I run?")
-    qtbot.keyClick(start.page.guide.field, Qt.Key.Key_Return)
-    assert start.window.places.current == CHAT
-    assert sent(start) == [("send", None, "how big a model can I run?")]
-    assert start.window.page.current is not None
-    assert start.window.sidebar.isVisible()
+    assert start.window.focusWidget() is prompt
+    assert start.panel.hero.lead.text().startswith("Write below: SmolLM2 135M answers at once.")
+    qtbot.keyClicks(prompt, "Hello")
+    qtbot.keyClick(prompt, Qt.Key.Key_Return)
+    assert start.workspace.calls[-1] == ("send", None, "Hello")
+    assert not start.shown()
     assert done(start)
+    start.window.shelf.new_chat()
+    assert not start.shown()
 
 
-def test_without_a_question_there_is_an_empty_chat(qtbot: QtBot, start: Start) -> None:
-    qtbot.mouseClick(start.page.guide.button, LEFT)
-    assert start.window.places.current == CHAT
-    assert start.window.page.current is None
-    assert sent(start) == []
-    assert done(start)
-
-
-@pytest.mark.parametrize("way", ["skip", "escape"])
-def test_it_is_skipped(way: str, qtbot: QtBot, start: Start) -> None:
-    if way == "skip":
-        qtbot.mouseClick(start.page.skip_button, LEFT)
-    else:
-        qtbot.keyClick(start.window, Qt.Key.Key_Escape)
-    assert start.window.places.current == CHAT
-    assert done(start)
-    start.window.first_run.begin()
-    assert start.window.places.current == CHAT
-
-
-def test_looking_elsewhere_is_not_skipping(start: Start) -> None:
+def test_looking_elsewhere_is_no_end_of_it(start: Start) -> None:
     start.window.places.go(MODELS)
-    assert start.window.sidebar.isVisible()
+    start.window.shelf.new_chat()
+    assert start.window.places.current == CHAT
+    assert start.shown()
     assert not done(start)
 
 
 def test_who_has_used_tenon_does_not_see_it(qtbot: QtBot, theme: Theme) -> None:
     workspace = stocked()
-    workspace.add_conversation("A chat", 0, "A question", "An answer")
-    with_a_chat = Start(qtbot, theme, workspace)  # kept: a window that is only collected still gets events
-    assert with_a_chat.window.places.current == CHAT
+    chat = workspace.add_conversation("A chat", 0, "A question", "An answer")
+    used = Start(qtbot, theme, workspace)
+    assert not used.shown()
+    used.window.page.open(chat)
+    used.window.commands["welcome"].trigger()
+    assert used.shown()
+    assert used.window.page.current is None
+    used.window.shelf.open(chat)
+    used.window.shelf.new_chat()
+    assert not used.shown()
     workspace = stocked()
     workspace.settings.recent_models = ("/models/mine",)
-    assert Start(qtbot, theme, workspace).window.places.current == CHAT
+    assert not Start(qtbot, theme, workspace).shown()
 
 
-def test_a_command_shows_it_again_and_asks_the_guide_whatever_was_chosen(start: Start) -> None:
-    start.page.skip_button.click()
-    start.workspace.settings.model = "/models/large"
-    start.window.commands["welcome"].trigger()
-    assert start.window.places.current == WELCOME
-    start.window.commands["show-chats"].trigger()
-    assert start.window.sidebar.isVisible()
-    start.page.guide.field.setText("Hello")
-    start.page.guide.button.click()
-    assert ("choose_model", "smollm2") in start.workspace.calls
-    assert ("send", None, "Hello") in start.workspace.calls
-
-
-def test_nothing_is_asked_before_the_engine_is_up(qtbot: QtBot, theme: Theme) -> None:
+def test_models_are_predicted_once_the_engine_is_up(
+    qtbot: QtBot, theme: Theme, monkeypatch: pytest.MonkeyPatch
+) -> None:
     workspace = stocked()
+    looks: list[str] = []
+    monkeypatch.setattr(workspace.model_store, "look_around", lambda: looks.append("look"))
+    workspace.model_store.forecasts.known.clear()
     workspace.set_engine(STARTING)
     start = Start(qtbot, theme, workspace)
-    assert workspace.machine_talk.sent == []
-    assert start.page.machine_head.words.text() == "Looking at what it has. You need not wait."
-    assert not start.page.machine.isVisible()
-    workspace.set_engine(EngineState(EnginePhase.LOADING, "smollm2", "SmolLM2 135M"))
-    start.answer(measured=False)
-    assert start.page.machine.isVisible()
-    name = start.page.machine.cards[0].accessibleName()
-    assert name.startswith("Processor: Intel Core i7-12700H, 14 core")
-    assert not workspace.machine.measuring.running  # the guide comes first
-    workspace.set_engine(READY)
-    assert workspace.machine.measuring.running
-
-
-def test_speeds_are_measured_meanwhile_and_a_question_comes_first(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def tell(measuring: bool) -> None:
-        start.workspace.set_engine(replace(READY, measuring=measuring))
-
-    monkeypatch.setattr(start.workspace.machine_talk, "set_measuring", tell)
-    start.answer(measured=False)
-    asked = start.workspace.machine_talk.last(ReportMachine)
-    assert asked.measure
-    start.workspace.tell(MeasuringProgress(asked.request_id, "memory", 0.4))
-    start.page.refresh()
-    assert start.page.machine_head.words.text() == "Measuring its speed, 40 %. You need not wait."
-    start.page.guide.asked.emit("Hello")
-    assert start.workspace.machine_talk.last(Cancel).request_id == asked.request_id
-    assert start.workspace.machine.measuring.stopping
-    start.workspace.tell(Failed(asked.request_id, ErrorReport("Cancelled", "Stopped.")))
-    start.workspace.set_engine(READY)
-    assert not start.workspace.machine.measuring.running  # it is not begun again unasked
-
-
-def test_models_are_predicted_again_with_what_was_measured(
-    start: Start, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looks: list[str] = []
-    monkeypatch.setattr(start.workspace.model_store, "look_around", lambda: looks.append("look"))
-    start.answer(measured=False)
     assert looks == []
-    start.answer(measured=True)
+    assert start.panel.head.words.text() == "They come as soon as it is known what runs here."
+    workspace.set_engine(READY)
+    workspace.set_engine(READY)
     assert looks == ["look"]
-    start.workspace.set_engine(READY)
-    assert looks == ["look"]
+
+
+def test_it_says_that_the_machine_is_measured(start: Start) -> None:
+    start.workspace.machine.measure_speeds()
+    asked = start.workspace.machine_talk.last(ReportMachine)
+    start.workspace.tell(MeasuringProgress(asked.request_id, "memory", 0.4))
+    start.panel.refresh()
+    assert start.panel.head.words.text() == "Measuring its speed, 40 %. You need not wait."
+    again: list[str] = []
+    start.workspace.model_store.forecasts.forget = lambda: again.append("again")  # type: ignore[method-assign]
+    start.workspace.tell(MachineReported(asked.request_id, machine(True)))
+    assert again
+    start.panel.refresh()
+    assert "Speeds are predicted from measurements made here." in start.panel.head.words.text()
 
 
 def test_models_are_recommended_in_plain_words(start: Start) -> None:
-    start.answer(measured=True)
-    cards = list(start.page.cards.cards.values())
-    assert 2 <= len(cards) <= 3
+    cards = list(start.panel.cards.cards.values())
+    assert len(cards) == 3
     for card in cards:
+        content = card.content
+        assert content is not None
         assert card._unit.text() == "words/s predicted"
+        assert card._pace.text() == "Faster than you read"
+        assert card._about.text() == content.model.about
         assert card.button.text().strip().startswith("Download ")
         assert card.button.property("kind") != "primary"
         assert not card._mode.isVisible()
-    content = cards[0].content
-    assert content is not None
-    assert content.prediction.tokens_per_second is not None
-    assert float(cards[0]._speed.text()) == pytest.approx(
-        0.75 * content.prediction.tokens_per_second, abs=0.06
-    )
+        assert content.prediction.tokens_per_second is not None
+        words_per_s = 0.75 * content.prediction.tokens_per_second
+        assert float(card._speed.text()) == pytest.approx(words_per_s, abs=0.06)
 
 
 def test_no_other_card_comes_under_the_pointer_while_answers_still_come(start: Start) -> None:
-    start.answer(measured=True)
-    before = list(start.page.cards.cards)
+    before = list(start.panel.cards.cards)
     store = start.workspace.model_store
     del store.forecasts.known[before[0]]
     store.forecasts._waiting.append(ModelOutline(before[0], "a folder"))
     assert store.forecasts.under_way
-    start.page.refresh()
-    assert list(start.page.cards.cards) == before
+    start.panel.refresh()
+    assert list(start.panel.cards.cards) == before
     store.forecasts._waiting.clear()
-    start.page.refresh()
-    assert list(start.page.cards.cards) != before
+    start.panel.refresh()
+    assert list(start.panel.cards.cards) != before
 
 
 def test_an_engine_that_ends_leaves_the_rest(start: Start) -> None:
+    start.workspace.model_store.forecasts.known.clear()
     start.workspace.set_engine(EngineState(EnginePhase.STOPPED, "smollm2", "SmolLM2 135M"))
-    start.page.refresh()
-    words = start.page.machine_head.words.text()
+    start.panel.refresh()
+    words = start.panel.head.words.text()
     assert words == "It could not be looked at. Everything else works all the same."
-    start.page.guide.asked.emit("Hello")
-    assert ("send", None, "Hello") in start.workspace.calls
+    assert start.panel.hero.lead.text().startswith("Get a model below")
 
 
-def test_without_the_net_one_sentence_says_so(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    offers = start.workspace.model_store.offers
-    monkeypatch.setattr(offers, "look_up", lambda reference: offers.refused.emit(reference, "No net."))
-    start.answer(measured=True)
-    next(iter(start.page.cards.cards.values())).button.click()
-    assert start.page.trouble.isVisible()
-    assert start.page.trouble.text() == "No net. The small guide works without the net."
-    assert not done(start)
-
-
-def test_a_download_is_begun_from_it(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[str] = []
+def test_without_the_net_the_card_says_so_and_tries_again(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = start.workspace.model_store
+    asked: list[str] = []
     monkeypatch.setattr(store.offers, "look_up", asked.append)
-    start.answer(measured=True)
-    reference, card = next(iter(start.page.cards.cards.items()))
+    reference, card = next(iter(start.panel.cards.cards.items()))
+    card.button.setFocus()
+    card.button.click()
+    start.panel.refresh()
+    assert card.button.text().strip() == "Asking..."
+    assert start.window.focusWidget() is card.button
     card.button.click()
     assert asked == [reference]
+    store.offers.refused.emit(reference, "No net.")
+    start.panel.refresh()
+    assert (card.trouble.text(), card.button.text().strip()) == ("No net.", "Try again")
+    assert card.trouble.isVisible()
+    card.button.click()
+    start.panel.refresh()
+    assert asked == [reference, reference]
+    assert not card.trouble.isVisible()
+    assert store.offers.missed == {}
+
+
+def test_a_download_is_begun_from_it_and_ends_in_a_chat(start: Start) -> None:
+    store = start.workspace.model_store
+    card = next(iter(start.panel.cards.cards.values()))
     content = card.content
     assert content is not None
     store.downloads.entries = {"x": DownloadEntry("x", content.model.repos[0], "receiving", 38, 100)}
     store.downloads.changed.emit()
-    start.page.refresh()
+    start.panel.refresh()
     assert card.progress.isVisible()
     assert done(start)
-    assert start.window.places.current == WELCOME
+    assert start.shown()
+    card.chat_requested.emit("/models/x")
+    assert start.workspace.calls[-1] == ("choose_model", "/models/x")
+    assert start.window.focusWidget() is start.window.page.composer.prompt
 
 
 def test_the_ways_to_files_and_to_the_network(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    start.page.network_button.click()
+    file, models, network = start.panel.links
+    network.click()
     dialog = start.window.settings.dialog
     assert dialog is not None
     assert dialog.row("hub_mirror").isVisible()
     dialog.reject()
     opened: list[str] = []
-    monkeypatch.setattr("app.ui.models.keeping.Keeping.add_file", lambda keeping: opened.append("file"))
-    start.page.file_button.click()
-    assert opened == ["file"]
+    monkeypatch.setattr(start.workspace.model_store.installed, "open", opened.append)
+    monkeypatch.setattr("app.ui.opener.QFileDialog.getOpenFileName", lambda *_: (__file__, ""))
+    file.click()
+    assert opened == []  # this is no model
+    models.click()
     assert start.window.places.current == MODELS
 
 
@@ -267,13 +220,10 @@ def test_nothing_is_wider_than_the_smallest_window(
     scale: float, qtbot: QtBot, theme: Theme, start: Start
 ) -> None:
     theme.set_scale(scale)
-    start.answer(measured=True)
     start.window.resize(380, 560)
-    page = start.page
-    viewport, content = page.area.viewport(), page.area.widget()
-    assert viewport is not None
+    panel = start.panel
+    content = panel.widget()
     assert content is not None
-    qtbot.waitUntil(lambda: page.cards.columns == 1)
-    qtbot.waitUntil(lambda: content.width() == viewport.width())
-    assert content.minimumSizeHint().width() <= viewport.width()
-    assert page.guide.button.sizeHint().width() <= page.guide.width()
+    qtbot.waitUntil(lambda: panel.cards.columns == 1)
+    qtbot.waitUntil(lambda: content.width() == panel.viewport().width())
+    assert content.minimumSizeHint().width() <= panel.viewport().width()

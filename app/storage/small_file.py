@@ -1,0 +1,16 @@
+"""Small files that can be made again."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+
+def write_small_file(path: Path, text: str) -> None:
+    """Replace the file in one step; one that cannot be written is no obstacle."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text, encoding="utf-8")
+        os.replace(partial, path)

@@ -1,0 +1,135 @@
+"""Files that are dragged over the window and dropped on it: models are opened, all others go with the message."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QDropEvent, QFontMetrics, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QWidget
+
+from app.chat.model_entries import model_path
+from app.ui.composer.attachment_row import local_files
+from app.ui.modal_scrim import paint_veil
+from app.ui.placing import painted
+from app.ui.theme.icons import tinted_pixmap
+from app.ui.theme.theme import Theme
+from app.ui.theme.typography import TextStyle
+from app.words import tr
+
+_GAP_PX = 12
+_LEAST_PX = 76
+_ICON_PX = 24
+
+
+class FileDrops(QWidget):
+    """Lies over the window while files are dragged there and shows where they go; the pointer passes through it.
+
+    Args:
+        theme: Colours and fonts.
+        window: Takes the drops, wherever no part of it takes them first.
+        composer: Where attached files go.
+    """
+
+    attached = Signal(object)  # list of Path
+    models_dropped = Signal(object)  # list of Path
+
+    def __init__(self, theme: Theme, window: QWidget, composer: QWidget) -> None:
+        super().__init__(window)
+        self._theme = theme
+        self._window = window
+        self._composer = composer
+        self.models: list[Path] = []
+        self.others: list[Path] = []
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.hide()
+        window.setAcceptDrops(True)
+        window.installEventFilter(self)
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Take what is dragged over the window."""
+        kind = event.type()
+        if kind in (QEvent.Type.DragEnter, QEvent.Type.DragMove, QEvent.Type.Drop):
+            assert isinstance(event, QDropEvent)
+            files = local_files(event.mimeData())
+            if not files:
+                return False
+            event.acceptProposedAction()
+            if kind == QEvent.Type.DragEnter:
+                self._show(files)
+            elif kind == QEvent.Type.Drop:
+                self._drop(files)
+            return True
+        if kind == QEvent.Type.DragLeave:
+            self.hide()
+        return False
+
+    def zones(self) -> list[tuple[QRect, str, str, str]]:
+        """Each place that files go to: where it is, its icon, what happens there, and to what."""
+        whole = self.rect().adjusted(_GAP_PX, _GAP_PX, -_GAP_PX, -_GAP_PX)
+        field = QRect(self._composer.mapTo(self._window, QPoint(0, 0)), self._composer.size())
+        field = field if self._composer.isVisible() else whole
+        if field.height() < self._theme.type.px(_LEAST_PX):
+            field.setTop(field.bottom() - self._theme.type.px(_LEAST_PX) + 1)
+        above = QRect(whole)
+        if self.others and field != whole:
+            above.setBottom(field.top() - _GAP_PX)
+        zones = []
+        if self.models:
+            zones.append((above, "package", tr("Open as a model, in a new chat"), _names(self.models)))
+        if self.others:
+            zones.append((field, "paperclip", tr("Attach to your message"), _names(self.others)))
+        return zones
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the places."""
+        paint_veil(self)
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        for rect, icon, words, names in self.zones():
+            painter.setPen(QPen(self._theme.color("acc"), 2, Qt.PenStyle.DashLine))
+            painter.setBrush(self._theme.color("raised"))
+            painter.drawRoundedRect(QRectF(rect).adjusted(1, 1, -1, -1), 10, 10)
+            self._paint_words(painter, rect, icon, words, names)
+
+    def _paint_words(self, painter: QPainter, rect: QRect, icon: str, words: str, names: str) -> None:
+        title, small = self._theme.font(TextStyle.UI_BOLD), self._theme.font(TextStyle.SMALL)
+        title_px, small_px = QFontMetrics(title).height(), QFontMetrics(small).height()
+        tall = rect.height() >= 3 * self._theme.type.px(_LEAST_PX) // 2
+        top = rect.center().y() - (title_px + small_px + (_ICON_PX + 8 if tall else 0)) // 2
+        if tall:
+            pixmap = tinted_pixmap(icon, self._theme.palette.acct, _ICON_PX, self.devicePixelRatioF())
+            painter.drawPixmap(rect.center().x() - _ICON_PX // 2, top, pixmap)
+            top += _ICON_PX + 8
+        room = rect.width() - 4 * _GAP_PX
+        for font, height, color, text in (
+            (title, title_px, "text", words),
+            (small, small_px, "sub", names),
+        ):
+            painter.setFont(font)
+            painter.setPen(self._theme.color(color))
+            line = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideMiddle, room)
+            box = painted(self, rect.left(), top, rect.width(), height)
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, line)
+            top += height
+
+    def _show(self, files: list[Path]) -> None:
+        self.models = [path for path in files if model_path(path) is not None]
+        self.others = [path for path in files if path not in self.models]
+        self.setGeometry(self._window.rect())
+        self.raise_()
+        self.show()
+        self.update()
+
+    def _drop(self, files: list[Path]) -> None:
+        self._show(files)  # what was dragged may have come in by another part of the window
+        self.hide()
+        if self.models:
+            self.models_dropped.emit(self.models)
+        if self.others:
+            self.attached.emit(self.others)
+
+
+def _names(paths: list[Path]) -> str:
+    first = paths[0].name
+    return first if len(paths) == 1 else tr("{name} and %n more", len(paths) - 1, name=first)

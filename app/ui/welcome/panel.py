@@ -1,0 +1,191 @@
+"""What an empty chat shows at the first start: who answers already, and the models that suit this computer."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal, SignalInstance, Slot
+from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+
+from app.chat.engine_state import EnginePhase, EngineState
+from app.ui import figures
+from app.ui.flow import Flow
+from app.ui.models.card_grid import CardGrid
+from app.ui.models.getting import Getting
+from app.ui.models.model_shelf import ModelShelf
+from app.ui.section_head import SectionHead
+from app.ui.theme.icons import scale_icon, themed_icon
+from app.ui.theme.theme import Theme
+from app.ui.welcome.hero import Hero
+from app.words import tr
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+_WIDTH_PX = 936
+_MARGIN_PX, _NARROW_MARGIN_PX = 32, 12
+_NARROW_PX = 720
+_TOP_PX = 48
+_REFRESH_MS = 80
+
+
+class WelcomePanel(QScrollArea):
+    """Shows what is known so far; nothing on it waits for anything else, and the composer below takes words at once.
+
+    Attributes:
+        hero: Says hello, and who answers.
+        cards: The models that suit this computer.
+    """
+
+    chat_requested = Signal(str)  # an installed model's reference
+    file_requested = Signal()
+    models_requested = Signal()
+    network_requested = Signal()
+    download_begun = Signal()
+
+    def __init__(self, theme: Theme, workspace: Workspace) -> None:
+        super().__init__()
+        self._theme = theme
+        self._workspace = workspace
+        self._store = workspace.model_store
+        self._looked = False
+        self._tabs: list[QWidget] = []
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setAccessibleName(tr("Welcome to Tenon"))
+        content = QWidget()
+        content.setProperty("kind", "column")
+        self.setWidget(content)
+        self.getting = Getting(theme, self._store, self)
+        self._shelf = ModelShelf(workspace, self._store)
+        self.hero = Hero(content)
+        self.head = SectionHead(tr("Better models for this computer"), content)
+        self.cards = CardGrid(theme, content)
+        self.links = (
+            self._link("folder-open", tr("I have a model file"), self.file_requested),
+            self._link("package", tr("All models"), self.models_requested),
+            self._link("link", tr("Proxy or mirror"), self.network_requested),
+        )
+        links = Flow(8)
+        for link in self.links:
+            links.addWidget(link)
+        promise = QLabel(tr("No account and no telemetry. Models come from Hugging Face."), content)
+        promise.setProperty("kind", "sub")
+        promise.setWordWrap(True)
+        self._column = QVBoxLayout(content)
+        self._column.setSpacing(14)
+        for widget in (self.hero, self.head, self.cards):
+            self._column.addWidget(widget)
+        self._column.addLayout(links)
+        self._column.addWidget(promise)
+        self._column.addStretch(1)
+        self._later = QTimer(self, singleShot=True, interval=_REFRESH_MS)
+        self._later.timeout.connect(self.refresh)
+        self._connect()
+
+    def _connect(self) -> None:
+        store = self._store
+        for signal in (
+            store.downloads.changed, store.installed.changed, store.forecasts.changed, self.getting.changed,
+            store.offers.missed_changed, self._workspace.machine.changed,
+        ):  # fmt: skip
+            signal.connect(self._refresh_soon)
+        self._workspace.engine_changed.connect(self._engine_changed)
+        store.downloads.changed.connect(self._tell_download)
+        self.cards.get_requested.connect(self._get)
+        self.cards.retry_requested.connect(self.getting.go_on)
+        self.cards.chat_requested.connect(self.chat_requested)
+
+    @Slot()
+    def refresh(self) -> None:
+        """Show everything as it is now."""
+        self.hero.show_engine(self._workspace.engine_state())
+        if not self._store.forecasts.under_way or self._choosing:
+            # The accent is the composer's: what to do first is to write.
+            self.cards.show_cards(self._shelf.cards(self.getting.asked, in_words=True))
+        self.head.say(self._words())
+        self._order_tabs()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """See what changed meanwhile."""
+        super().showEvent(event)
+        self._look()
+        self.refresh()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """A column in the middle, not wider than it reads well."""
+        super().resizeEvent(event)
+        least = _NARROW_MARGIN_PX if self.width() < _NARROW_PX else _MARGIN_PX
+        side = max(least, (self.viewport().width() - self._theme.type.px(_WIDTH_PX)) // 2)
+        self._column.setContentsMargins(
+            side, self._theme.type.px(_TOP_PX) if least == _MARGIN_PX else 8, side, 12
+        )
+
+    def _look(self) -> None:
+        """Ask the engine what suits this computer, once it can tell."""
+        up = self._workspace.engine_state().phase not in (EnginePhase.STARTING, EnginePhase.STOPPED)
+        if up and not self._looked and self.isVisible():
+            self._looked = True
+            self._store.look_around()
+
+    @Slot(object)
+    def _engine_changed(self, state: EngineState) -> None:
+        self._look()
+        self._refresh_soon()
+
+    @property
+    def _choosing(self) -> bool:
+        """Whether a card has to change; else none does while another model may take its place under the pointer."""
+        asking = any(card.content is not None and card.content.asked for card in self.cards.cards.values())
+        return bool(asking or self.getting.asked or self._shelf.downloads())
+
+    def _words(self) -> str:
+        known, found = self._store.forecasts.known, bool(self.cards.cards)
+        measuring = self._workspace.machine.measuring
+        if measuring.running:
+            share = figures.percent(measuring.share)
+            return tr("Measuring its speed, {share}. You need not wait.", share=share)
+        if found:
+            return self._shelf.machine_words()
+        if self._workspace.engine_state().phase is EnginePhase.STOPPED:
+            return tr("It could not be looked at. Everything else works all the same.")
+        if not known or self._store.forecasts.under_way:
+            return tr("They come as soon as it is known what runs here.")
+        return tr("None of the usual ones fits in its memory; the page Models has all of them.")
+
+    @Slot()
+    def _refresh_soon(self) -> None:
+        if self.isVisible() and not self._later.isActive():
+            self._later.start()
+
+    @Slot(str)
+    def _get(self, reference: str) -> None:
+        content = self.cards.cards[reference].content
+        if content is not None:
+            self.getting.get(content.model, with_draft=content.draft_bytes > 0, ask=False)
+
+    @Slot()
+    def _tell_download(self) -> None:
+        if self.isVisible() and self._store.downloads.entries:
+            self.download_begun.emit()
+
+    def _order_tabs(self) -> None:
+        """From the top to the bottom, whenever cards came or went."""
+        order: list[QWidget] = [card.button for card in self.cards.cards.values()]
+        order += self.links
+        if order != self._tabs:
+            self._tabs = order
+            for before, after in pairwise(order):
+                self.setTabOrder(before, after)
+
+    def _link(self, icon: str, text: str, asks: SignalInstance) -> QPushButton:
+        button = QPushButton(f" {text}", self.widget())
+        button.setAccessibleName(text)
+        button.setProperty("kind", "link")
+        button.setIcon(themed_icon(self._theme, icon, "acc"))
+        scale_icon(self._theme, button, 16)
+        button.clicked.connect(asks)
+        return button
