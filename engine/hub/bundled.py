@@ -45,9 +45,6 @@ _BUNDLED = (
         drafts=(f"{DEFAULT_MODEL}-draft",),
     ),
     BundledModel(f"{DEFAULT_MODEL}-draft"),
-    BundledModel("guide", drafts=("guide-draft", "guide-gated-fusion")),
-    BundledModel("guide-draft"),
-    BundledModel("guide-gated-fusion"),
 )
 
 

@@ -1,7 +1,6 @@
 """Makes a large model that computes what a small one computes, so that speed can be measured on real replies.
 
-    python -m engine.training.inflate --model guide --parameters 1e9 --out FOLDER
-    python -m engine.training.inflate --model guide-draft --parameters 7e7 --out FOLDER
+    python -m engine.training.inflate --model FOLDER --parameters 1e9 --out FOLDER
     python -m engine.training.inflate --model HEAD --target INFLATED --out FOLDER     # a feature draft
 
 The result has the sizes, the bytes and the cost of a real model and says word for word what the small one says.
@@ -36,9 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument(
-        "--model", default="guide", help="a checkpoint's folder or name (default: %(default)s)"
-    )
+    parser.add_argument("--model", required=True, help="a checkpoint's folder or name")
     size = parser.add_mutually_exclusive_group(required=True)
     size.add_argument("--parameters", type=float, help="how many the result is to have, such as 1e9")
     size.add_argument("--target", type=Path, help="inflate a feature draft for this inflated model")

@@ -1,4 +1,4 @@
-"""The whole app with the bundled guide, as a person uses it: a real window, engine process and database."""
+"""The whole app with a small model, as a person uses it: a real window, engine process and database."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from app.ui.transcript.error_notice import ErrorNotice
 from app.ui.transcript.message_actions import Action
+from tests.support.toy import TOY
 
 REPLY_MS = 60_000  # the first one waits for torch and the model
 LONG = "Write a long story about a lighthouse keeper."
@@ -35,7 +36,7 @@ class Person:
         self.window = MainWindow(self.theme, self.workspace)
         self.window.show()
         self._qtbot.waitExposed(self.window)
-        self.workspace.choose_model("guide")
+        self.workspace.choose_model(str(TOY))
         self.workspace.start()
 
     def close(self) -> None:
@@ -153,4 +154,4 @@ def test_a_setting_that_cannot_be_says_what_would_do_and_its_button_sets_that(
     qtbot.mouseClick(notice.remedy_button, Qt.MouseButton.LeftButton)
     person.wait(lambda: person.messages()[-1].state is MessageState.COMPLETE)
     assert "token" in person.messages()[-1].content.lower()
-    assert getattr(person.workspace.settings.of_model("guide"), option) >= corrected
+    assert getattr(person.workspace.settings.of_model(str(TOY)), option) >= corrected

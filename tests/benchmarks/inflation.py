@@ -17,7 +17,6 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from engine.hub.installed import find_model
 from engine.messages import ChatMessage
 from engine.model.config import read_config
 from engine.model.decoder import Decoder
@@ -30,6 +29,7 @@ from engine.training.inflate_model import AMPLITUDE, inflate_model
 from engine.training.inflate_shape import choose_shape
 from engine.weights.checkpoint import Checkpoint
 from tests.benchmarks.prompts import PROMPTS
+from tests.support.toy import TOY
 
 PROMPTS_MEASURED = 10
 REPLY_TOKENS = 64
@@ -92,7 +92,7 @@ def main() -> None:
     parser.add_argument("--amplitudes", nargs="+", type=float, default=[AMPLITUDE])
     parser.add_argument("--formats", nargs="+", default=list(FORMAT_NAMES), choices=list(FORMAT_NAMES))
     options = parser.parse_args()
-    guide, copy = find_model("guide"), options.work / "guide"
+    guide, copy = TOY, options.work / "guide"
     shutil.copytree(guide, copy, dirs_exist_ok=True)
     small = load(guide, "fp32")
     texts = answers(small, guide)

@@ -1,6 +1,6 @@
 """Predicted beside measured tokens per second, for every mode that can run, on inflations of the guide.
 
-    python -m tests.benchmarks.prediction --work FOLDER --targets guide FOLDER:q8_0 FOLDER:bf16 --draft FOLDER
+    python -m tests.benchmarks.prediction --work FOLDER --targets FOLDER FOLDER:q8_0 FOLDER:bf16 --draft FOLDER
 
 Each target is measured twice by `tenon bench`, in a cache folder of its own: first predicted from the machine's
 report alone, then with what the replies of the first run have taught. The report is measured at the start.
@@ -36,7 +36,7 @@ def _rows(cache: Path, target: str, draft: str | None, max_tokens: int, more: li
     arguments = ["bench", "--model", folder, "--max-tokens", str(max_tokens), *more]
     if weights:
         arguments += ["--weights", weights]
-    if draft is not None and folder != "guide":
+    if draft is not None:
         arguments += ["--draft", draft]
     return {row["mode"]: row for row in _tenon(cache, *arguments)["rows"] if row["refusal"] is None}
 
@@ -51,7 +51,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--work", type=Path, required=True, help="where the cache folder is made")
     parser.add_argument("--targets", nargs="+", required=True, help="folders, each with :FORMAT if wanted")
-    parser.add_argument("--draft", help="a small model of the same vocabulary, for all but the guide itself")
+    parser.add_argument("--draft", help="a small model of the same vocabulary")
     parser.add_argument("--max-tokens", type=int, default=48)
     parser.add_argument(
         "--more", nargs=argparse.REMAINDER, default=[], help="further arguments of tenon bench"

@@ -9,12 +9,12 @@ from pathlib import Path
 import torch
 from safetensors.torch import load_file, save_file
 
-from engine.hub.installed import find_model
 from engine.model.config import read_config
 from engine.training.inflate_draft import inflate_draft
 from engine.training.inflate_model import inflate_model
 from engine.training.inflate_shape import choose_shape
 from engine.weights.checkpoint import SINGLE, Checkpoint
+from tests.support.toy import TOY, TOY_DRAFT, TOY_HEAD
 
 #: A small model's share of the target's parameters: 5 to 10 % is what published pairs have.
 DRAFT_SHARE = 0.07
@@ -36,7 +36,7 @@ def prepare(work: Path, size: float, trained: Path) -> dict[str, Path]:
     folders = prepare_pair(work, size)
     place = folders[TARGET].parent
     folders[RANDOM] = place / RANDOM
-    small = find_model("guide").parent / "guide-draft"
+    small = TOY_DRAFT
     if not _is_there(folders[RANDOM]):
         _grow(_random_copy(small, place / "random-source"), folders[RANDOM], DRAFT_SHARE * size)
     for name, folder in _feature_drafts(trained).items():
@@ -49,10 +49,10 @@ def prepare(work: Path, size: float, trained: Path) -> dict[str, Path]:
 def prepare_pair(work: Path, size: float) -> dict[str, Path]:
     """Make the target and the small model alone; arguments are those of `prepare`."""
     place = work / f"{size:.3g}"
-    guide = find_model("guide")
+    guide = TOY
     folders = {name: place / name for name in (TARGET, SMALL_MODEL)}
     _grow(guide, folders[TARGET], size)
-    _grow(guide.parent / "guide-draft", folders[SMALL_MODEL], DRAFT_SHARE * size)
+    _grow(TOY_DRAFT, folders[SMALL_MODEL], DRAFT_SHARE * size)
     return folders
 
 
@@ -64,7 +64,7 @@ def gated_fusion(blocks: int) -> str:
 def _feature_drafts(trained: Path) -> dict[str, Path]:
     """The one that ships with the guide, and those that were trained; these come first where both are of one name."""
     found = {}
-    shipped = find_model("guide").parent / "guide-gated-fusion"
+    shipped = TOY_HEAD
     if _is_there(shipped):
         config = json.loads((shipped / "config.json").read_text(encoding="utf-8"))
         found[gated_fusion(config["num_hidden_layers"])] = shipped

@@ -50,7 +50,7 @@ def main() -> None:
     parser.add_argument(
         "--tree", type=Path, nargs="+", default=[Path()], help="checkouts to compare, kernels built"
     )
-    parser.add_argument("--model", default="guide")
+    parser.add_argument("--model", required=True)
     parser.add_argument("--runs", type=int, default=5)
     options = parser.parse_args()
     for name, arguments in ROWS.items():

@@ -36,6 +36,7 @@ from engine.messages import (
 from engine.planning.probes import other_work
 from engine.planning.profile import read_profile
 from tests.support.machines import CONFIGS, write_outline
+from tests.support.toy import ship
 
 PROMPTS: dict[PromptKind, tuple[str, ...]] = {"chat": ("Hello there",), "code": ("a b a b a b",)}
 
@@ -159,7 +160,7 @@ def test_replies_whose_drafts_all_failed_count_in_the_acceptance_rate() -> None:
 
 @pytest.mark.usefixtures("small_measurements")
 def test_bench_and_plan_on_the_command_line(
-    llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, llama_folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = ["--model", str(llama_folder)]
     assert main(["bench", *model, "--modes", "plain", "--max-tokens", "3", "--json"]) == 0
@@ -181,10 +182,12 @@ def test_bench_and_plan_on_the_command_line(
     assert modes["llmcad"]["placement"]["kind"] == "stream"
     assert modes["plain"]["context"] == 512
     assert modes["plain"]["memory_bytes"]["host"] <= 4_000_000_000
-    guide = ["plan", "--model", "guide", "--machine", str(report)]
-    assert main(guide) == 0
-    assert "Plan with one by `--draft guide-draft`." in capsys.readouterr().out
-    assert main([*guide, "--draft", "guide-draft"]) == 0
+    (tmp_path / "assets").mkdir()
+    ship(tmp_path / "assets", monkeypatch)
+    toy = ["plan", "--model", "toy", "--machine", str(report)]
+    assert main(toy) == 0
+    assert "Plan with one by `--draft toy-draft`." in capsys.readouterr().out
+    assert main([*toy, "--draft", "toy-draft"]) == 0
     assert "Plan with one" not in capsys.readouterr().out
     assert main(["plan", *model, "--machine", str(remote / "config.json")]) == 2
     assert "tenon doctor --json" in capsys.readouterr().err

@@ -20,6 +20,7 @@ from engine.planning.planner import choose_plan
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import load_reference, reference_greedy
 from tests.support.engine_client import EngineClient
+from tests.support.toy import ship
 
 pytestmark = pytest.mark.usefixtures("no_gpu")
 PROMPT = "one two three four one two three four one two " * 3
@@ -168,18 +169,24 @@ def test_packed_formats_are_lossless_too(client: EngineClient, tmp_path: Path, w
         assert reply.token_ids == plain.token_ids
 
 
-def test_the_guide_brings_its_own_draft(client: EngineClient) -> None:
-    reply = client.answer("What is a token?", "guide", mode="dovetail", max_tokens=24, temperature=0.0)
-    plain = client.answer("What is a token?", "guide", mode="plain", max_tokens=24, temperature=0.0)
-    assert reply.draft == "guide-draft"
+def test_a_bundled_model_brings_its_own_draft(
+    client: EngineClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ship(tmp_path, monkeypatch)
+    reply = client.answer("What is a token?", "toy", mode="dovetail", max_tokens=24, temperature=0.0)
+    plain = client.answer("What is a token?", "toy", mode="plain", max_tokens=24, temperature=0.0)
+    assert reply.draft == "toy-draft"
     assert reply.token_ids == plain.token_ids
     assert reply.timings.draft_n > 0  # how often it drafts is for the schedule and the clock to say
     assert plain.timings.load_ms is None
 
 
-def test_the_mode_takes_the_guide_s_draft_unasked_and_auto_does_not() -> None:
-    assert choose_plan(LoadOptions(model="guide", mode="dovetail")).mode == "dovetail"
-    assert choose_plan(LoadOptions(model="guide")).mode == "lookup"
+def test_the_mode_takes_that_draft_unasked_and_auto_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ship(tmp_path, monkeypatch)
+    assert choose_plan(LoadOptions(model="toy", mode="dovetail")).mode == "dovetail"
+    assert choose_plan(LoadOptions(model="toy")).mode == "lookup"
 
 
 def test_a_cancel_while_the_draft_runs_is_seen_and_leaves_both_caches_right(

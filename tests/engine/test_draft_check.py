@@ -21,6 +21,7 @@ from engine.messages import (
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
 from tests.support.heads import make_head
+from tests.support.toy import TOY, TOY_DRAFT
 
 
 @pytest.fixture
@@ -42,10 +43,10 @@ def test_each_draft_gets_its_own_sentence(client: EngineClient, tmp_path: Path) 
     head = make_head("eagle").write(tmp_path / "head", safetensors=True)
     narrow = write_checkpoint(tmp_path / "narrow", "llama", hidden_size=32)
     gone = tmp_path / "gone"
-    problems = _problems(client, model, small, head, gone, "guide-draft")
+    problems = _problems(client, model, small, head, gone, TOY_DRAFT)
     assert problems[str(small)] == problems[str(head)] == ""
     assert "There is no model" in problems[str(gone)]
-    assert "The draft was made for another vocabulary: token " in problems["guide-draft"]
+    assert "The draft was made for another vocabulary: token " in problems[str(TOY_DRAFT)]
     assert (
         "for a model with hidden size 64, and this model's is 32"
         in _problems(client, narrow, head)[str(head)]
@@ -67,7 +68,7 @@ def test_a_draft_is_judged_as_the_one_that_would_run(client: EngineClient, tmp_p
 def test_a_loaded_model_stays(client: EngineClient, tmp_path: Path) -> None:
     model = write_checkpoint(tmp_path / "model", "llama")
     client.answer("one two", model, max_tokens=2)
-    _problems(client, model, "guide-draft")
+    _problems(client, model, TOY_DRAFT)
     client.answer("one two", model, max_tokens=2)
     assert len(client.seen(ModelLoaded)) == 1
     assert client.seen(ModelUnloaded) == []
@@ -76,12 +77,12 @@ def test_a_loaded_model_stays(client: EngineClient, tmp_path: Path) -> None:
 def test_a_model_that_is_gone_fails_the_check_and_a_cancelled_one_ends(
     client: EngineClient, tmp_path: Path
 ) -> None:
-    client.engine.submit(CheckDrafts("check", LoadOptions(model=str(tmp_path / "gone")), ("guide-draft",)))
+    client.engine.submit(CheckDrafts("check", LoadOptions(model=str(tmp_path / "gone")), (str(TOY_DRAFT),)))
     failed = client.wait_for(Failed)
     assert isinstance(failed, Failed)
     assert failed.error.kind == "ModelNotFound"
     client.engine.submit(Cancel("later"))
-    client.engine.submit(CheckDrafts("later", LoadOptions(model="guide"), ("guide-draft",)))
+    client.engine.submit(CheckDrafts("later", LoadOptions(model=str(TOY)), (str(TOY_DRAFT),)))
     failed = client.wait_for(Failed)
     assert isinstance(failed, Failed)
     assert failed.error.kind == "Cancelled"

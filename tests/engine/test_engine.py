@@ -34,6 +34,7 @@ from engine.model.block import block
 from engine.verifying.rules import RULES
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
+from tests.support.toy import TOY_DRAFT
 
 
 @pytest.fixture
@@ -269,7 +270,7 @@ def test_a_model_without_chat_template_answers_and_says_so(client: EngineClient,
         ({"context": 4}, "context is 4"),
         ({"context": 10**9}, "context is 1,000,000,000"),
         ({"verify": "guess"}, "no rule of verification 'guess'"),
-        ({"draft": "guide-draft"}, "made for another vocabulary: token 0 is"),
+        ({"draft": str(TOY_DRAFT)}, "made for another vocabulary: token 0 is"),
         ({"ram_budget_bytes": 1000}, "memory budget of 1 kB"),
     ],
 )

@@ -22,6 +22,7 @@ from engine.messages import (
     TokensAdded,
 )
 from tests.support.engine_client import EngineClient, engine_client
+from tests.support.toy import TOY
 
 
 @pytest.fixture
@@ -76,7 +77,7 @@ def test_measuring_can_be_cancelled_and_keeps_nothing(
 
 def test_a_plan_leaves_the_loaded_model_where_it_is(client: EngineClient, llama_folder: Path) -> None:
     client.answer("abc", llama_folder, max_tokens=2)
-    client.engine.submit(MakePlan("plan", LoadOptions(model="guide")))
+    client.engine.submit(MakePlan("plan", LoadOptions(model=str(TOY))))
     made = client.wait_for((PlanMade, Failed))
     assert isinstance(made, PlanMade)
     assert made.request_id == "plan"
@@ -96,7 +97,7 @@ def test_a_plan_for_what_is_not_there_fails_with_a_sentence(client: EngineClient
 def test_requests_wait_for_a_reply_that_runs(client: EngineClient, llama_folder: Path) -> None:
     client.engine.submit(client.request("abc", llama_folder, max_tokens=60))
     client.wait_for(TokensAdded)
-    client.engine.submit(MakePlan("plan", LoadOptions(model="guide")))
+    client.engine.submit(MakePlan("plan", LoadOptions(model=str(TOY))))
     client.wait_for(PlanMade)
     order = [type(event) for event in client.events]
     assert order.index(Finished) < order.index(PlanMade)
@@ -105,7 +106,7 @@ def test_requests_wait_for_a_reply_that_runs(client: EngineClient, llama_folder:
 def test_a_plan_that_waits_can_be_cancelled(client: EngineClient, llama_folder: Path) -> None:
     client.engine.submit(client.request("abc", llama_folder, max_tokens=60))
     client.wait_for(TokensAdded)
-    client.engine.submit(MakePlan("plan", LoadOptions(model="guide")))
+    client.engine.submit(MakePlan("plan", LoadOptions(model=str(TOY))))
     client.engine.submit(Cancel("plan"))
     last = client.wait_for((PlanMade, Failed))
     assert isinstance(last, Failed)

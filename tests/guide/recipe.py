@@ -13,7 +13,7 @@ from tests.guide.checkpoint_folder import read_weights
 
 VOCABULARY_SIZE = 4096
 CONTEXT = 2048
-ASSETS = Path(__file__).parents[2] / "assets" / "models"
+ASSETS = Path(__file__).parent / "models"
 TARGET_FOLDER, DRAFT_FOLDER = "guide", "guide-draft"
 TARGET = Shape(VOCABULARY_SIZE, 256, 768, 5, 4, 2, CONTEXT)
 DRAFT = Shape(VOCABULARY_SIZE, 128, 384, 3, 4, 2, CONTEXT)

@@ -42,7 +42,7 @@ def test_a_bundle_answers_without_python(tmp_path: Path) -> None:
     for arguments, expected in (
         (["--version"], f"tenon {version()}"),
         (["--self-test"], "result        passed"),
-        (["models", "list"], "guide"),
+        (["models", "list"], "smollm2"),
     ):
         done = subprocess.run(
             [str(bundle / COMMAND), *arguments],

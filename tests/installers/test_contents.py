@@ -122,13 +122,13 @@ def test_files_that_nothing_uses() -> None:
     assert unused("PySide6/Qt/plugins/tls/libqopensslbackend.so")
     assert unused("PySide6\\Qt6Pdf.dll")
     assert unused("tenon-0.1.0.dist-info/direct_url.json")
-    assert unused("assets/models/guide/tenon-int8.packed")
+    assert unused("assets/models/smollm2/tenon-int8.packed")
     assert unused("PySide6/Qt/translations/qtbase_fr.qm")
     assert not unused("PySide6/Qt/translations/qtbase_de.qm")
     assert not unused("PySide6/Qt/plugins/platforms/libqxcb.so")
     assert not unused("PySide6/Qt/plugins/platforms/libqwayland.so")
     assert not unused("torch/lib/libtorch_cpu.so")
-    assert not unused("assets/models/guide/model.safetensors")
+    assert not unused("assets/models/smollm2/model.gguf")
 
 
 def test_libraries_of_the_system_are_left_to_it() -> None:

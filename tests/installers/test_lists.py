@@ -83,7 +83,7 @@ def test_checksums_are_those_of_the_files(tmp_path: Path) -> None:
         ("_internal/torch/_C.so", "torch"),
         ("_internal/PySide6/Qt/lib/libicudata.so.73", "PySide6: libicudata"),
         ("_internal/numpy.libs/libgfortran.so", "numpy"),
-        ("_internal/assets/models/guide/model.safetensors", "the bundled models, icons and catalogue"),
+        ("_internal/assets/models/smollm2/model.gguf", "the bundled models, icons and catalogue"),
         ("_internal/libz.so.1", "system libraries, Python's own, metadata"),
     ],
 )

@@ -55,10 +55,10 @@ def test_every_mode_can_be_kept_in_the_settings() -> None:
 def test_drafts_to_choose(tmp_path: Path) -> None:
     folder = str(tmp_path)
     none, bundled, own, gone = draft_choices(
-        ["guide-draft", folder, "/gone/draft"], ["guide-draft"], folder, "guide-draft", {folder: "Bad."}
+        ["smollm2-draft", folder, "/gone/draft"], ["smollm2-draft"], folder, "smollm2-draft", {folder: "Bad."}
     )
-    assert (none.ref, none.chosen, none.detail) == ("", False, "Modes that need a draft take guide-draft")
-    assert (bundled.name, bundled.detail) == ("guide-draft", "Built in")
+    assert (none.ref, none.chosen, none.detail) == ("", False, "Modes that need a draft take smollm2-draft")
+    assert (bundled.name, bundled.detail) == ("smollm2-draft", "Built in")
     assert (own.chosen, own.problem, own.detail) == (True, "Bad.", str(tmp_path.parent))
     assert gone.detail.startswith("Not found")
     assert draft_choices([], [], "", "", {})[0].chosen

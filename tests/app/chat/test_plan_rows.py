@@ -18,7 +18,7 @@ def test_fastest_first_and_what_cannot_run_last() -> None:
 
 
 def test_a_plan_says_what_auto_takes_and_why_a_mode_cannot_run() -> None:
-    choices = mode_choices("guide-draft", "", None)
+    choices = mode_choices("smollm2-draft", "", None)
     assert with_plan(choices, None) == choices
     told = {choice.name: choice for choice in with_plan(choices, plan())}
     assert told["auto"].help == plan().reason

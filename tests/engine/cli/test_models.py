@@ -23,6 +23,7 @@ from engine.hub.installed import models_folder
 from tests.support import hub_faults as faults
 from tests.support.hub_faults import large
 from tests.support.hub_server import HubServer
+from tests.support.toy import TOY_HEAD
 
 ROOT = Path(__file__).resolve().parents[3]
 WEIGHTS = random.Random(3).randbytes(60_000)
@@ -92,7 +93,7 @@ def test_a_fetched_model_answers_by_its_name(
     )
     code, got = run("get", "qwen3-0.6b", "--format", "safetensors")
     assert (code, got["models"][0]["name"]) == (0, "Qwen3-0.6B")
-    ask = ["ask", "--max-tokens", "4", "--json", "--model"]
+    ask = ["ask", "--max-tokens", "4", "--temperature", "0", "--json", "--model"]
     replies = []
     for name in ("Qwen3-0.6B", "qwen3-0.6b", "Qwen/Qwen3-0.6B", str(llama_folder)):
         assert main([*ask, name, "Hello"]) == 0
@@ -215,11 +216,10 @@ def test_import_and_pairs(
     assert main(["models", "import", str(folder), "--name", "big"]) == 2
     assert "already" in capsys.readouterr().err
     assert run("import", str(folder), "--name", "small", "--kind", "draft", "--for", "big")[0] == 0
+    assert run("import", str(TOY_HEAD), "--name", "head")[0] == 0
     _, listed = run("list", "--pairs")
-    by_hand = [
-        pair for pair in listed["pairs"] if pair["target"] == "big" and pair["draft"] == "guide-gated-fusion"
-    ]
-    assert all(pair["problem"] for pair in by_hand)
+    problems = {(pair["target"], pair["draft"]): pair["problem"] for pair in listed["pairs"]}
+    assert "hidden size" in problems["big", "head"]
     assert main(["models", "remove", "big"]) == 0
     out = capsys.readouterr().out
     assert f"Its files stay in {folder}" in out
@@ -248,7 +248,7 @@ def test_the_token_comes_from_standard_input(
         (["get", "no-such-model"], "The catalogue has no 'no-such-model'"),
         (["get", "qwen3-0.6b", "--quantization", "Q9"], "has no Q9"),
         (["get", "qwen3-0.6b", "--name", "a/b"], "cannot be called"),
-        (["remove", "guide"], "ships with Tenon"),
+        (["remove", "smollm2"], "ships with Tenon"),
         (["remove", "nothing"], "no installed model"),
         (["verify", "nothing"], "no installed model"),
         (["import", "/no/such/path"], "nothing at"),

@@ -17,7 +17,6 @@ import transformers
 from gguf import GGMLQuantizationType as Kind
 
 from engine.cli import main
-from engine.hub.bundled import assets_folder
 from engine.kernels import blocks
 from engine.loaded_model import LoadedModel
 from engine.messages import ChatMessage, LoadOptions
@@ -31,11 +30,12 @@ from tests.guide import playground
 from tests.support.checkpoints import reference_model
 from tests.support.gguf_files import write_gguf
 from tests.support.packed_models import dequantized, kinds_of, load, logits
+from tests.support.toy import TOY
 
 
 @pytest.fixture(scope="module")
 def guide() -> tuple[Any, Any]:
-    folder = assets_folder() / "models" / "guide"
+    folder = TOY
     transformers.utils.logging.disable_progress_bar()
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
     return model, transformers.AutoTokenizer.from_pretrained(folder)
@@ -160,7 +160,7 @@ def test_other_formats_are_made_in_memory(tmp_path: Path, guide: tuple[Any, Any]
 
 def test_a_file_that_is_replaced_gives_its_own_text(tmp_path: Path, guide: tuple[Any, Any]) -> None:
     """Safetensors of one shape have one header: the old weights went on answering, from memory and from the disk."""
-    folder = Path(shutil.copytree(assets_folder() / "models" / "guide", tmp_path / "guide"))
+    folder = Path(shutil.copytree(TOY, tmp_path / "guide"))
     before = Checkpoint(folder).digest()
     options = LoadOptions(model=str(folder), weights="q8_0", mode="plain")
     model = LoadedModel(options, lambda done, total: None, lambda: None)
@@ -195,7 +195,7 @@ def test_a_file_answers_on_the_command_line(
     """The same words as from the checkpoint that it was made of; a folder with the file does as well."""
     write_gguf(guide[0], tmp_path / "copy.gguf", Kind.F32, guide[1], pre="smollm")
     said = []
-    for reference in ("guide", str(tmp_path / "copy.gguf"), str(tmp_path)):
+    for reference in (str(TOY), str(tmp_path / "copy.gguf"), str(tmp_path)):
         assert main(["ask", "--json", "--model", reference, "What does tok/s mean?"]) == 0
         said.append(json.loads(capsys.readouterr().out)["text"])
     assert said[0] == said[1] == said[2]

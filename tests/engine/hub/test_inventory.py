@@ -97,7 +97,7 @@ def test_what_is_not_installed_cannot_be_removed() -> None:
     with pytest.raises(ModelNotFound, match="tenon models list"):
         remove("nothing")
     with pytest.raises(InvalidOption, match="ships with Tenon"):
-        remove("guide")
+        remove("smollm2")
 
 
 def test_verifying_tells_changed_missing_and_whole_files() -> None:

@@ -16,6 +16,7 @@ from engine.planning.hardware_report import HardwareReport
 from engine.planning.plan_wording import UNTRIED_DRAFT
 from engine.planning.report_messages import machine_report
 from tests.support.machines import CONFIGS, machine, write_outline
+from tests.support.toy import TOY, ship
 
 Here = Callable[[HardwareReport], None]
 
@@ -48,12 +49,15 @@ def test_every_mode_has_figures_or_a_sentence(here: Here, tmp_path: Path) -> Non
     assert set(plan.modes[0].memory_bytes) == {"host", "cuda:0"}
 
 
-def test_modes_with_a_draft_are_planned_with_the_bundled_one(here: Here) -> None:
+def test_modes_with_a_draft_are_planned_with_the_bundled_one(
+    here: Here, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     here(machine("laptop-8gb"))
-    plan = forecast(LoadOptions(model="guide"))
+    ship(tmp_path, monkeypatch)
+    plan = forecast(LoadOptions(model="toy"))
     dovetail = next(mode for mode in plan.modes if mode.mode == "dovetail")
     assert dovetail.refusal == ""
-    assert plan.draft == "guide-draft"
+    assert plan.draft == "toy-draft"
     # Before replies have shown what that draft is worth, auto leaves it alone, and says why where it seems faster.
     assert plan.chosen in ("plain", "lookup")
     taken = next(mode for mode in plan.modes if mode.mode == plan.chosen)
@@ -65,7 +69,7 @@ def test_modes_with_a_draft_are_planned_with_the_bundled_one(here: Here) -> None
 
 def test_a_machine_that_was_not_measured_says_so(here: Here) -> None:
     here(replace(machine("laptop-8gb"), speeds=None))
-    plan = forecast(LoadOptions(model="guide"))
+    plan = forecast(LoadOptions(model=str(TOY)))
     assert not plan.measured
     assert (
         plan.reason == "Auto: lookup needs no second model, and drafts only while that is faster than plain."

@@ -18,6 +18,7 @@ from engine.planning.placement_plan import PlacementPlan
 from engine.planning.planner import choose_draft, choose_plan, settle
 from tests.support.checkpoints import write_checkpoint
 from tests.support.machines import CONFIGS, machine, write_outline
+from tests.support.toy import ship
 
 
 @pytest.fixture
@@ -92,8 +93,14 @@ def test_modes_that_cannot_be_are_refused(folders: Folders) -> None:
         choose_plan(LoadOptions(mode="magic"))
     with pytest.raises(InvalidOption, match="needs a draft"):
         choose_plan(LoadOptions(model=folders("llama-1b"), mode="dovetail"))
-    assert choose_draft(LoadOptions(model="guide", mode="dovetail")) == "guide-draft"
-    assert choose_draft(LoadOptions(model="guide")) is None
+
+
+def test_a_mode_takes_the_draft_that_ships_and_auto_does_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ship(tmp_path, monkeypatch)
+    assert choose_draft(LoadOptions(model="toy", mode="dovetail")) == "toy-draft"
+    assert choose_draft(LoadOptions(model="toy")) is None
 
 
 def drafted(tokens: int) -> list[RoundRecord]:

@@ -23,6 +23,7 @@ from engine.planning.prediction import predict
 from tests.support.checkpoints import write_checkpoint
 from tests.support.engine_client import EngineClient, engine_client
 from tests.support.machines import machine
+from tests.support.toy import TOY
 
 
 @pytest.fixture
@@ -78,10 +79,11 @@ def test_pairs_come_with_their_reasons(client: EngineClient, tmp_path: Path) -> 
     folder = write_checkpoint(tmp_path / "model", "llama", num_hidden_layers=4)
     small = write_checkpoint(tmp_path / "small", "llama", num_hidden_layers=1)
     import_model(models_folder(), [folder], name="target")
+    import_model(models_folder(), [TOY], name="toy")
     import_model(models_folder(), [small], name="small", kind="draft", belongs_to=("target",))
     client.engine.submit(FindPairs("pairs"))
     event = client.wait_for(PairsFound)
     assert isinstance(event, PairsFound)
     problems = {(pair.target, pair.draft): pair.problem for pair in event.pairs}
     assert problems["target", "small"] == ""
-    assert "another vocabulary" in problems["guide", "small"]
+    assert "another vocabulary" in problems["toy", "small"]

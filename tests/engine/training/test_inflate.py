@@ -14,7 +14,6 @@ from torch import Tensor
 
 from engine.errors import InvalidOption, OutOfDisk, TensorMismatch, UnsupportedModel
 from engine.gguf.stored_tensor import PLAIN
-from engine.hub.installed import find_model
 from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
 from engine.model.tensors import check_tensors
@@ -26,6 +25,7 @@ from engine.training.inflate_shape import InflatedShape, choose_shape, parameter
 from engine.weights.checkpoint import INDEX, Checkpoint
 from tests.support.checkpoints import write_checkpoint
 from tests.support.decoders import greedy, load_decoder, load_reference
+from tests.support.toy import TOY
 
 VARIANTS = (
     "llama",
@@ -147,14 +147,14 @@ def test_shards_and_the_tokenizer_come_along(llama_folder: Path, tmp_path: Path)
 
 @pytest.mark.parametrize("parameters", [5e8, 1e9, 3e9])
 def test_chosen_shapes_have_the_parameters_asked_for(parameters: float) -> None:
-    config = read_config(Checkpoint(find_model("guide")))
+    config = read_config(Checkpoint(TOY))
     shape = choose_shape(config, parameters)
     assert parameter_count(shape.config(config)) == pytest.approx(parameters, rel=0.02)
     assert {shape.hidden_size % 256, shape.intermediate_size % 128, shape.heads % shape.kv_heads} == {0}
 
 
 def test_own_layers_are_spread_over_the_new_ones() -> None:
-    config = read_config(Checkpoint(find_model("guide")))
+    config = read_config(Checkpoint(TOY))
     sources = replace(choose_shape(config, 1e9), layers=12).sources(5)
     assert [index for index, (_, live) in enumerate(sources) if live] == [0, 2, 4, 7, 9]
     assert [source for source, _ in sources] == [0, 0, 1, 1, 2, 2, 2, 3, 3, 4, 4, 4]
@@ -162,7 +162,7 @@ def test_own_layers_are_spread_over_the_new_ones() -> None:
 
 @pytest.mark.parametrize("parameters", [float("nan"), -1.0, 4e6, 1e12])
 def test_sizes_that_cannot_be_are_refused(parameters: float) -> None:
-    config = read_config(Checkpoint(find_model("guide")))
+    config = read_config(Checkpoint(TOY))
     with pytest.raises(InvalidOption, match="parameters were asked for"):
         choose_shape(config, parameters)
 
@@ -211,7 +211,7 @@ def test_the_command_answers_in_one_line(tmp_path: Path, capsys: pytest.CaptureF
 @pytest.mark.timeout(600)
 def test_the_guide_at_half_a_billion() -> None:
     """A folder of its own: pytest would keep a gigabyte of each of its last runs."""
-    folder = find_model("guide")
+    folder = TOY
     config = read_config(Checkpoint(folder))
     tokenizer = Tokenizer(folder, read_end_ids(folder))
     with tempfile.TemporaryDirectory() as place:
