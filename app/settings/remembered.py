@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
-from app.settings.setting import choice, switch, text, texts, whole_number
+from typing import Any
+
+from app.settings.setting import Setting, choice, read_text, switch, text, texts, whole_number
 from app.settings.values import Values
 from engine.messages import DEFAULT_MODEL
 
 RECENT_MODELS = 8
 
 
+# What the bundled model of earlier versions was called.
+_FORMER_MODEL = "guide"
+
+
+def _model(value: Any) -> str:
+    ref = read_text(value)
+    return DEFAULT_MODEL if ref == _FORMER_MODEL else ref
+
+
 class Remembered(Values):
     """What was chosen elsewhere in the window, and how the window was left."""
 
-    model = text(
-        DEFAULT_MODEL, "The model that answers: the bundled one's name, a checkpoint folder or a GGUF file."
+    model = Setting(
+        DEFAULT_MODEL,
+        "The model that answers: the bundled one's name, a checkpoint folder or a GGUF file.",
+        _model,
     )
     new_chat_model = text("", "The model that new chats take: the one chosen last; empty for the one in use.")
     new_chat_preset = text("", "The preset that new chats take; empty for none.")

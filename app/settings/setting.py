@@ -61,14 +61,14 @@ class Setting(Generic[T]):
 
 def text(default: str, help_text: str, title: str = "", control: Words | None = None) -> Setting[str]:
     """A string, any string."""
-    return Setting(default, help_text, _text, title, control or Words())
+    return Setting(default, help_text, read_text, title, control or Words())
 
 
 def address(default: str, help_text: str, title: str = "", hint: str = "") -> Setting[str]:
     """The address of a server, http or https; or nothing."""
 
     def read(value: Any) -> str:
-        given = _text(value).strip()
+        given = read_text(value).strip()
         if given and not re.fullmatch(r"https?://[^\s/]+(/\S*)?", given):
             raise InvalidOption(tr("Write a whole address, such as {example}.", example=hint))
         return given
@@ -220,7 +220,7 @@ def texts(most: int, help_text: str) -> Setting[tuple[str, ...]]:
     def read(value: Any) -> tuple[str, ...]:
         if not isinstance(value, (list, tuple)):
             raise InvalidOption(tr("Expected a list, not {value}.", value=repr(value)))
-        return tuple(_text(item) for item in value[:most])
+        return tuple(read_text(item) for item in value[:most])
 
     return Setting((), help_text, read)
 
@@ -233,7 +233,7 @@ def texts_by_name(
     def read(value: Any) -> Mapping[str, str]:
         if not isinstance(value, dict):
             raise InvalidOption(tr("Expected texts by name, not {value}.", value=repr(value)))
-        return {_text(name): _text(item) for name, item in list(value.items())[-most:]}
+        return {read_text(name): read_text(item) for name, item in list(value.items())[-most:]}
 
     return Setting({}, help_text, read, title, control)
 
@@ -244,12 +244,17 @@ def values_by_name(most: int, help_text: str) -> Setting[Mapping[str, Mapping[st
     def read(value: Any) -> Mapping[str, Mapping[str, Any]]:
         if not isinstance(value, dict) or not all(isinstance(own, dict) for own in value.values()):
             raise InvalidOption(tr("Expected values by name, not {value}.", value=repr(value)))
-        return {_text(name): dict(own) for name, own in list(value.items())[-most:] if own}
+        return {read_text(name): dict(own) for name, own in list(value.items())[-most:] if own}
 
     return Setting({}, help_text, read)
 
 
-def _text(value: Any) -> str:
+def read_text(value: Any) -> str:
+    """A text that is one.
+
+    Raises:
+        InvalidOption: it is not.
+    """
     if not isinstance(value, str):
         raise InvalidOption(tr("Expected text, not {value}.", value=repr(value)))
     return value

@@ -30,6 +30,13 @@ def test_defaults() -> None:
     assert settings.stored() == {}
 
 
+def test_the_bundled_model_of_earlier_versions_is_the_one_of_this() -> None:
+    settings = Settings()
+    assert settings.take({"model": "guide", "mode": "plain"}) == []
+    assert (settings.model, settings.mode) == (DEFAULT_MODEL, "plain")
+    assert settings.stored() == {"mode": "plain"}
+
+
 def test_every_setting_has_help_and_an_allowed_default() -> None:
     for setting in Settings.declared().values():
         assert setting.help_text.endswith(".")
