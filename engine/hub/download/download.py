@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import shutil
 from collections.abc import Callable
@@ -23,6 +24,8 @@ from engine.hub.record import ModelFile, ModelRecord, read_record, write_record
 from engine.hub.selection import FormatWish, choose_files
 from engine.sentences import say
 from engine.weights.draft_kind import draft_kind
+
+_log = logging.getLogger(__name__)
 
 #: Where unfinished downloads lie in the models' folder: on the same disk, so that they can be renamed into place.
 INCOMING = ".incoming"
@@ -73,10 +76,16 @@ class Download:
         return self.stored.plan
 
     def keep(self, state: StoredState, message: str | None = None, place: float | None = None) -> None:
-        """Note on the disk how it stands."""
+        """Note how it stands: in memory always, and on the disk where that can be written to.
+
+        What is noted is often that the disk is full, and then the next start goes on from an older note.
+        """
         place = self.stored.place if place is None else place
         self.stored = StoredDownload(self.plan, state, place, message)
-        write_download(self.folder, self.stored)
+        try:
+            write_download(self.folder, self.stored)
+        except OSError as error:
+            _log.warning("how the download %s stands was not written: %s", self.plan.name, error)
 
     def done_bytes(self) -> int:
         """Bytes on the disk, or the most that there ever were."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable
@@ -21,6 +22,7 @@ from engine.sentences import say
 
 State = Literal["queued", "receiving", "waiting", "paused", "failed", "done", "cancelled"]
 _REPORT_EVERY_S = 0.25
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -182,7 +184,11 @@ class DownloadQueue:
                 self._stop = stop = StopSignal()
                 self._pace.forget()
                 self._progress = None
-            self._run(download, stop)
+            try:
+                self._run(download, stop)
+            except Exception as error:  # nothing may end the queue
+                _log.exception("the queue could not end %s", download.plan.name)
+                self._fail(download, _unexpected(error))
             with self._changed:
                 self._running = None
                 self._progress = None
@@ -212,16 +218,20 @@ class DownloadQueue:
         except TenonError as error:
             failure = error.message
         except Exception as error:  # whatever it was, the queue goes on with the next one
-            failure = say(
-                "The download failed ({name}: {error}): try again.", name=type(error).__name__, error=error
-            )
+            _log.exception("%s failed", download.plan.name)
+            failure = _unexpected(error)
         with self._changed:
             if download.plan.name not in self._downloads:  # cancelled in the last moment
                 download.discard()
             elif failure is None:
                 del self._downloads[download.plan.name]
                 self._tell(download, "done")
-            elif download.stored.state == "queued":
+            else:
+                self._fail(download, failure)
+
+    def _fail(self, download: Download, failure: str) -> None:
+        with self._changed:
+            if download.stored.state == "queued":
                 download.keep("failed", failure)
                 self._running = None
                 self._tell(download)
@@ -262,6 +272,10 @@ class DownloadQueue:
         return DownloadStatus(
             plan.name, plan.repo, state or stored.state, done, total, message=stored.message
         )
+
+
+def _unexpected(error: Exception) -> str:
+    return say("The download failed ({name}: {error}): try again.", name=type(error).__name__, error=error)
 
 
 def stored_downloads(models: Path) -> list[Download]:

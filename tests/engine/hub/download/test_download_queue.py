@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
+import os
 import pickle
 import queue
 import random
@@ -11,7 +13,7 @@ import pytest
 
 from engine.errors import InvalidOption, OutOfDisk
 from engine.hub.connection import Hub
-from engine.hub.download import room
+from engine.hub.download import download, room, transfer
 from engine.hub.download.download_queue import DownloadQueue, DownloadStatus, stored_downloads
 from engine.hub.download.pace import Pace
 from engine.hub.download.plan import DownloadPlan
@@ -251,3 +253,30 @@ def test_the_pace_is_of_the_last_seconds() -> None:
     assert pace.seconds_left(500) == pytest.approx(5)
     pace.forget()
     assert pace.bytes_per_s() is None
+
+
+def test_a_full_disk_fails_one_download_and_the_queue_goes_on(
+    start: Callable[[], DownloadQueue],
+    plans: dict[str, DownloadPlan],
+    watch: Watch,
+    server: HubServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Nor can how it stands be written to the disk that is full."""
+    running = start()
+    full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    with monkeypatch.context() as patch:
+
+        def refuse(*arguments: object) -> None:
+            raise full
+
+        patch.setattr(download, "write_download", refuse)
+        patch.setattr(transfer.Transfer, "run", refuse)
+        running.add(plans["a"])
+        failed = watch.until("a", "failed")
+        assert failed.message
+    running.add(plans["b"])
+    watch.until("b", "done")
+    running.resume("a")
+    watch.until("a", "done")
+    assert installed() == ["a", "b"]
