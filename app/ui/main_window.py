@@ -257,7 +257,7 @@ class MainWindow(QMainWindow):
 
     @Slot(str)
     def _place_changed(self, place: str) -> None:
-        self.sidebar.nav.choose(place)
+        self.sidebar.choose_place(place)
         if place != CHAT:
             self.inspector.close()  # it is about a reply
 

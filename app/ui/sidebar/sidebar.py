@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidg
 from app.chat.conversation import MessageState
 from app.chat.search import SearchResults
 from app.ui.pane_edge import PaneEdge
+from app.ui.places import CHAT
 from app.ui.placing import place
 from app.ui.sidebar.conversation_list import ConversationList
 from app.ui.sidebar.conversation_model import ConversationModel
@@ -62,6 +63,8 @@ class Sidebar(QWidget):
         super().__init__(parent)
         self._theme = theme
         self._width_px = SIDEBAR_PX
+        self._chosen: int | None = None
+        self._elsewhere = False  # another page than the chat's is shown
         self.setProperty("kind", "sidebar")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.new_button = QPushButton("  " + tr("New chat"), self)
@@ -165,7 +168,14 @@ class Sidebar(QWidget):
 
     def select(self, conversation_id: int | None) -> None:
         """Mark the conversation that is shown; None for a blank one."""
-        self.list.select_conversation(conversation_id)
+        self._chosen = conversation_id
+        self.list.select_conversation(None if self._elsewhere else conversation_id)
+
+    def choose_place(self, name: str) -> None:
+        """Mark the page that is shown: one row at a time is marked, of the chats or of the pages."""
+        self.nav.choose(name)
+        self._elsewhere = name != CHAT
+        self.select(self._chosen)
 
     def set_state(self, conversation_id: int, state: MessageState) -> None:
         """Mark a running or queued reply."""

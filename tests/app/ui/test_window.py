@@ -357,6 +357,25 @@ def test_the_pages_beside_the_chat(qtbot: QtBot, window: MainWindow, workspace: 
     assert (window.places.current, window.page.current) == ("chat", chat)
 
 
+def test_one_row_of_the_sidebar_is_marked_at_a_time(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    chat = workspace.add_conversation("Bread", 0, "A question", "An answer")
+    window.shelf.show_conversations()
+    window.shelf.open(chat)
+    chosen = window.sidebar.list.selectionModel()
+    assert len(chosen.selectedIndexes()) == 1
+    qtbot.mouseClick(window.sidebar.nav.rows["models"], Qt.MouseButton.LeftButton)
+    window.shelf.show_conversations()  # a title changed, say
+    assert chosen.selectedIndexes() == []
+    at = window.sidebar.model.row_of(chat)
+    assert at is not None
+    place = window.sidebar.list.visualRect(window.sidebar.model.index(at)).center()
+    qtbot.mouseClick(window.sidebar.list.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    assert window.places.current == "chat"
+    assert len(chosen.selectedIndexes()) == 1
+
+
 def test_a_page_is_made_once_and_brings_the_sidebar_back(qtbot: QtBot, window: MainWindow) -> None:
     window.commands["machine"].trigger()
     page = window.places.page("machine")
