@@ -77,7 +77,7 @@ class ReplyRun:
         self._outlook = outlook
         if request.round_texts:
             self._clock.keep_all_rounds()
-        self._plan = choose_plan(request.options, outlook)
+        self._plan = choose_plan(request.options, outlook, model.placement.streamed_bytes > 0)
         self._draft = model.draft if MODES[self._plan.mode].needs_draft else None
         self._crossed_before = model.link.to_device_bytes
         self._read_before = model.placement.disk_read_bytes
@@ -224,14 +224,21 @@ class ReplyRun:
         rounds = self._clock.take_rounds()
         if not self._request.round_texts:
             return rounds
-        text, written, begins = self._model.token_texts.text, self._reply.token_ids, len(self._prompt)
+        texts, written, begins = self._model.token_texts, self._reply.token_ids, len(self._prompt)
+
+        def said(first: int, tokens: Sequence[int]) -> tuple[str, ...]:
+            known = zip(range(first, first + len(tokens)), tokens, strict=True)
+            return tuple(
+                texts.text_in(written, at) if at < len(written) else texts.text(token) for at, token in known
+            )
+
         return tuple(
             replace(
                 record,
                 texts=RoundTexts(
-                    root=text(written[record.position - begins - 1]),
-                    drafted=tuple(map(text, record.tokens)),
-                    emitted=tuple(map(text, record.emitted)),
+                    root=texts.text_in(written, record.position - begins - 1),
+                    drafted=tuple(map(texts.text, record.tokens)),
+                    emitted=said(record.position - begins, record.emitted),
                 ),
             )
             for record in rounds

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.text.tokenizer import Tokenizer
+
+_PART = "\ufffd"
+_MOST_PARTS = 8  # tokens of one character, and of those before it without a pause
 
 
 class TokenTexts:
@@ -26,3 +31,14 @@ class TokenTexts:
             known = self._tokenizer.decode([*self._before, token_id])[self._skipped :]
             self._known[token_id] = known
         return known
+
+    def text_in(self, token_ids: Sequence[int], at: int) -> str:
+        """What the token at a place of a reply says; the last part of a character says the whole of it."""
+        own = self.text(token_ids[at])
+        if _PART not in own:
+            return own
+        first = at
+        while first and at - first < _MOST_PARTS and _PART in self.text(token_ids[first - 1]):
+            first -= 1
+        whole = self._tokenizer.decode([*self._before, *token_ids[first : at + 1]])[self._skipped :]
+        return own if not whole or whole.endswith(_PART) else whole[-1]

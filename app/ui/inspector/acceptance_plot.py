@@ -20,7 +20,7 @@ _FEWEST_BARS = 4
 _MOST_NUMBERS = 8
 _BAR_SHARE = 0.76
 # The highest bar leaves room for its number.
-_TOP = 128
+_TOP = 160
 
 
 class AcceptancePlot(QWidget):

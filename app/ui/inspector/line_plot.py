@@ -21,6 +21,7 @@ _HEIGHT_PX = {3: 72, 2: 48}
 _AXIS_GAP_PX = 6
 _TEXT_PX = 18
 _SHORTEST_S = 1.0
+_LOW = 0.5
 
 
 def still_plot(parent: QWidget) -> pg.PlotWidget:
@@ -136,6 +137,9 @@ class LinePlot(QWidget):
             self._level.setValue(level[1])
             self._level_word.setText(f"{level[0]} {figures.digits(level[1], 3)}")
             self._level_word.setPos(0.0, level[1])
+            self._level_word.setAnchor(
+                (1, 1 if level[1] < _LOW * top else 0)
+            )  # else its foot would be cut off
 
     def _describe(self) -> None:
         latest = self.latest

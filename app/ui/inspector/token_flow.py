@@ -22,7 +22,7 @@ def shown_text(token: TracedToken) -> str:
         return "end"
     if not text:
         return "␣"
-    return text.replace("\n", "↵").replace("\t", "⇥")
+    return text.replace("\n", "↵").replace("\t", "⇥").replace("\ufffd", "⋯")  # a part of a character
 
 
 @dataclass

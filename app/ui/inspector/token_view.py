@@ -7,6 +7,7 @@ from bisect import bisect_left
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QFocusEvent,
+    QFontMetrics,
     QFontMetricsF,
     QHelpEvent,
     QKeyEvent,
@@ -92,7 +93,13 @@ class TokenView(QWidget):
 
     def sizeHint(self) -> QSize:
         """As high as the lines are at this width."""
-        return QSize(200, max(self._flow.height, self._theme.type.px(_ROW_PX)) + 4)
+        needed = self._flow.height if self._shown else self._hint_height()
+        return QSize(200, max(needed, self._theme.type.px(_ROW_PX)) + 4)
+
+    def _hint_height(self) -> int:
+        metrics = QFontMetrics(self._theme.font(TextStyle.SMALL))
+        room = QRect(0, 0, max(self.width(), 40), 1000)
+        return metrics.boundingRect(room, Qt.TextFlag.TextWordWrap, tr(_NOTHING)).height()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Lay out again at another width."""

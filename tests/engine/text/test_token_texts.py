@@ -37,3 +37,13 @@ def test_a_token_is_decoded_once(tokenizer: Tokenizer, monkeypatch: pytest.Monke
     first = texts.text(token)
     monkeypatch.setattr(tokenizer, "decode", None)
     assert texts.text(token) == first
+
+
+def test_the_last_part_of_a_character_says_the_whole_of_it(tokenizer: Tokenizer) -> None:
+    texts = TokenTexts(tokenizer)
+    sentence = "A fox 🦊🌟 語!"
+    ids = tokenizer.encode(sentence)
+    said = [texts.text_in(ids, at) for at in range(len(ids))]
+    assert "".join(text for text in said if text != "\ufffd").replace(" ", "") == sentence.replace(" ", "")
+    assert "\ufffd" in said
+    assert texts.text_in(ids[:-1], 0) == said[0]

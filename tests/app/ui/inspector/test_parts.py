@@ -211,3 +211,24 @@ def test_the_tree_of_a_round(qtbot: QtBot, theme: Theme) -> None:
     large = tree.sizeHint()
     tree.set_record(ROUNDS[2])
     assert tree.sizeHint().height() < large.height()
+
+
+def test_the_hint_in_place_of_tokens_is_as_high_as_its_lines(qtbot: QtBot, theme: Theme) -> None:
+    view = TokenView(theme)
+    shown(qtbot, view)
+    heights = []
+    for width in (600, 120):
+        view.resize(width, view.height())
+        view.set_tokens([])
+        heights.append(view.height())
+    assert heights[1] > 2 * heights[0] - 8
+
+
+def test_the_numbers_above_full_bars_are_not_cut_off(qtbot: QtBot, theme: Theme) -> None:
+    plot = AcceptancePlot(theme)
+    shown(qtbot, plot)
+    plot.set_shares((1.0, 1.0, 1.0))
+    qtbot.wait(50)
+    for number in plot._numbers:
+        place = plot._plot.mapFromScene(number.mapRectToScene(number.boundingRect())).boundingRect()
+        assert place.top() + 4 >= 0  # a text item has a margin of 4 px around its letters

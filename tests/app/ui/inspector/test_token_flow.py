@@ -16,8 +16,8 @@ def flow(*texts: str, width: float = 100.0) -> TokenFlow:
 
 
 def test_what_cannot_be_seen_gets_a_sign() -> None:
-    assert [shown_text(token(text)) for text in (" word", "", "  ", "\n\n", "\t", "a\n")] == [
-        "word", "end", "␣", "↵↵", "⇥", "a↵",
+    assert [shown_text(token(text)) for text in (" word", "", "  ", "\n\n", "\t", "a\n", "\ufffd")] == [
+        "word", "end", "␣", "↵↵", "⇥", "a↵", "⋯",
     ]  # fmt: skip
 
 
