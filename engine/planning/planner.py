@@ -30,6 +30,10 @@ _REASONS = {
         "ahead."
     ),
 }
+_LLMCAD_IN_MEMORY = mark(
+    "LLMCad was chosen, but this model fits in memory: nothing is read from the disk, so the draft has no waiting to "
+    "use and only guesses before each pass."
+)
 _UNMEASURED = {
     "dovetail": mark("Auto: a draft is given, so dovetail guesses with it."),
     # Lookup needs no second model, and its schedule drafts nothing where drafts do not pay for themselves.
@@ -72,12 +76,13 @@ def check_mode(options: LoadOptions) -> None:
         )
 
 
-def choose_plan(options: LoadOptions, outlook: Outlook | None = None) -> Plan:
+def choose_plan(options: LoadOptions, outlook: Outlook | None = None, streams: bool | None = None) -> Plan:
     """The mode to run.
 
     Args:
         options: Its mode is a name from `MODES`, or ``auto``.
         outlook: What is predicted for this model here; None where nothing is.
+        streams: Whether layers are read from the disk for each pass; None while that is not known.
 
     Raises:
         InvalidOption: there is no such mode, or it needs a draft and there is none.
@@ -85,7 +90,9 @@ def choose_plan(options: LoadOptions, outlook: Outlook | None = None) -> Plan:
     check_mode(options)
     plan = None if outlook is None else outlook.plan
     if options.mode != AUTO:
-        return Plan(options.mode, say(_REASONS[options.mode]), _predicted(plan, options.mode))
+        idle_disk = options.mode == "llmcad" and streams is False
+        reason = _LLMCAD_IN_MEMORY if idle_disk else _REASONS[options.mode]
+        return Plan(options.mode, say(reason), _predicted(plan, options.mode))
     usual = "lookup" if options.draft is None else "dovetail"
     if plan is None or plan.chosen is None or _is_guess(plan, usual):
         return Plan(usual, say(_UNMEASURED[usual]))

@@ -71,6 +71,12 @@ def test_what_the_person_chose_stays_and_is_predicted_too(here: Here, folders: F
     assert settle(options, outlook) == options
 
 
+def test_llmcad_on_a_model_that_fits_says_what_really_happens() -> None:
+    options = LoadOptions("model", mode="llmcad", draft="draft")
+    assert "read from the disk, and meanwhile" in choose_plan(options, None, streams=True).reason
+    assert "nothing is read from the disk" in choose_plan(options, None, streams=False).reason
+
+
 def test_a_machine_that_was_not_measured_gets_no_figures(here: Here, folders: Folders) -> None:
     here(replace(machine("laptop-16gb-4gb"), speeds=None, gpus=()))
     alone = LoadOptions(model=folders("llama-1b"))
