@@ -10,6 +10,12 @@ TITLE_CHARACTERS = 60
 UNTITLED = mark("New chat")
 _THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL)
 _LABEL = re.compile(r"(?i)^(chat )?(title|titel|标题)\W*[:：]")
+# What a model says when it talks instead of giving a title.
+_TALK = re.compile(
+    r"(?i)^(sure|certainly|of course|hello|hi|hey|thanks?|thank you|sorry|yes|no|okay|ok|i|i['’](m|ll|ve|d)|as an?"
+    r"|here(['’]s)?|let['’]?s|you|your|we|please|it['’]?s|this is|that is|my)\b(?!-)"
+)
+_MOST_WORDS = 8
 _AROUND = " \t*_#`\"'“”„«»‘’"
 
 
@@ -42,7 +48,8 @@ def _cut(line: str) -> str:
 def model_title(text: str) -> str:
     """A title out of what a model said when it was asked for one; empty where it said nothing of use.
 
-    Thoughts, quotes, Markdown and a label before it go; what is left is one line, as `title_of` cuts it.
+    Thoughts, quotes, Markdown and a label before it go; what is left is one line. A sentence, a question or small talk
+    is no title.
     """
     said = _THOUGHT.sub("", text)
     if "<think>" in said:  # it never came to an end
@@ -50,5 +57,8 @@ def model_title(text: str) -> str:
     for line in said.splitlines():
         bare = _LABEL.sub("", line.strip(_AROUND)).strip(_AROUND).rstrip(".")
         if any(char.isalnum() for char in bare):
-            return title_of(bare)
+            talks = (
+                bool(_TALK.match(bare)) or bare.endswith(("?", "!", ":", "？", "！", "：")) or ". " in bare
+            )
+            return "" if talks or len(bare.split()) > _MOST_WORDS else title_of(bare)
     return ""

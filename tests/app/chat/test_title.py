@@ -44,7 +44,15 @@ def test_a_title_is_one_short_line(text: str) -> None:
         ("<think>\nHm.\n</think>\n\nTitle: Large files", "Large files"),
         ("<think>It never ends", ""),
         (" \n***\n", ""),
-        ("word " * 30, "word word word word word word word word word word word word…"),
+        ("word " * 30, ""),
+        ("Sure! Here is a title for this chat", ""),
+        ("I'm glad you enjoyed the story", ""),
+        ("Hello there, how can I help", ""),
+        ("How can I assist you today?", ""),
+        ("The list is:", ""),
+        ("It rains. Then it stops", ""),
+        ("Sure-footed hiking boots", "Sure-footed hiking boots"),
+        ("Island holidays", "Island holidays"),
     ],
 )
 def test_a_title_that_a_model_gave(said: str, title: str) -> None:
