@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Slot
@@ -10,6 +11,7 @@ from app.ui.chat_page import ChatPage
 from app.ui.commands import Commands, Section
 from app.ui.inspector.dock import InspectorDock
 from app.ui.shell import Shell
+from app.ui.theme.appearance import apply_appearance
 from app.ui.theme.theme import Theme
 from app.words import tr
 
@@ -53,6 +55,9 @@ class ViewCommands(QObject):
         commands.add("larger-text", tr("Larger text"), self._larger, view, ("Ctrl++", "Ctrl+="))
         commands.add("smaller-text", tr("Smaller text"), self._smaller, view, ("Ctrl+-",))
         commands.add("usual-text", tr("Usual size of text"), self._usual_size, view, ("Ctrl+0",))
+        commands.add("light", tr("Light theme"), partial(self._choose_theme, "light"), view)
+        commands.add("dark", tr("Dark theme"), partial(self._choose_theme, "dark"), view)
+        commands.add("as-system", tr("Theme as the system"), partial(self._choose_theme, "system"), view)
         latest = self._page.transcript.jump_to_latest
         commands.add("latest", tr("Jump to the latest message"), latest, view, ("Ctrl+End", "Alt+End"))
 
@@ -61,6 +66,10 @@ class ViewCommands(QObject):
         """Show what the settings say by now."""
         self._drafted_action.setChecked(self._settings.drafted_shown)
         self._guesses_action.setChecked(self._settings.unconfirmed_shown)
+
+    def _choose_theme(self, name: str, _checked: bool = False) -> None:
+        self._settings.theme = name
+        apply_appearance(self._theme, self._settings)
 
     @Slot(bool)
     def _show_inspector(self, shown: bool) -> None:

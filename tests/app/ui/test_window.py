@@ -70,6 +70,12 @@ def test_the_menu_of_the_window(qtbot: QtBot, window: MainWindow, workspace: Fak
     window.page.open(workspace.add_conversation("Chat", 0, "a", "b"))
     qtbot.mouseClick(window.page.header.menu_button, Qt.MouseButton.LeftButton)
     assert menu.isVisible()
+    assert [action.text() for action in menu.actions() if not action.isSeparator()] == [
+        "This chat", "All chats", "Panels and marks", "Text and colours", "Compare two modes...", "Settings...",
+        "All commands", "Help",
+    ]  # fmt: skip
+    behind = [action.text() for group in menu.groups for action in group.actions()]
+    assert "Erase everything..." not in behind  # that is a page of the settings
     assert (window.commands["mark-drafts"].isChecked(), window.commands["show-guesses"].isChecked()) == (
         False,
         True,
@@ -92,6 +98,17 @@ def test_dark_and_light(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspa
         qtbot.wait(10)
         picture = window.grab().toImage()
         assert picture.pixelColor(window.places.x() + 5, 300) == QColor(color)
+
+
+def test_the_palette_finds_the_themes(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, theme: Theme
+) -> None:
+    for typed, dark in (("dark", True), ("light th", False)):
+        window.palette_box.open()
+        qtbot.keyClicks(window.palette_box.field, typed)
+        qtbot.keyClick(window.palette_box.field, Qt.Key.Key_Return)
+        assert theme.palette.dark is dark
+        assert workspace.settings.theme == ("dark" if dark else "light")
 
 
 def test_font_size(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace, theme: Theme) -> None:
