@@ -67,7 +67,10 @@ class Conversations(QObject):
         self._turns.conversation_replaced.connect(self.conversation_replaced)
         self._turns.message_added.connect(self.message_added)
         presets = self._database.reader.presets()
-        self._shelf = Shelf(self._library, self._journal, self._replies, presets, UNDO_MS, self)
+        self._shelf = Shelf(self._library, self._journal, self._replies, presets, self)
+        for conversation, deleted_at in self._database.reader.trash():
+            self._library.add_stored(conversation)
+            self._library.hide(conversation.id, deleted_at)
         self._shelf.changed.connect(self.conversations_changed)
         self._shelf.presets_changed.connect(self.presets_changed)
         self.unsent = UnsentMessages(self._journal, self._database.reader.unsent, self)
@@ -88,7 +91,6 @@ class Conversations(QObject):
 
     def _stop_timers(self) -> None:
         """Do nothing on one's own any more."""
-        self._shelf.erase_timer.stop()
         self._turns.erase_timer.stop()
         self._archive.backup_timer.stop()
 
@@ -176,12 +178,24 @@ class Conversations(QObject):
         self._shelf.delete_preset(name)
 
     def delete(self, conversation_id: int) -> None:
-        """Hide a conversation; it is erased when the time for undo has passed."""
+        """Put a conversation into the trash, where it stays for 30 days."""
         self._shelf.delete(conversation_id)
 
     def undo_delete(self) -> int | None:
-        """Bring back the conversation that was deleted last; None when there is nothing."""
+        """Bring back the conversation that was deleted last in this session; None when there is nothing."""
         return self._shelf.undo_delete()
+
+    def trash(self) -> list[tuple[Conversation, float]]:
+        """What is in the trash, and since when in seconds since 1970, the latest first."""
+        return self._shelf.trash()
+
+    def bring_back(self, conversation_id: int) -> None:
+        """Take a conversation out of the trash."""
+        self._shelf.bring_back(conversation_id)
+
+    def erase(self, conversation_id: int) -> None:
+        """Erase a conversation that is in the trash, for good."""
+        self._shelf.erase(conversation_id)
 
     def export_conversation(self, conversation_id: int, path: Path) -> None:
         """Write a conversation to a file: Markdown if its name ends in .md, else JSON. See `export_finished`."""

@@ -1,15 +1,17 @@
-"""What a person does with whole conversations: titles, order, folders, options, presets, and deletion with undo."""
+"""What a person does with whole conversations: titles, order, folders, options, presets, and the trash."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal, Slot
+from PySide6.QtCore import QObject, Signal
 
 from app.bridge.journal import Journal
 from app.bridge.replies import Replies
+from app.chat.conversation import Conversation
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.library import Library
 from app.chat.prompt_text import whole_characters
@@ -24,7 +26,6 @@ class Shelf(QObject):
         journal: Told of each change.
         replies: Stopped where a conversation goes.
         presets: Those that the database holds.
-        undo_ms: How long deleted conversations can be brought back.
     """
 
     changed = Signal()  # the list, titles or options
@@ -36,7 +37,6 @@ class Shelf(QObject):
         journal: Journal,
         replies: Replies,
         presets: Iterable[Preset],
-        undo_ms: int,
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -44,10 +44,7 @@ class Shelf(QObject):
         self._journal = journal
         self._replies = replies
         self._presets = {preset.name: preset for preset in presets}
-        self.erase_timer = QTimer(self)
-        self.erase_timer.setSingleShot(True)
-        self.erase_timer.setInterval(undo_ms)
-        self.erase_timer.timeout.connect(self._erase_deleted)
+        self._deleted: list[int] = []  # in this session, the last one last
 
     def rename(self, conversation_id: int, title: str) -> None:
         """Give a conversation a title; a blank one changes nothing."""
@@ -114,27 +111,44 @@ class Shelf(QObject):
             self.presets_changed.emit()
 
     def delete(self, conversation_id: int) -> None:
-        """Hide a conversation; it is erased when the time for undo has passed."""
+        """Put a conversation into the trash; it is erased after 30 days, at a start."""
         if self._library.conversation(conversation_id) is None:
             return
         self._replies.stop(conversation_id)
-        self._library.hide(conversation_id)
+        self._library.hide(conversation_id, time.time())
         self._journal.hide(conversation_id)
-        self.erase_timer.start()
+        self._deleted.append(conversation_id)
         self.changed.emit()
 
     def undo_delete(self) -> int | None:
-        """Bring back what was deleted last; None when there is nothing."""
-        conversation_id = self._library.unhide_last()
-        if conversation_id is not None:
-            self._journal.unhide(conversation_id)
+        """Bring back what was deleted last in this session; None when there is nothing."""
+        while self._deleted:
+            conversation_id = self._deleted.pop()
+            if self.bring_back(conversation_id):
+                return conversation_id
+        return None
+
+    def trash(self) -> list[tuple[Conversation, float]]:
+        """What is in the trash, and since when in seconds since 1970, the latest first."""
+        return self._library.trash()
+
+    def bring_back(self, conversation_id: int) -> bool:
+        """Take a conversation out of the trash; returns whether it was there."""
+        if not self._library.unhide(conversation_id):
+            return False
+        self._journal.unhide(conversation_id)
+        self.changed.emit()
+        return True
+
+    def erase(self, conversation_id: int) -> None:
+        """Erase a conversation that is in the trash, for good."""
+        if self._library.forget(conversation_id):
+            self._journal.erase(conversation_id)
             self.changed.emit()
-        return conversation_id
 
     def clear(self) -> None:
         """Forget every conversation and preset; the disk is told elsewhere."""
         self._replies.stop_all()
-        self.erase_timer.stop()
         self._library.clear()
         self._presets.clear()
         self.presets_changed.emit()
@@ -149,11 +163,6 @@ class Shelf(QObject):
             self._library.put_conversation(changed)
             self._journal.save(conversation_id)
             self.changed.emit()
-
-    @Slot()
-    def _erase_deleted(self) -> None:
-        while (conversation_id := self._library.forget_first()) is not None:
-            self._journal.erase(conversation_id)
 
 
 def _folder_name(typed: str) -> str:

@@ -8,6 +8,9 @@ from dataclasses import dataclass, replace
 from app.chat.conversation import Conversation, Message
 from app.chat.message_tree import MessageTree
 
+# Deleted conversations are kept for so long.
+TRASH_DAYS = 30
+
 
 @dataclass(frozen=True)
 class DeletedMessages:
@@ -34,7 +37,7 @@ class Library:
         self._conversations = {conversation.id: conversation for conversation in conversations}
         self._read_messages = read_messages
         self._trees: dict[int, MessageTree] = {}
-        self._hidden: list[int] = []
+        self._trash: dict[int, float] = {}
         self._deleted: list[DeletedMessages] = []
 
     # --- conversations ------------------------------------------------------------------------------------
@@ -60,8 +63,8 @@ class Library:
         return sorted(shown, key=lambda one: (one.pinned, one.updated_at, one.id), reverse=True)
 
     def all_conversations(self) -> list[Conversation]:
-        """Every conversation that is not hidden, archived or not."""
-        return [one for one in self._conversations.values() if one.id not in self._hidden]
+        """Every conversation that is not in the trash, archived or not."""
+        return [one for one in self._conversations.values() if one.id not in self._trash]
 
     def conversation(self, conversation_id: int) -> Conversation | None:
         """One conversation, hidden or not; None when there is none of that id."""
@@ -81,30 +84,34 @@ class Library:
         """Forget everything."""
         self._conversations.clear()
         self._trees.clear()
-        self._hidden.clear()
+        self._trash.clear()
         self._deleted.clear()
 
-    def hide(self, conversation_id: int) -> None:
-        """Leave a conversation out of the list."""
-        if conversation_id in self._conversations and conversation_id not in self._hidden:
-            self._hidden.append(conversation_id)
+    def hide(self, conversation_id: int, deleted_at: float) -> None:
+        """Put a conversation into the trash, at a time in seconds since 1970."""
+        if conversation_id in self._conversations:
+            self._trash.setdefault(conversation_id, deleted_at)
 
     def is_hidden(self, conversation_id: int) -> bool:
-        """Whether it was hidden."""
-        return conversation_id in self._hidden
+        """Whether it is in the trash."""
+        return conversation_id in self._trash
 
-    def unhide_last(self) -> int | None:
-        """Show again what was hidden last and return its id; None when nothing is hidden."""
-        return self._hidden.pop() if self._hidden else None
+    def trash(self) -> list[tuple[Conversation, float]]:
+        """What is in the trash and since when, the latest first."""
+        latest = sorted(self._trash.items(), key=lambda entry: entry[1], reverse=True)
+        return [(self._conversations[conversation_id], at) for conversation_id, at in latest]
 
-    def forget_first(self) -> int | None:
-        """Drop the conversation that was hidden first and return its id; None when nothing is hidden."""
-        if not self._hidden:
-            return None
-        conversation_id = self._hidden.pop(0)
+    def unhide(self, conversation_id: int) -> bool:
+        """Take a conversation out of the trash; returns whether it was there."""
+        return self._trash.pop(conversation_id, None) is not None
+
+    def forget(self, conversation_id: int) -> bool:
+        """Drop a conversation that is in the trash; returns whether it was there."""
+        if self._trash.pop(conversation_id, None) is None:
+            return False
         del self._conversations[conversation_id]
         self._trees.pop(conversation_id, None)
-        return conversation_id
+        return True
 
     # --- messages -----------------------------------------------------------------------------------------
 

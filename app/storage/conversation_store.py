@@ -13,6 +13,7 @@ from pathlib import Path
 from app.chat.conversation import Conversation, Message, MessageState
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.chat.exchange.record import ConversationRecord
+from app.chat.library import TRASH_DAYS
 from app.chat.search import SearchResults, is_unspaced, search_terms
 from app.chat.unsent import Unsent
 from app.storage import search_index, unsent_rows
@@ -68,6 +69,15 @@ class ConversationStore:
                 " ORDER BY updated_at DESC, id DESC"
             )
             return [conversation_of(row) for row in rows]
+
+    def trash(self) -> list[tuple[Conversation, float]]:
+        """Those that are deleted, and when, in seconds since 1970."""
+        with storage_errors(self._folder):
+            rows = self._connection.execute(
+                f"SELECT {', '.join(CONVERSATION_COLUMNS)}, deleted_at FROM conversations"
+                " WHERE deleted_at IS NOT NULL ORDER BY deleted_at"
+            )
+            return [(conversation_of(row[:-1]), row[-1]) for row in rows]
 
     def messages(self, conversation_id: int) -> list[Message]:
         """All messages of a conversation, alternatives and deleted ones too."""
@@ -183,7 +193,7 @@ class ConversationStore:
         self._set_deleted_at(conversation_id, None)
 
     def erase(self, conversation_id: int) -> None:
-        """Erase a hidden conversation and its messages; one that is not hidden stays."""
+        """Erase a conversation that is in the trash and its messages; any other stays."""
         with self._transaction():
             self._connection.execute(
                 "DELETE FROM conversations WHERE id = ? AND deleted_at IS NOT NULL", (conversation_id,)
@@ -192,20 +202,22 @@ class ConversationStore:
     def clear_up(self) -> None:
         """After a start, when no other Tenon runs: finish what the last one left.
 
-        Replies that were being written are marked as interrupted and keep their text; hidden conversations
-        and deleted messages are erased. Writes nothing when there is nothing to do.
+        Replies that were being written are marked as interrupted and keep their text; deleted messages are
+        erased, and conversations that were in the trash for `TRASH_DAYS`. Writes nothing when there is nothing to do.
         """
+        expired = time.time() - TRASH_DAYS * 86_400
         states = ", ".join(f"'{state.value}'" for state in MessageState if state.unfinished)
         with storage_errors(self._folder):
             left = self._connection.execute(
                 f"SELECT EXISTS (SELECT 1 FROM messages WHERE state IN ({states}))"
-                " OR EXISTS (SELECT 1 FROM conversations WHERE deleted_at IS NOT NULL)"
-                " OR EXISTS (SELECT 1 FROM messages WHERE deleted_at IS NOT NULL)"
+                " OR EXISTS (SELECT 1 FROM conversations WHERE deleted_at < ?)"
+                " OR EXISTS (SELECT 1 FROM messages WHERE deleted_at IS NOT NULL)",
+                (expired,),
             ).fetchone()[0]
         if not left:
             return
         with self._transaction():
-            self._connection.execute("DELETE FROM conversations WHERE deleted_at IS NOT NULL")
+            self._connection.execute("DELETE FROM conversations WHERE deleted_at < ?", (expired,))
             deleted = self._connection.execute("SELECT id FROM messages WHERE deleted_at IS NOT NULL")
             self._erase_messages([row[0] for row in deleted])
             self._connection.execute(

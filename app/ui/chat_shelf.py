@@ -5,16 +5,20 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal, Slot
+from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtWidgets import QMessageBox
 
 from app.chat.conversation import Message
+from app.chat.library import TRASH_DAYS
 from app.chat.search import SearchHit
 from app.ui.chat_files import ChatFiles
 from app.ui.chat_page import ChatPage
 from app.ui.commands import Commands, Section
 from app.ui.sidebar.list_rows import list_rows
 from app.ui.sidebar.sidebar import Sidebar
+from app.ui.theme.theme import Theme
 from app.ui.toast import Toast
+from app.ui.trash_dialog import TrashDialog
 from app.words import tr
 
 if TYPE_CHECKING:
@@ -30,9 +34,16 @@ class ChatShelf(QObject):
     sidebar_wanted = Signal()
 
     def __init__(
-        self, workspace: Workspace, sidebar: Sidebar, page: ChatPage, toast: Toast, files: ChatFiles
+        self,
+        theme: Theme,
+        workspace: Workspace,
+        sidebar: Sidebar,
+        page: ChatPage,
+        toast: Toast,
+        files: ChatFiles,
     ) -> None:
         super().__init__(page)
+        self._theme = theme
         self._workspace = workspace
         self._sidebar = sidebar
         self._page = page
@@ -45,6 +56,7 @@ class ChatShelf(QObject):
         sidebar.chosen.connect(self.open)
         sidebar.renamed.connect(workspace.rename)
         sidebar.delete_requested.connect(self.delete)
+        sidebar.list.delete_asked.connect(self.ask_to_delete)
         sidebar.pin_requested.connect(workspace.pin)
         sidebar.list.clicked_on.connect(page.composer.setFocus)
         sidebar.hit_chosen.connect(self._open_hit)
@@ -59,6 +71,10 @@ class ChatShelf(QObject):
         commands.add("search-chats", tr("Search chats"), self._search, chats, ("Ctrl+K",), "search")
         commands.add("rename-chat", tr("Rename chat"), self._rename_current, chats, ("F2",), "pencil")
         commands.add("delete-chat", tr("Delete chat"), self._delete_current, chats, icon="trash-2")
+        commands.add(
+            "undo-delete", tr("Bring back the chat deleted last"), self._undo_delete, chats, ("Ctrl+Z",)
+        )
+        commands.add("trash", tr("Trash..."), self.open_trash, chats, (), "trash-2")
         commands.add("export-chat", tr("Export chat..."), self._export_current, chats, ("Ctrl+S",))
         commands.add("export-all", tr("Export all chats..."), self._files.export_all, chats)
         told = tr("Chats that were exported as JSON, or conversations.json of ChatGPT's data export")
@@ -95,8 +111,30 @@ class ChatShelf(QObject):
         self._workspace.delete(conversation_id)
         self._page.forget(conversation_id)
         self.show_conversations()
-        short = title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…"
-        self._toast.say(tr("“{title}” is deleted.", title=short), tr("Undo"), self._undo_delete)
+        said = tr("“{title}” is in the trash for {days} days.", title=_short(title), days=TRASH_DAYS)
+        self._toast.say(said, tr("Undo"), self._undo_delete)
+
+    @Slot(int)
+    def ask_to_delete(self, conversation_id: int) -> None:
+        """Delete a chat if the person says so."""
+        chat = self._workspace.conversation(conversation_id)
+        if chat is None:
+            return
+        asked = tr("Delete “{title}”?", title=_short(chat.title))
+        question = QMessageBox(QMessageBox.Icon.NoIcon, tr("Delete chat"), asked, parent=self._page.window())
+        question.setTextFormat(Qt.TextFormat.PlainText)
+        question.setInformativeText(tr("It stays in the trash for {days} days.", days=TRASH_DAYS))
+        deleting = question.addButton(tr("Delete"), QMessageBox.ButtonRole.AcceptRole)
+        question.addButton(tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
+        question.setDefaultButton(deleting)
+        question.exec()
+        if question.clickedButton() is deleting:
+            self.delete(conversation_id)
+
+    @Slot()
+    def open_trash(self) -> None:
+        """Show the chats that were deleted."""
+        TrashDialog(self._theme, self._workspace, self._page.window()).open()
 
     @Slot()
     def show_conversations(self) -> None:
@@ -174,3 +212,7 @@ class ChatShelf(QObject):
     def _export_current(self) -> None:
         if self._page.current is not None:
             self._files.export_chat(self._page.current)
+
+
+def _short(title: str) -> str:
+    return title if len(title) <= _LONGEST_TITLE else title[: _LONGEST_TITLE - 1] + "…"

@@ -431,14 +431,27 @@ class FakeWorkspace(FakeShelf):
 
     def delete(self, conversation_id: int) -> None:
         self.calls.append(("delete", conversation_id))
-        self._library.hide(conversation_id)
+        self._library.hide(conversation_id, time.time())
         self.conversations_changed.emit()
 
     def undo_delete(self) -> int | None:
-        conversation_id = self._library.unhide_last()
-        if conversation_id is not None:
-            self.conversations_changed.emit()
-        return conversation_id
+        latest = self._library.trash()
+        if not latest:
+            return None
+        self.bring_back(latest[0][0].id)
+        return latest[0][0].id
+
+    def trash(self) -> list[tuple[Conversation, float]]:
+        return self._library.trash()
+
+    def bring_back(self, conversation_id: int) -> None:
+        self._library.unhide(conversation_id)
+        self.conversations_changed.emit()
+
+    def erase(self, conversation_id: int) -> None:
+        self.calls.append(("erase", conversation_id))
+        self._library.forget(conversation_id)
+        self.conversations_changed.emit()
 
     def export_conversation(self, conversation_id: int, path: Path) -> None:
         self.calls.append(("export_conversation", conversation_id, path))

@@ -61,12 +61,14 @@ class PromptEdit(QPlainTextEdit):
         return QSize(200, self._height)
 
     def event(self, event: QEvent) -> bool:
-        """Ctrl+End goes to the end of the text, and from there on to the latest message."""
+        """Ctrl+End goes on to the latest message from the end; Ctrl+Z with nothing to undo here is the window's."""
         if (
             isinstance(event, QKeyEvent)
             and event.type() == QEvent.Type.ShortcutOverride
-            and event.matches(QKeySequence.StandardKey.MoveToEndOfDocument)
-            and self.textCursor().atEnd()
+            and (
+                (event.matches(QKeySequence.StandardKey.MoveToEndOfDocument) and self.textCursor().atEnd())
+                or (event.matches(QKeySequence.StandardKey.Undo) and not self.document().isUndoAvailable())
+            )
         ):
             event.ignore()
             return True

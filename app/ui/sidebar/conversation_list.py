@@ -47,6 +47,7 @@ class ConversationList(ChatDrag):
     clicked_on = Signal()  # a chat was clicked on, and stays chosen
     hit_chosen = Signal(object)  # SearchHit
     delete_requested = Signal(int)
+    delete_asked = Signal(int)  # by a key, which is easily pressed in error
     pin_requested = Signal(int, bool)
     export_requested = Signal(int)
     options_requested = Signal(int)
@@ -165,7 +166,7 @@ class ConversationList(ChatDrag):
             elif key not in _DELETE:
                 super().keyPressEvent(event)
         elif key in _DELETE and row.conversation_id is not None:
-            self.delete_requested.emit(row.conversation_id)
+            self.delete_asked.emit(row.conversation_id)
         elif key in _ENTER and row.conversation_id is not None:
             self.chosen.emit(row.conversation_id)
         elif key == Qt.Key.Key_Left and row.folder:

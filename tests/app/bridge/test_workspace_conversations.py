@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -61,28 +62,43 @@ def test_delete_can_be_undone(desk: Desk) -> None:
     assert len(desk.open().messages(chat)) == 4
 
 
-def test_what_was_deleted_is_gone_at_the_next_start(desk: Desk) -> None:
+def test_what_was_deleted_is_in_the_trash_after_a_start_and_comes_back_from_it(desk: Desk) -> None:
     workspace = desk.open()
-    chat = desk.answer(workspace, "secret\nsay 1")
+    chat = desk.answer(workspace, "say 1")
     workspace.delete(chat)
     workspace.close()
     again = desk.open()
     assert again.conversations() == []
+    assert again.undo_delete() is None  # that is for what was deleted in this session
+    ((trashed, deleted_at),) = again.trash()
+    assert (trashed.id, time.time() - deleted_at < 60) == (chat, True)
+    again.bring_back(chat)
+    assert len(again.messages(chat)) == 2
     again.close()
-    assert b"secret" not in (desk.folder / "data" / FILE_NAME).read_bytes()
+    assert [one.id for one in desk.open().conversations()] == [chat]
 
 
-def test_what_was_deleted_is_erased_when_undo_has_passed(desk: Desk) -> None:
+def test_the_trash_is_erased_after_thirty_days_or_by_hand(desk: Desk) -> None:
     workspace = desk.open()
-    chat = desk.answer(workspace, "say 1")
-    kept = desk.answer(workspace, "say 1")
-    workspace._shelf.erase_timer.setInterval(10)
-    workspace.delete(chat)
-    connection = sqlite3.connect(desk.folder / "data" / FILE_NAME)
-    query = "SELECT id FROM conversations"
-    desk.wait(lambda: connection.execute(query).fetchall() == [(kept,)])
+    old, young, by_hand = (desk.answer(workspace, f"secret{number}\nsay 1") for number in range(3))
+    for chat in (old, young, by_hand):
+        workspace.delete(chat)
+    workspace.erase(by_hand)
+    assert [one.id for one, _ in workspace.trash()] == [young, old]
+    workspace.close()
+    path = desk.folder / "data" / FILE_NAME
+    connection = sqlite3.connect(path)
+    connection.execute("UPDATE conversations SET deleted_at = deleted_at - 31 * 86400 WHERE id = ?", (old,))
+    connection.execute("UPDATE conversations SET deleted_at = deleted_at - 29 * 86400 WHERE id = ?", (young,))
+    connection.commit()
     connection.close()
-    assert workspace.undo_delete() is None
+    again = desk.open()
+    assert [one.id for one, _ in again.trash()] == [young]
+    again.close()
+    content = path.read_bytes()
+    assert b"secret1" in content
+    assert b"secret0" not in content
+    assert b"secret2" not in content
 
 
 def test_modes_and_settings_are_kept(desk: Desk) -> None:

@@ -36,17 +36,19 @@ def test_messages_are_read_once_and_new_conversations_are_not_read_at_all() -> N
     assert READ == [1]
 
 
-def test_hidden_ones_come_back_last_first() -> None:
+def test_what_is_in_the_trash_is_listed_nowhere_else_until_it_comes_back() -> None:
     library = _library()
-    library.hide(1)
-    library.hide(2)
-    library.hide(2)
-    library.hide(99)
+    library.hide(1, 10.0)
+    library.hide(2, 20.0)
+    library.hide(2, 30.0)  # it is there already
+    library.hide(99, 40.0)
     assert library.conversations() == []
-    assert library.unhide_last() == 2
-    assert library.forget_first() == 1
-    assert library.forget_first() is None
-    assert library.unhide_last() is None
+    assert [(conversation.id, at) for conversation, at in library.trash()] == [(2, 20.0), (1, 10.0)]
+    assert library.unhide(2)
+    assert not library.unhide(2)
+    assert not library.forget(2)
+    assert library.forget(1)
+    assert [conversation.id for conversation in library.conversations()] == [2]
     assert library.conversation(1) is None
 
 

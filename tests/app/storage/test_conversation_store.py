@@ -148,6 +148,8 @@ def test_the_next_start_finishes_what_the_last_one_left(tmp_path: Path) -> None:
     first.writer.save(CHAT, replies)
     first.writer.save(Conversation(50, "Deleted", 1.0, 1.0), [])
     first.writer.hide(50)
+    with first.writer._transaction():
+        first.writer._connection.execute("UPDATE conversations SET deleted_at = deleted_at - 31 * 86400")
     close(first)
     second = open_database(tmp_path)
     for before, after in zip(replies, second.reader.messages(1), strict=True):

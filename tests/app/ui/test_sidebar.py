@@ -3,8 +3,8 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 
 import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLineEdit, QListView
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import QApplication, QLineEdit, QListView, QMessageBox
 from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
@@ -13,6 +13,7 @@ from app.ui.sidebar.age_groups import age_group
 from app.ui.sidebar.conversation_model import BUSY_ROLE
 from app.ui.sidebar.places_nav import PlacesNav
 from app.ui.theme.theme import Theme
+from app.ui.trash_dialog import TrashDialog
 from tests.support.fake_workspace import DAY_S, FakeWorkspace, moment_of
 
 
@@ -138,17 +139,70 @@ def test_delete_and_undo(qtbot: QtBot, window: MainWindow, workspace: FakeWorksp
     window.page.open(chat)
     if way == "key":
         window.sidebar.list.setFocus()
+        answer_question(False)
+        qtbot.keyClick(window.sidebar.list, Qt.Key.Key_Delete)
+        assert titles(window) == ["Today", "Chat"]
+        answer_question(True)
         qtbot.keyClick(window.sidebar.list, Qt.Key.Key_Delete)
     else:
         window.sidebar.list.menu(chat).actions()[-1].trigger()
     assert titles(window) == []
     assert window.page.current is None
-    assert "Chat" in window.toast.text
-    assert window.toast.isVisible()
-    qtbot.mouseClick(window.toast.action_button, Qt.MouseButton.LeftButton)
+    assert window.toast.text == "“Chat” is in the trash for 30 days."
+    if way == "key":
+        window.commands["undo-delete"].trigger()
+    else:
+        qtbot.mouseClick(window.toast.action_button, Qt.MouseButton.LeftButton)
+        assert not window.toast.isVisible()
     assert titles(window) == ["Today", "Chat"]
     assert window.page.current == chat
-    assert not window.toast.isVisible()
+
+
+def answer_question(yes: bool) -> None:
+    """Press a button of the next question, once it is open."""
+
+    def press() -> None:
+        question = QApplication.activeModalWidget()
+        assert isinstance(question, QMessageBox)
+        assert question.text() == "Delete “Chat”?"
+        question.buttons()[0 if yes else 1].click()
+
+    QTimer.singleShot(0, press)
+
+
+def test_ctrl_z_undoes_typing_first_and_then_brings_a_chat_back(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    chat = workspace.add_conversation("Chat", 0, "a", "b")
+    window.shelf.delete(chat)
+    prompt = window.page.composer.prompt
+    prompt.setFocus()
+    qtbot.keyClicks(prompt, "Typed")
+    qtbot.keyClick(prompt, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert (window.page.composer.text, titles(window)) == ("", [])
+    qtbot.keyClick(prompt, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert titles(window) == ["Today", "Chat"]
+
+
+def test_the_trash_lists_deleted_chats_brings_back_and_erases(
+    qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace
+) -> None:
+    for title in ("Bread", "Cheese", "Wine"):
+        window.shelf.delete(workspace.add_conversation(title, 0, "a", "b"))
+    window.commands["trash"].trigger()
+    dialog = window.findChild(TrashDialog)
+    assert dialog is not None
+    assert [dialog.list.item(row).text() for row in range(3)] == [
+        f"{title}, 30 days left" for title in ("Wine", "Cheese", "Bread")
+    ]
+    dialog.list.setCurrentRow(1)
+    qtbot.mouseClick(dialog.back_button, Qt.MouseButton.LeftButton)
+    assert titles(window) == ["Today", "Cheese"]
+    dialog.list.selectAll()
+    qtbot.mouseClick(dialog.erase_button, Qt.MouseButton.LeftButton)
+    assert dialog.list.count() == 0
+    assert not dialog.back_button.isEnabled()
+    assert len([call for call in workspace.calls if call[0] == "erase"]) == 2
 
 
 def test_search_filters_titles(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -> None:

@@ -1,0 +1,116 @@
+"""The trash: chats that were deleted, to be brought back or erased for good."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, Slot
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QListWidget,
+    QListWidgetItem,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.chat.library import TRASH_DAYS
+from app.ui.theme.ringed_dialog import RingedDialog
+from app.ui.theme.theme import Theme
+from app.words import tr
+
+if TYPE_CHECKING:
+    from app.bridge.workspace import Workspace
+
+_SIZE = QSize(480, 420)
+_DAY_S = 86_400
+
+
+class TrashDialog(RingedDialog):
+    """Lists what is in the trash, the latest first; several can be chosen at once."""
+
+    def __init__(self, theme: Theme, workspace: Workspace, parent: QWidget) -> None:
+        super().__init__(theme, parent)
+        self._workspace = workspace
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setWindowTitle(tr("Trash"))
+        told = QLabel(
+            tr("Deleted chats stay here for {days} days, then they are erased.", days=TRASH_DAYS), self
+        )
+        told.setProperty("kind", "sub")
+        told.setWordWrap(True)
+        self.list = QListWidget(self)
+        self.list.setProperty("kind", "pages")
+        self.list.setFrameShape(QFrame.Shape.NoFrame)
+        self.list.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.list.setTextElideMode(Qt.TextElideMode.ElideMiddle)
+        self.list.setAccessibleName(tr("Deleted chats"))
+        self.list.itemSelectionChanged.connect(self._enable)
+        self.list.itemActivated.connect(self._bring_back)
+        self._empty = QLabel(tr("The trash is empty."), self)
+        self._empty.setProperty("kind", "sub")
+        self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.erase_button = QPushButton(tr("Erase for good"), self)
+        self.erase_button.setProperty("kind", "danger")
+        self.erase_button.setAutoDefault(False)
+        self.erase_button.clicked.connect(self._erase)
+        self.back_button = QPushButton(tr("Bring back"), self)
+        self.back_button.setProperty("kind", "primary")
+        self.back_button.setDefault(True)
+        self.back_button.clicked.connect(self._bring_back)
+        close = QPushButton(tr("Close"), self)
+        close.clicked.connect(self.reject)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(8)
+        buttons.addWidget(self.erase_button)
+        buttons.addStretch(1)
+        buttons.addWidget(close)
+        buttons.addWidget(self.back_button)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 16, 20, 16)
+        column.setSpacing(12)
+        column.addWidget(told)
+        column.addWidget(self.list, 1)
+        column.addWidget(self._empty, 1)
+        column.addLayout(buttons)
+        workspace.conversations_changed.connect(self._show)
+        self._show()
+        self.resize(_SIZE.boundedTo(parent.window().size() - QSize(40, 40)))
+
+    @Slot()
+    def _show(self) -> None:
+        trash, now = self._workspace.trash(), time.time()
+        self.list.clear()
+        for conversation, deleted_at in trash:
+            left = max(0, TRASH_DAYS - int((now - deleted_at) / _DAY_S))
+            words = tr("{title}, {days} days left", title=conversation.title, days=left)
+            item = QListWidgetItem(words, self.list)
+            item.setData(Qt.ItemDataRole.UserRole, conversation.id)
+        self.list.setVisible(bool(trash))
+        self._empty.setVisible(not trash)
+        if trash:
+            self.list.setCurrentRow(0)
+        self._enable()
+
+    def _chosen(self) -> list[int]:
+        return [item.data(Qt.ItemDataRole.UserRole) for item in self.list.selectedItems()]
+
+    @Slot()
+    def _enable(self) -> None:
+        for button in (self.erase_button, self.back_button):
+            button.setEnabled(bool(self._chosen()))
+
+    @Slot()
+    def _bring_back(self) -> None:
+        for conversation_id in self._chosen():
+            self._workspace.bring_back(conversation_id)
+
+    @Slot()
+    def _erase(self) -> None:
+        for conversation_id in self._chosen():
+            self._workspace.erase(conversation_id)
