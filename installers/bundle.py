@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from engine.kernels.build import build_library, library_name
+from installers.bundled_model import fetch_model
 from installers.components import components
 from installers.icons import write_icns, write_ico
 from installers.product import COMMAND, LICENCE, NAME, ROOT, SUMMARY, version
@@ -36,7 +37,9 @@ def build_bundle(work: Path, dist: Path) -> Path:
     Raises:
         CalledProcessError: PyInstaller failed.
         BuildFailed: the kernels could not be built.
+        NotFetched: the bundled model could not be had.
     """
+    fetch_model()
     native = work / "native"
     shutil.rmtree(native, ignore_errors=True)
     native.mkdir(parents=True)

@@ -14,7 +14,7 @@ from app.bridge.workspace import Workspace
 from app.chat.conversation import Message, MessageState
 from app.chat.engine_state import EnginePhase, EngineState
 
-QUESTION = "What is the capital of France?"
+QUESTION = "Hello"
 TIMEOUT_S = 180
 
 

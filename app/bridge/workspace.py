@@ -19,6 +19,7 @@ from app.bridge.journal import Journal
 from app.bridge.lexer_maker import LexerMaker
 from app.bridge.machine import Machine
 from app.bridge.model_in_engine import ModelInEngine
+from app.bridge.models.installed import model_to_begin_with
 from app.bridge.models.store import ModelStore
 from app.bridge.network import Network
 from app.bridge.plans import Plans
@@ -27,7 +28,7 @@ from app.bridge.saved_settings import SavedSettings
 from app.bridge.settings_desk import SettingsDesk
 from app.bridge.typesetter import Typesetter
 from app.bridge.upkeep import Upkeep
-from app.chat.choices import ModeChoice, ModelChoice, mode_choices, model_choices
+from app.chat.choices import ModeChoice, ModelChoice, mode_choices, model_choices, model_name
 from app.chat.engine_state import EngineState
 from app.chat.library import Library
 from app.chat.plan_rows import with_plan
@@ -95,6 +96,7 @@ class Workspace(Conversations):
         self._saved.problem.connect(self.notice)
         self.settings = self._saved.settings
         self._notices += self._saved.problems
+        self._find_a_model()
         self._network = Network(self.settings)
         self._data_folder = data_folder or usual_data_folder()
         self._database = self._opened(self._data_folder)
@@ -242,6 +244,21 @@ class Workspace(Conversations):
         self._garbage.close()
 
     # --- inside -------------------------------------------------------------------------------------------
+
+    def _find_a_model(self) -> None:
+        """Let another model answer where the built-in one is missing; the page of models helps where there is none."""
+        chosen = self.settings.model
+        found = model_to_begin_with(chosen, self.settings.recent_models)
+        if found == chosen:
+            return
+        self.settings.model = found
+        self._notices.append(
+            tr(
+                "The built-in model {model} is not here: {other} answers. The page Models has more.",
+                model=model_name(chosen),
+                other=model_name(found),
+            )
+        )
 
     def _opened(self, folder: Path) -> Database:
         try:

@@ -1,4 +1,4 @@
-"""The software of others that Tenon is made with, and under which licences."""
+"""What others made and Tenon brings along, and under which licences."""
 
 from __future__ import annotations
 
@@ -31,7 +31,11 @@ class Component:
 
 def components() -> list[Component]:
     """What is installed of it, by name; Tenon itself first."""
-    found = [Component("Lucide icons", "", "ISC"), Component("STIX Two Math", "", "OFL-1.1")]
+    found = [
+        Component("Lucide icons", "", "ISC"),
+        Component("STIX Two Math", "", "OFL-1.1"),
+        Component("SmolLM2 135M Instruct by Hugging Face, converted by QuantFactory", "", "Apache-2.0"),
+    ]
     for package in _PACKAGES:
         try:
             about = metadata.metadata(package)

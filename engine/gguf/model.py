@@ -15,7 +15,6 @@ from gguf.quants import dequantize
 from engine.errors import WeightsCorrupt
 from engine.gguf.config import architecture_of, read_gguf_config
 from engine.gguf.files import all_parts, gguf_name
-from engine.gguf.generation import read_sampling
 from engine.gguf.header import GgufHeader, read_header
 from engine.gguf.names import sources
 from engine.gguf.tensors import QUANTIZED, GgufFile
@@ -34,13 +33,11 @@ class GgufModel:
 
     Attributes:
         config: As config.json would have it.
-        generation: As generation_config.json would.
         files: Its tensors.
         quantization: What the file calls its mixture of types, such as Q4_K_M; None for plain numbers.
     """
 
     config: dict[str, Any]
-    generation: dict[str, Any]
     files: tuple[GgufFile, ...]
     quantization: str | None
 
@@ -70,7 +67,7 @@ def read_gguf(path: Path) -> GgufModel:
     files = tuple(
         GgufFile(header, sources(header.tensors, architecture, heads, kv_heads)) for header in headers
     )
-    return GgufModel(config, read_sampling(metadata), files, _quantization(headers))
+    return GgufModel(config, files, _quantization(headers))
 
 
 def _floats(headers: list[GgufHeader], name: str) -> list[float]:

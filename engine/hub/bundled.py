@@ -26,10 +26,14 @@ class BundledModel:
     drafts: tuple[str, ...] = ()
 
     @property
+    def folder(self) -> Path:
+        """Where it lies, with a page about it."""
+        return assets_folder() / "models" / self.name
+
+    @property
     def location(self) -> Path:
         """The folder or the file that is loaded, whether it is there or not."""
-        folder = assets_folder() / "models" / self.name
-        return folder / self.file if self.file else folder
+        return self.folder / self.file if self.file else self.folder
 
     @property
     def is_there(self) -> bool:

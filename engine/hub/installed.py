@@ -9,7 +9,7 @@ import platformdirs
 
 from engine.errors import CheckpointError, ModelNotFound
 from engine.gguf.files import SUFFIX, gguf_name
-from engine.hub.bundled import assets_folder, bundled_model
+from engine.hub.bundled import bundled_model
 from engine.hub.record import RECORD, ModelRecord, read_record
 from engine.messages import DEFAULT_MODEL
 from engine.sentences import either, say
@@ -51,7 +51,7 @@ def find_model(reference: str) -> Path:
                 "The model {name}, which ships with Tenon, is not in {folder}: get a model on the page Models or with "
                 "`tenon models get`, or in a checkout run `make model`.",
                 name=bundled.title or bundled.name,
-                folder=assets_folder() / "models" / bundled.name,
+                folder=bundled.folder,
             )
         )
     if not reference.strip():

@@ -106,7 +106,7 @@ class Checkpoint:
             model = read_gguf(gguf)
             self.folder = gguf.parent
             self.config = model.config
-            self.generation_config = model.generation
+            self.generation_config = read_generation_config(gguf)
             self.quantization = model.quantization
             self._files = model.files
             self._packed_name = f"{gguf_name(gguf)}.tenon"
@@ -235,15 +235,17 @@ def read_config_file(folder: Path) -> dict[str, Any]:
 
 
 def read_generation_config(path: Path) -> dict[str, Any]:
-    """generation_config.json of a folder, or what a GGUF file has in its place.
+    """generation_config.json of a folder; of a GGUF file what it has in its place, else the one beside it.
 
     Nothing where it is missing or unreadable: it only holds defaults.
     """
     gguf = find_gguf(path)
-    if gguf is not None:
-        return read_sampling(read_header(gguf).metadata)
+    advised = {} if gguf is None else read_sampling(read_header(gguf).metadata)
+    if advised:
+        return advised
+    folder = path if gguf is None else gguf.parent
     try:
-        value = json.loads((path / "generation_config.json").read_text(encoding="utf-8"))
+        value = json.loads((folder / "generation_config.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     return value if isinstance(value, dict) else {}

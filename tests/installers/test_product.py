@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import app.version
+from engine.hub.bundled import bundled_model
 from installers import product
 from installers.icons import png, write_icns, write_ico
 
@@ -18,11 +19,13 @@ def test_there_is_one_version() -> None:
     assert product.version() == app.version._FALLBACK
 
 
-def test_icons_and_models_are_there() -> None:
+def test_icons_and_pages_about_the_models_are_there() -> None:
     assert product.ICON.is_file()
     assert product.SMALL_ICON.is_file()
     for name in product.MODELS:
-        assert (product.ROOT / "assets" / "models" / name / "config.json").is_file()
+        model = bundled_model(name)
+        assert model is not None
+        assert not model.is_there or (model.folder / "README.md").is_file()
 
 
 def test_file_types_are_whole() -> None:

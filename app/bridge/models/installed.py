@@ -12,7 +12,7 @@ from app.bridge.models.lane import Lane
 from app.chat.model_entries import ImportEntry, InstalledEntry, RemovalEntry
 from app.words import tr
 from engine.errors import Cancelled, TenonError
-from engine.hub.bundled import bundled_model
+from engine.hub.bundled import bundled_model, bundled_models
 from engine.hub.installed import models_folder
 from engine.hub.inventory import InstalledModel, installed_model, installed_models, plan_removal, remove
 from engine.messages import DEFAULT_MODEL
@@ -198,6 +198,25 @@ class _Progress:
         if share - self._told >= _PROGRESS_STEP or share >= 1.0:
             self._told = share
             self._installed.progress(self._name, share)
+
+
+def model_to_begin_with(chosen: str, recent: Sequence[str]) -> str:
+    """The model that answers first: the chosen one, or where that is a bundled one that is not here, another.
+
+    A copy of Tenon may lack the bundled model, because it could not be fetched, and an earlier one had others.
+
+    Args:
+        chosen: What the settings name.
+        recent: Folders and files used lately, the latest first.
+
+    Returns:
+        What to use; ``chosen`` where there is nothing else.
+    """
+    if Path(chosen).is_absolute() or any(model.name == chosen for model in bundled_models()):
+        return chosen
+    others = [ref for ref in recent if Path(ref).exists()]
+    others += [entry.ref for entry in _listed() if entry.kind == "target" and not entry.problem]
+    return next(iter(others), chosen)
 
 
 def _bundled() -> tuple[InstalledEntry, ...]:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import ModelNotFound
-from engine.hub import bundled, installed
+from engine.hub import bundled
 from engine.hub.bundled import assets_folder, bundled_targets, paired_draft
 from engine.hub.installed import find_model, model_name, models_folder
 
@@ -24,8 +24,7 @@ def test_the_bundled_model_is_a_file_and_takes_the_draft_beside_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert (assets_folder() / "icons").is_dir()
-    for module in (bundled, installed):
-        monkeypatch.setattr(module, "assets_folder", lambda: tmp_path)
+    monkeypatch.setattr(bundled, "assets_folder", lambda: tmp_path)
     with pytest.raises(
         ModelNotFound, match=r"SmolLM2 135M, which ships with Tenon, is not in .*: get a model"
     ):
