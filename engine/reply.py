@@ -29,6 +29,7 @@ from engine.messages import (
     RoundTexts,
     StatisticsUpdated,
     TextDrafted,
+    Timings,
     TokensAdded,
 )
 from engine.modes import MODES
@@ -36,10 +37,11 @@ from engine.planning.hardware import device_peak_bytes, own_memory
 from engine.planning.outlook import Outlook
 from engine.planning.planner import choose_plan
 from engine.planning.probes.other_work import OtherWork
-from engine.request import fit_prompt, opening
+from engine.request import begun_thought, fit_prompt, opening
 from engine.sentences import mark, say
 from engine.text.repetition import LoopWatch, loop_start
 from engine.text.stop import ReplyText
+from engine.text.thoughts import thought_tokens
 from engine.verifying.rules import RULES
 from engine.verifying.verdict import Verifier
 
@@ -112,6 +114,8 @@ class ReplyRun:
         )
         if opening(self._request):
             self._reply.follow(self._prompt[-1:])
+        elif self._request.raw_prompt is None:
+            self._reply.begin(begun_thought(self._prompt, self._model.tokenizer))
         self._emit(PlanChosen(self._request.request_id, self._plan))
         if not RULES[self._request.verify].lossless:
             self._emit(Notice(self._request.request_id, say(_LOSSY)))
@@ -211,13 +215,17 @@ class ReplyRun:
             StatisticsUpdated(
                 self._request.request_id,
                 self._plan.mode,
-                self._clock.timings(),
+                self._timings(),
                 self._memory(),
                 context_used=len(self._prompt) + len(self._reply.token_ids),
                 context_limit=self._model.target.context,
                 rounds=self._take_rounds(),
             )
         )
+
+    def _timings(self) -> Timings:
+        thought = thought_tokens(self._reply.text, self._reply.ends)
+        return replace(self._clock.timings(), thought_n=thought)
 
     def _take_rounds(self) -> tuple[RoundRecord, ...]:
         """The rounds since the last event, with what their tokens say where that is wanted."""
@@ -259,7 +267,7 @@ class ReplyRun:
             },
             stop_reason=self._reply.stop_reason or "cancelled",
             plan=self._plan,
-            timings=self._clock.timings(),
+            timings=self._timings(),
             memory=self._memory(),
             drafted_text=self._drafted_text(),
             busy=self._busy,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from engine.errors import EmptyPrompt, InvalidOption
@@ -11,10 +12,15 @@ from engine.model.sampling import Sampler
 from engine.sentences import mark, say
 from engine.text.attached_turns import fit_with_attachments
 from engine.text.context_window import check_length
+from engine.text.thoughts import OPEN, without_thoughts
 from engine.text.tokenizer import Tokenizer
 from engine.verifying.rules import RULES
 
 _NO_TEMPLATE = mark("This model brings no chat template, so the conversation is given to it as plain text.")
+
+_NO_SWITCH = mark("The chat template of this model knows no such choice of thinking, so it has no effect.")
+# Tokens at a prompt's end that surely hold the mark of a thought, whether it is one token or many.
+_END_TOKENS = 12
 
 
 def check_request(request: Generate) -> None:
@@ -82,13 +88,18 @@ def fit_prompt(
     if not tokenizer.has_chat_template:
         emit(Notice(request.request_id, say(_NO_TEMPLATE)))
     begun = opening(request)
-    turns = request.messages[:-1] if begun else request.messages
+    turns = [
+        replace(turn, content=without_thoughts(turn.content)) if turn.role == "assistant" else turn
+        for turn in (request.messages[:-1] if begun else request.messages)
+    ]
+    known = "" if tokenizer.template is None else tokenizer.template.thinking
+    if (request.thinking.on is not None and known != "switch") or (
+        request.thinking.effort is not None and known != "effort"
+    ):
+        emit(Notice(request.request_id, say(_NO_SWITCH)))
+    render = partial(tokenizer.render, opening=begun, thinking=request.thinking)
     found = fit_with_attachments(
-        turns,
-        partial(tokenizer.render, opening=begun),
-        lambda text: len(tokenizer.encode(text)),
-        context,
-        request.max_tokens,
+        turns, render, lambda text: len(tokenizer.encode(text)), context, request.max_tokens
     )
     if found.sources:
         emit(Notice(request.request_id, found.sources))
@@ -96,6 +107,12 @@ def fit_prompt(
     if fitted.messages_left_out:
         emit(ContextTrimmed(request.request_id, fitted.messages_left_out))
     return fitted.token_ids
+
+
+def begun_thought(prompt: Sequence[int], tokenizer: Tokenizer) -> str:
+    """The mark that a template puts at the end of a prompt, so that the model begins with a thought; else empty."""
+    end = tokenizer.decode(prompt[-_END_TOKENS:], special=True).rstrip()
+    return f"{OPEN}\n" if end.endswith(OPEN) else ""
 
 
 def _asks(request: Generate) -> bool:

@@ -49,6 +49,7 @@ class ReplyStatistics:
         context_used: Tokens of the context in use, prompt and reply.
         context_limit: Tokens of context there are; 0 when not known.
         disk_bytes_per_second: Weights read from the disk, in the middle over the reply; 0 for a model in memory.
+        thought_tokens: Of the reply's, those of thoughts before the answer.
         plain_per_second: The speed that plain decoding would have had then, of the same weights in the same format.
     """
 
@@ -63,6 +64,7 @@ class ReplyStatistics:
     context_limit: int
     disk_bytes_per_second: float = 0.0
     plain_per_second: float | None = None
+    thought_tokens: int = 0
 
     @property
     def times_plain(self) -> float | None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict, dataclass, field, fields, replace
-from typing import Any
+from typing import Any, get_args
 
 from app.chat.choices import MODES
-from engine.messages import SamplingOptions
+from engine.messages import Effort, SamplingOptions, Thinking
 
 
 @dataclass(frozen=True)
@@ -20,12 +20,14 @@ class ConversationOptions:
         max_tokens: Longest reply in tokens; 0 is until the context is full.
         sampling: How tokens are drawn; a None in it takes the setting, and the model's own where there is none.
         mode: How replies are generated, by its ``--mode`` name.
+        thinking: What is wanted of a model that can think before it answers.
     """
 
     system_prompt: str | None = None
     max_tokens: int | None = None
     sampling: SamplingOptions = field(default_factory=SamplingOptions)
     mode: str | None = None
+    thinking: Thinking = field(default_factory=Thinking)
 
     @property
     def empty(self) -> bool:
@@ -40,7 +42,8 @@ class ConversationOptions:
     def to_json(self) -> str:
         """One JSON object with what is set."""
         values = {name: value for name, value in asdict(self).items() if value is not None}
-        values["sampling"] = {n: value for n, value in values["sampling"].items() if value is not None}
+        for part in ("sampling", "thinking"):
+            values[part] = {name: value for name, value in values[part].items() if value is not None}
         return json.dumps(values, ensure_ascii=False)
 
     @classmethod
@@ -67,6 +70,7 @@ class ConversationOptions:
             None if most is None else int(most),
             SamplingOptions(**numbers),  # type: ignore[arg-type]
             mode if mode in _MODE_NAMES else None,
+            _thinking(values.get("thinking")),
         )
 
 
@@ -80,6 +84,12 @@ class Preset:
 
 _WHOLE = ("top_k", "seed")
 _MODE_NAMES = tuple(mode.name for mode in MODES)
+
+
+def _thinking(values: Any) -> Thinking:
+    given = values if isinstance(values, dict) else {}
+    on, effort = given.get("on"), given.get("effort")
+    return Thinking(on if isinstance(on, bool) else None, effort if effort in get_args(Effort) else None)
 
 
 def _number(value: Any, name: str) -> float | int | None:

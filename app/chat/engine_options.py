@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 
 from app.chat.choices import MODES
 from app.chat.conversation_options import ConversationOptions
 from app.settings.settings import Settings
-from engine.messages import LoadOptions, SamplingOptions
+from engine.messages import LoadOptions, SamplingOptions, Thinking
 
 
 def load_options(settings: Settings, ref: str | None = None) -> LoadOptions:
@@ -64,6 +64,7 @@ class ReplyOptions:
     sampling: SamplingOptions
     verify: str
     stop_loops: bool
+    thinking: Thinking = field(default_factory=Thinking)
 
 
 def reply_options(settings: Settings, ref: str, own: ConversationOptions) -> ReplyOptions:
@@ -75,15 +76,14 @@ def reply_options(settings: Settings, ref: str, own: ConversationOptions) -> Rep
         own: The conversation's.
     """
     settings = settings.of_model(ref)
-    sampling = SamplingOptions(
-        **{field.name: getattr(settings, field.name) for field in fields(SamplingOptions)}
-    )
+    sampling = SamplingOptions(**{one.name: getattr(settings, one.name) for one in fields(SamplingOptions)})
     return ReplyOptions(
         system_prompt=settings.system_prompt if own.system_prompt is None else own.system_prompt,
         max_tokens=(settings.max_tokens if own.max_tokens is None else own.max_tokens) or None,
         sampling=own.sampling_over(sampling),
         verify=settings.verify,
         stop_loops=settings.stop_loops,
+        thinking=own.thinking,
     )
 
 

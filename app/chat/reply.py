@@ -132,6 +132,7 @@ def _statistics(
         context_limit=context_limit,
         disk_bytes_per_second=_disk_bytes_per_second(timings, memory),
         plain_per_second=timings.plain_per_second,
+        thought_tokens=timings.thought_n,
     )
 
 

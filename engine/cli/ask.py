@@ -27,6 +27,7 @@ from engine.messages import (
     Notice,
     Reply,
     SamplingOptions,
+    Thinking,
     TokensAdded,
 )
 
@@ -96,6 +97,16 @@ def add_to(commands: Any) -> None:
         "--min-p", metavar="P", type=float, help="keep tokens of at least this share of the best one's"
     )
     ask.add_argument("--repetition-penalty", metavar="R", type=float, help=_PENALTY)
+    ask.add_argument(
+        "--thinking",
+        choices=("on", "off"),
+        help="whether a model thinks before it answers, where its chat template knows that (default: its own)",
+    )
+    ask.add_argument(
+        "--reasoning-effort",
+        choices=("low", "medium", "high"),
+        help="how much it thinks, where its chat template knows that (default: its own)",
+    )
     ask.add_argument(
         "--no-loop-guard",
         dest="stop_loops",
@@ -240,6 +251,9 @@ def _request(options: argparse.Namespace) -> Generate:
         ),
         stop=tuple(options.stop),
         stop_loops=options.stop_loops,
+        thinking=Thinking(
+            None if options.thinking is None else options.thinking == "on", options.reasoning_effort
+        ),
     )
 
 

@@ -122,7 +122,7 @@ class Timings:
     has drafted children. ``mean_acceptance_length`` (tau) = tokens emitted per target forward of decoding.
     ``draft_n`` and ``draft_n_accepted`` count nodes, ``draft_n_tested`` path positions. ``plain_per_second`` is the
     speed that plain decoding would have had, by the rounds of this reply that had no draft, or else by those of the
-    model's replies just before.
+    model's replies just before. ``thought_n`` of the ``predicted_n`` tokens are thoughts before the answer.
     """
 
     prompt_n: int = 0
@@ -144,6 +144,7 @@ class Timings:
     verify_ms: float = 0.0
     load_ms: float | None = None
     plain_per_second: float | None = None
+    thought_n: int = 0
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,10 @@ class ReplyText:
         """Continue the text that ends with these tokens; they are no part of this reply. Called before `add`."""
         self._detokenizer.follow(token_ids)
 
+    def begin(self, text: str) -> None:
+        """Put a text before the first token: what the prompt has of the reply already."""
+        self._emit(text)
+
     def add(self, token_id: int) -> bool:
         """Take one token. Returns whether the reply goes on after it."""
         self.token_ids.append(token_id)

@@ -12,10 +12,13 @@ from engine.gguf.files import find_gguf
 from engine.gguf.generation import read_end_ids as read_gguf_end_ids
 from engine.gguf.header import read_header
 from engine.gguf.tokenizer import read_tokenizer
-from engine.messages import ChatMessage
+from engine.messages import ChatMessage, Thinking
 from engine.sentences import say
 from engine.text.chat_template import ChatTemplate
+from engine.text.thoughts import OPEN, begins_with_thought
 from engine.text.tokenizer_folder import read_folder, read_folder_template
+
+_UNSAID = Thinking()
 
 
 class Tokenizer:
@@ -72,12 +75,15 @@ class Tokenizer:
         """Token ids of raw text, with the special tokens the tokenizer itself adds at the start (bos, say)."""
         return [*self._start, *self._ids(text)]
 
-    def render(self, messages: Sequence[ChatMessage], opening: str = "") -> list[int]:
+    def render(
+        self, messages: Sequence[ChatMessage], opening: str = "", thinking: Thinking = _UNSAID
+    ) -> list[int]:
         """Token ids of a conversation, ready for the assistant's turn.
 
         Args:
             messages: The turns before it.
             opening: How that turn begins, where it is to be continued.
+            thinking: What is wanted of a template that knows of thinking.
 
         Raises:
             UnsupportedModel: the checkpoint's chat template refuses this conversation.
@@ -88,10 +94,10 @@ class Tokenizer:
         try:
             if self.template is None:
                 raise self._template_problem or ValueError("there is no template")
-            text = self.template.render(turns)
+            text = self.template.render(turns, thinking)
         except Exception as error:  # templates are programs; jinja's errors and their own raise_exception
             if turns and turns[0]["role"] == "system":
-                return self.render(_system_into_first_turn(messages), opening)
+                return self.render(_system_into_first_turn(messages), opening, thinking)
             raise UnsupportedModel(
                 say(
                     "The model's chat template refuses this conversation: start a new chat, or use "
@@ -99,6 +105,8 @@ class Tokenizer:
                 ),
                 details=f"{type(error).__name__}: {error}",
             ) from error
+        if text.rstrip().endswith(OPEN) and begins_with_thought(opening):
+            text = text.rstrip().removesuffix(OPEN)  # the mark is a part of the reply, which has it already
         return self._ids(text + opening)
 
     def _ids(self, text: str) -> list[int]:

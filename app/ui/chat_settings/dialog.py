@@ -27,6 +27,7 @@ from app.settings.settings import Settings
 from app.ui import figures
 from app.ui.chat_settings.mode_field import ModeField
 from app.ui.chat_settings.preset_row import PresetRow
+from app.ui.chat_settings.thinking_field import ThinkingField
 from app.ui.settings.number_box import NumberBox
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
@@ -102,6 +103,7 @@ class ChatSettingsDialog(RingedDialog):
         self.max_tokens.setAccessibleName(tr("Longest reply"))
         self.mode = ModeField(theme, tr("Mode"), page, tr(_AS_IN_SETTINGS))
         self._modes = workspace.modes()
+        advice = workspace.advice()
         self._column.addWidget(lead)
         self._column.addWidget(self.presets)
         self._column.addWidget(self._line(page))
@@ -115,7 +117,7 @@ class ChatSettingsDialog(RingedDialog):
             tr("Temperature"),
             tr(
                 "How freely words are chosen: 0 takes the likeliest each time. In Settings: {value}.",
-                value=_temperature_words(settings, workspace.advice()),
+                value=_temperature_words(settings, advice),
             ),
             self.temperature,
         )
@@ -136,6 +138,18 @@ class ChatSettingsDialog(RingedDialog):
             tr("How replies are generated. In Settings: {value}.", value=mode_title(settings.mode)),
             self.mode,
         )
+        control = "" if advice is None else advice.thinking
+        self.thinking: ThinkingField | None = None
+        if control:
+            self.thinking = ThinkingField(theme, control, page)
+            self._add(
+                page,
+                tr("Thinking"),
+                tr(
+                    "What the model thinks before it answers is folded above the answer and never sent back to it."
+                ),
+                self.thinking,
+            )
         self._column.addStretch(1)
         scroll = QScrollArea(self)
         scroll.setFrameShape(QFrame.Shape.NoFrame)
@@ -177,6 +191,7 @@ class ChatSettingsDialog(RingedDialog):
             max_tokens=None if longest is None else int(longest),
             sampling=replace(self._options.sampling, temperature=self.temperature.number()),
             mode=self.mode.mode(),
+            thinking=self._options.thinking if self.thinking is None else self.thinking.thinking(),
         )
 
     def sizeHint(self) -> QSize:
@@ -241,6 +256,8 @@ class ChatSettingsDialog(RingedDialog):
         self.temperature.set_number(options.sampling.temperature)
         self.max_tokens.set_number(options.max_tokens)
         self.mode.show_modes(self._modes, options.mode)
+        if self.thinking is not None:
+            self.thinking.show_thinking(options.thinking)
 
     @Slot()
     def _reset(self) -> None:

@@ -127,6 +127,12 @@ def speed_figures(statistics: ReplyStatistics, live: bool) -> tuple[Figure, ...]
     if statistics.time_to_first_token_ms is not None:
         first = figures.duration(statistics.time_to_first_token_ms)
         found.append(Figure(tr("first token"), first, "", "", 3))
+    if statistics.thought_tokens:
+        tokens = figures.whole(statistics.thought_tokens)
+        of_all = tr(
+            "Of {all} tokens, these were thoughts before the answer.", all=figures.whole(statistics.tokens)
+        )
+        found.append(Figure(tr("thought"), tokens, tr("tokens"), "", 4, of_all))
     if statistics.mode:
         times = statistics.times_plain
         gain = "" if times is None else figures.times_plain(times)

@@ -9,11 +9,12 @@ import pytest
 from app.bridge.engine_client import EngineClient
 from app.bridge.workspace import Workspace
 from app.chat.conversation import MessageState
+from app.chat.conversation_options import ConversationOptions
 from app.chat.reply import looped, notices_of
 from app.storage.database import FILE_NAME
 from engine.documents.reading import text_attachment
 from engine.errors import EmptyPrompt, InvalidOption
-from engine.messages import Cancel, ChatMessage, Command, Generate
+from engine.messages import Cancel, ChatMessage, Command, Generate, Thinking
 from tests.app.bridge.conftest import Desk
 from tests.support.fake_engine import SERVE
 
@@ -119,6 +120,15 @@ def test_a_stopped_reply_goes_on_where_it_was_cut(desk: Desk) -> None:
     assert not workspace.can_continue(chat)
     workspace.close()
     assert desk.open().messages(chat)[-1].content == reply.content
+
+
+def test_what_a_chat_says_of_thinking_reaches_the_engine(desk: Desk) -> None:
+    client = Watching(desk)
+    workspace = desk.open(client)
+    chat = desk.answer(workspace, "say 1")
+    workspace.set_options(chat, ConversationOptions(thinking=Thinking(on=False)))
+    desk.answer(workspace, "say 1", chat)
+    assert [request.thinking for request in client.requests] == [Thinking(), Thinking(on=False)]
 
 
 def test_a_reply_that_repeats_itself_is_stopped_and_let_go_on(desk: Desk) -> None:

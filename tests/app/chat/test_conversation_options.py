@@ -6,15 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from app.chat.conversation_options import ConversationOptions
-from engine.messages import SamplingOptions
+from engine.messages import SamplingOptions, Thinking
 
-FULL = ConversationOptions("Be brief.", 200, SamplingOptions(0.5, 40, 0.9, 0.05, 1.1, 7))
+FULL = ConversationOptions(
+    "Be brief.", 200, SamplingOptions(0.5, 40, 0.9, 0.05, 1.1, 7), "plain", Thinking(False, "high")
+)
 
 
 def test_what_is_written_is_read_back() -> None:
     assert ConversationOptions.from_json(FULL.to_json()) == FULL
     assert ConversationOptions.from_json(ConversationOptions().to_json()) == ConversationOptions()
-    assert ConversationOptions().to_json() == '{"sampling": {}}'
+    assert ConversationOptions().to_json() == '{"sampling": {}, "thinking": {}}'
 
 
 def test_what_is_set_comes_before_the_settings() -> None:
@@ -31,6 +33,7 @@ def test_what_is_not_understood_is_left_out() -> None:
             "max_tokens": True,
             "later": 1,
             "sampling": {"temperature": "hot", "top_k": 2.5, "seed": 1},
+            "thinking": {"on": 1, "effort": "endless"},
         }
     )
     assert ConversationOptions.from_json(text) == ConversationOptions(sampling=SamplingOptions(seed=1))
@@ -41,7 +44,9 @@ ANYTHING = st.recursive(
     lambda inner: (
         st.lists(inner)
         | st.dictionaries(
-            st.sampled_from(["system_prompt", "max_tokens", "sampling", "temperature", "top_k", "seed"]),
+            st.sampled_from(
+                ["system_prompt", "max_tokens", "sampling", "temperature", "seed", "thinking", "on", "effort"]
+            ),
             inner,
         )
     ),

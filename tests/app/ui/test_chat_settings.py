@@ -14,7 +14,7 @@ from app.chat.engine_state import EngineState
 from app.ui.chat_settings.dialog import ChatSettingsDialog
 from app.ui.main_window import MainWindow
 from app.ui.name_dialog import NameDialog
-from engine.messages import SamplingOptions
+from engine.messages import ModelAdvice, SamplingOptions, Thinking
 from tests.support.fake_workspace import READY, FakeWorkspace
 
 TRANSLATOR = ConversationOptions("Translate.", 100, SamplingOptions(temperature=0.3, top_k=5), "plain")
@@ -105,6 +105,32 @@ def test_what_is_set_for_the_model_is_what_holds_where_the_chat_says_nothing(
     workspace.settings.temperature = 0.5
     workspace.settings.set_for_model("smollm2", "temperature", 0.9)
     assert "In Settings: 0.9." in dialog(window).temperature.accessibleDescription()
+
+
+def test_thinking_is_asked_for_only_where_the_model_knows_of_it(
+    window: MainWindow, workspace: FakeWorkspace, chat: int
+) -> None:
+    shown = dialog(window)
+    assert shown.thinking is None
+    shown.cancel_button.click()
+    for control, at, wanted in (("switch", 2, Thinking(on=False)), ("effort", 3, Thinking(effort="high"))):
+        workspace.model_advice = ModelAdvice(thinking=control)  # type: ignore[arg-type]
+        window.commands["chat-settings"].trigger()
+        shown = next(one for one in window.findChildren(ChatSettingsDialog) if one.isVisible())
+        assert shown.thinking is not None
+        assert (
+            shown.thinking.currentText() == "As the model does"
+        )  # another control's choice is none of this one's
+        shown.thinking.setCurrentIndex(at)
+        shown.apply_button.click()
+        assert options(workspace, chat).thinking == wanted
+
+
+def test_the_temperature_of_the_settings_is_told_as_a_number(
+    window: MainWindow, workspace: FakeWorkspace, chat: int
+) -> None:
+    told = dialog(window).temperature.accessibleDescription()
+    assert "In Settings: 0.6, as the model's makers advise." in told
 
 
 def test_cancelling_changes_nothing(window: MainWindow, workspace: FakeWorkspace, chat: int) -> None:

@@ -8,7 +8,7 @@ from app.chat.conversation import Message, MessageState, ReplyStatistics
 from app.chat.engine_state import EnginePhase, EngineState
 from app.chat.reply import reply_after
 from app.ui import figures
-from app.ui.transcript.reply_status import reply_status
+from app.ui.transcript.reply_status import reply_status, speed_figures
 from engine.messages import Memory, StatisticsUpdated, Timings
 from tests.support.fake_workspace import statistics
 
@@ -90,3 +90,9 @@ def test_figures_of_older_replies_are_read() -> None:
     assert "disk" not in older
     assert ReplyStatistics.from_json(older) == replace(now, disk_bytes_per_second=0.0)
     assert ReplyStatistics.from_json('{"mode": "plain"}') is None
+
+
+def test_tokens_of_thoughts_are_a_figure_of_their_own() -> None:
+    shown = speed_figures(statistics(300, thought_tokens=120), live=False)
+    assert "thought 120 tokens" in [figure.text for figure in shown]
+    assert not any("thought" in figure.text for figure in speed_figures(statistics(300), live=False))

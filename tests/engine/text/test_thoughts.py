@@ -1,0 +1,146 @@
+"""Models that think: what their templates know of it, what is sent back, and what is counted.
+
+The templates are written for these tests, with the variables and the shape of those that are published.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.messages import ChatMessage, Generate, LoadOptions, Notice, Thinking
+from engine.request import begun_thought, fit_prompt
+from engine.text.chat_template import ChatTemplate
+from engine.text.thoughts import thought_tokens, without_thoughts
+from engine.text.tokenizer import Tokenizer
+from tests.support.checkpoints import train_tokenizer, write_checkpoint
+from tests.support.engine_client import EngineClient
+
+TURNS = """
+{%- for message in messages %}
+    {{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}
+{%- endfor %}
+"""
+#: As Qwen3's: it thinks unless it is told not to.
+SWITCH = (
+    TURNS
+    + """
+{%- if add_generation_prompt %}
+    {{- '<|im_start|>assistant\\n' }}
+    {%- if enable_thinking is defined and enable_thinking is false %}
+        {{- '<think>\\n\\n</think>\\n\\n' }}
+    {%- endif %}
+{%- endif %}
+"""
+)
+#: As DeepSeek V3.1's and Granite's: it thinks only if it is told to.
+ASKED = (
+    TURNS
+    + "{% if not thinking is defined %}{% set thinking = false %}{% endif %}{% if thinking %}Think.{% endif %}"
+)
+#: As gpt-oss': how much it thinks stands in the system prompt, which a macro writes.
+EFFORT = (
+    """
+{%- macro head() %}
+    {%- if reasoning_effort is not defined %}
+        {%- set reasoning_effort = "medium" %}
+    {%- endif %}
+    {{- "Reasoning: " + reasoning_effort + "\\n" }}
+{%- endmacro %}
+{{- head() }}
+"""
+    + TURNS
+    + "{{- '<|im_start|>assistant\\n' }}"
+)
+#: As DeepSeek R1's: the prompt opens the thought.
+FORCED = TURNS + "{{- '<|im_start|>assistant\\n<think>\\n' }}"
+ASK = (ChatMessage("user", "Hi"),)
+
+
+@pytest.mark.parametrize(
+    ("source", "control"),
+    [(SWITCH, "switch"), (ASKED, "switch"), (EFFORT, "effort"), (FORCED, ""), (TURNS, "")],
+)
+def test_a_template_s_source_says_what_it_can_be_told(source: str, control: str) -> None:
+    assert ChatTemplate(source, {}).thinking == control
+
+
+def test_thinking_is_left_to_the_model_unless_something_is_wanted() -> None:
+    turns = [{"role": "user", "content": "Hi"}]
+
+    def end(source: str, thinking: Thinking) -> str:
+        return ChatTemplate(source, {}).render(turns, thinking)
+
+    assert end(SWITCH, Thinking()).endswith("assistant\n")
+    assert end(SWITCH, Thinking(on=True)).endswith("assistant\n")
+    assert end(SWITCH, Thinking(on=False)).endswith("assistant\n<think>\n\n</think>\n\n")
+    assert [end(ASKED, Thinking(on)).endswith("Think.") for on in (None, False, True)] == [False, False, True]
+    assert end(EFFORT, Thinking()).startswith("Reasoning: medium\n")
+    assert end(EFFORT, Thinking(effort="high")).startswith("Reasoning: high\n")
+
+
+def test_thoughts_are_what_a_reply_begins_with() -> None:
+    assert without_thoughts("<think>\nHm.\n</think>\n\nYes.") == "Yes."
+    assert without_thoughts("<think>\nHm. I was stop") == ""
+    assert without_thoughts("A model writes <think> first.") == "A model writes <think> first."
+    assert without_thoughts("Yes.") == "Yes."
+
+
+def test_tokens_of_thoughts_are_counted_up_to_the_closing_mark() -> None:
+    pieces = ["<think>", "\n", "Hm", ".", "</th", "ink>", "\n\n", "Yes", "."]
+    ends = [len("".join(pieces[: at + 1])) for at in range(len(pieces))]
+    assert thought_tokens("".join(pieces), ends) == 6
+    assert thought_tokens("".join(pieces[:4]), ends[:4]) == 4
+    assert thought_tokens("Yes.", [3, 4]) == 0
+
+
+def model_with(folder: Path, template: str) -> Path:
+    write_checkpoint(folder, "llama")
+    (folder / "chat_template.jinja").write_text(template)
+    return folder
+
+
+@pytest.mark.parametrize("template", [SWITCH, FORCED])
+def test_earlier_thoughts_are_never_sent_back(tmp_path: Path, template: str) -> None:
+    tokenizer = train_tokenizer(chat_template=False)
+    tokenizer.chat_template = template
+    tokenizer.save_pretrained(tmp_path)
+    ours = Tokenizer(tmp_path)
+    talk = (
+        *ASK,
+        ChatMessage("assistant", "<think>\nA greeting.\n</think>\n\nHello."),
+        ChatMessage("user", "Bye"),
+    )
+    prompt = fit_prompt(Generate("1", LoadOptions(), talk), ours, 4096, lambda event: None)
+    text = ours.decode(prompt, special=True)
+    assert "<|im_start|>assistant\nHello.<|im_end|>" in text
+    assert "A greeting" not in text
+
+
+def test_a_thought_that_the_prompt_opens_is_shown_counted_and_gone_on_with(
+    client: EngineClient, tmp_path: Path
+) -> None:
+    folder = model_with(tmp_path / "forced", FORCED)
+    reply = client.answer(list(ASK), folder, max_tokens=6)
+    assert reply.text.startswith("<think>\n")
+    assert reply.timings.thought_n == reply.timings.predicted_n == 6
+    again = client.answer([*ASK, ChatMessage("assistant", reply.text)], folder, max_tokens=2)
+    text = Tokenizer(folder).decode(again.prompt_ids, special=True)
+    assert text.count("<think>") == 1
+    assert not again.text.startswith("<think>")
+    plain = client.answer(list(ASK), model_with(tmp_path / "plain", TURNS), max_tokens=6)
+    assert plain.timings.thought_n == 0
+
+
+def test_a_choice_that_the_template_does_not_know_is_said(client: EngineClient, tmp_path: Path) -> None:
+    folder = model_with(tmp_path / "switch", SWITCH)
+    client.events.clear()
+    off = client.answer(list(ASK), folder, thinking=Thinking(on=False), max_tokens=2)
+    assert begun_thought(off.prompt_ids, Tokenizer(folder)) == ""
+    assert Tokenizer(folder).decode(off.prompt_ids, special=True).endswith("</think>\n\n")
+    assert client.seen(Notice) == []
+    client.answer(list(ASK), folder, thinking=Thinking(effort="low"), max_tokens=2)
+    assert [notice.text for notice in client.seen(Notice)] == [
+        "The chat template of this model knows no such choice of thinking, so it has no effect."
+    ]
