@@ -42,7 +42,7 @@ class ChatPage(QWidget):
     conversation_shown = Signal(object)  # its id, or None
     inspect_requested = Signal(int)  # a reply's id
     compare_requested = Signal(int)  # a message's id
-    help_requested = Signal(str)  # an article's name
+    help_requested = Signal(str)  # an article's name; empty for the contents
     said = Signal(str, bool)  # a sentence for the person, and whether it stays
     trouble_met = Signal(object)  # ErrorReport, about the engine
     message_deleted = Signal(str)  # a sentence that says so
@@ -161,6 +161,7 @@ class ChatPage(QWidget):
         workspace.engine_changed.connect(self.show_mode)
         self.composer.send_requested.connect(self._send)
         self.help_line.opened.connect(self.help_requested)
+        self.empty_state.help_wanted.connect(self.help_requested)
         self.composer.stop_requested.connect(self.stop)
         self.composer.busy_send_refused.connect(self._explain_busy)
         self.composer.prompt.page_requested.connect(self.transcript.scroll_page)

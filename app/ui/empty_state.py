@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.engine_state import EngineState
+from app.help.article import Article
+from app.ui.flow import Flow
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
 from engine.messages import DEFAULT_MODEL
@@ -18,6 +22,7 @@ _EXAMPLES = (
     mark("Merge two sorted lists in Python"),
 )
 _WIDTH_PX = 660
+_HELP_LINKS = 3
 
 
 class EmptyState(QWidget):
@@ -25,6 +30,7 @@ class EmptyState(QWidget):
 
     example_chosen = Signal(str)
     models_wanted = Signal()  # the page of models
+    help_wanted = Signal(str)  # an article's name; empty for the contents
 
     def __init__(self, theme: Theme, engine: EngineState, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -46,6 +52,15 @@ class EmptyState(QWidget):
         for button in self.buttons:
             button.setProperty("kind", "example")
             button.clicked.connect(self._choose)
+        self.help_buttons = [QPushButton(self) for _ in range(_HELP_LINKS + 1)]
+        self.help_buttons[-1].setText(tr("All help"))
+        self._help = QWidget(self)
+        links = Flow(parent=self._help)
+        for link in self.help_buttons:
+            link.setProperty("kind", "link")
+            link.clicked.connect(self._open_help)
+            links.addWidget(link)
+        self._articles: tuple[str, ...] = ("",) * (_HELP_LINKS + 1)
         self._inner = QWidget(self)
         inner = QVBoxLayout(self._inner)
         inner.setContentsMargins(0, 0, 0, 0)
@@ -57,6 +72,8 @@ class EmptyState(QWidget):
         inner.addWidget(self.better, 0, Qt.AlignmentFlag.AlignHCenter)
         inner.addSpacing(24)
         inner.addLayout(self._grid)
+        inner.addSpacing(16)
+        inner.addWidget(self._help)
         self.set_narrow(False)
         self.set_engine(engine)
         theme.changed.connect(self._place)
@@ -70,6 +87,13 @@ class EmptyState(QWidget):
             else tr("{model} answers on this computer. What you write stays here.", model=state.model_name)
         )
         self.better.setVisible(bundled)
+        self._place()
+
+    def offer_help(self, articles: Sequence[Article]) -> None:
+        """Offer articles, as many as there are links to them."""
+        for button, article in zip(self.help_buttons, articles, strict=False):
+            button.setText(article.title)
+        self._articles = (*(article.name for article in articles), "")
         self._place()
 
     def set_narrow(self, narrow: bool) -> None:
@@ -91,9 +115,10 @@ class EmptyState(QWidget):
         width = min(360 if self._narrow else self._theme.type.px(_WIDTH_PX), self.width() - 32)
         layout = self._inner.layout()
         assert layout is not None
-        for shown in range(len(self.buttons), -1, -1):  # as many examples as there is room for
+        for shown in range(len(self.buttons), -2, -1):  # as many examples as there is room for, then no help
             for number, button in enumerate(self.buttons):
                 button.setVisible(number < shown)
+            self._help.setVisible(shown >= 0)
             self._grid.invalidate()
             layout.invalidate()
             height = layout.heightForWidth(width)
@@ -101,6 +126,11 @@ class EmptyState(QWidget):
                 break
         top = max(16, (self.height() - height) * 2 // 5)
         self._inner.setGeometry((self.width() - width) // 2, top, width, height)
+
+    @Slot()
+    def _open_help(self) -> None:
+        number = next(number for number, button in enumerate(self.help_buttons) if button is self.sender())
+        self.help_wanted.emit(self._articles[number])
 
     @Slot()
     def _choose(self) -> None:

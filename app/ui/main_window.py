@@ -179,6 +179,8 @@ class MainWindow(QMainWindow):
         page.header.inspector_toggled.connect(self.inspector.toggle)
         page.inspect_requested.connect(self.inspector.show_reply)
         page.help_requested.connect(self.help.open_article)
+        self.help.offered.connect(page.empty_state.offer_help)
+        self.help.offer()
         page.header.menu_requested.connect(self._open_menu)
         page.header.model_button.more_requested.connect(self._show_models)
         page.empty_state.models_wanted.connect(self._show_models)
@@ -211,6 +213,7 @@ class MainWindow(QMainWindow):
             header.menu_button,
             self.page.empty_state.better,
             *self.page.empty_state.buttons,
+            *self.page.empty_state.help_buttons,
             self.page.transcript,
             composer.prompt,
             composer.attach_button,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtGui import QKeySequence
 
+from app.chat.sampling_in_force import ADVISED, sampling_in_force
 from app.help.article import Article
 from app.help.facts import HelpFacts
 from app.help.library import HelpLibrary
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 # The kinds of placeholders that become links, and the schemes of these.
 COMMAND, SETTING, ARTICLE = "do", "setting", "article"
-_SAMPLING = ("temperature", "top_k", "top_p", "min_p", "repetition_penalty")
 
 
 class ArticleText:
@@ -54,8 +54,9 @@ class ArticleText:
     def _facts(self) -> HelpFacts:
         workspace = self._workspace
         settings = workspace.settings
-        own, in_use = settings.of_model(settings.model), workspace.settings_desk().in_use()
-        values = {name: in_use.get(name, getattr(own, name)) for name in _SAMPLING}
+        own, advice = settings.of_model(settings.model), workspace.advice()
+        chosen = {name: getattr(own, name) for name in ADVISED}
+        in_force = {} if advice is None else sampling_in_force(chosen, advice)
         return HelpFacts(
             version(),
             str(workspace.upkeep.diagnostics.data_folder),
@@ -65,9 +66,7 @@ class ArticleText:
             workspace.model_store.offers.catalogue(),
             workspace.model_store.forecasts.known,
             workspace.model_store.recommended(),
-            tuple(
-                (setting_titles()[name], f"{value:g}") for name, value in values.items() if value is not None
-            ),
+            tuple((setting_titles()[name], f"{number.value:g}") for name, number in in_force.items()),
         )
 
 

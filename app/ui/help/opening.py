@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QUrl, Slot
+from PySide6.QtCore import QObject, QUrl, Signal, Slot
 from PySide6.QtGui import QAction
 
 from app.help.article import Article
 from app.help.library import help_library
+from app.help.offered import offered_articles
 from app.ui.commands import Command, Commands, Section
 from app.ui.help.article_text import COMMAND, SETTING, ArticleText, setting_titles
 from app.ui.places import HELP, Places
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
+from engine.messages import DEFAULT_MODEL
 
 if TYPE_CHECKING:
     from app.bridge.workspace import Workspace
@@ -38,6 +40,8 @@ class HelpOpening(QObject):
         parent: The window.
     """
 
+    offered = Signal(object)  # the articles that a blank chat offers
+
     def __init__(
         self,
         theme: Theme,
@@ -56,10 +60,19 @@ class HelpOpening(QObject):
         self._icon = themed_icon(theme, "info")
         self._found: dict[str, Command] = {}
         places.register(HELP, self._page)
+        workspace.machine.changed.connect(self.offer)
+        workspace.engine_changed.connect(self.offer)
 
     def add_commands(self, commands: Commands) -> None:
         """Declare the command."""
         commands.add("help", tr("Help"), self.open, Section.HELP, ("F1",), "info")
+
+    @Slot()
+    def offer(self) -> None:
+        """Tell which articles a blank chat offers, as things are now."""
+        bundled = self._workspace.settings.model == DEFAULT_MODEL
+        names = offered_articles(self._workspace.machine.report, bundled)
+        self.offered.emit([help_library()[name] for name in names])
 
     @Slot()
     def open(self) -> None:
@@ -68,9 +81,10 @@ class HelpOpening(QObject):
 
     @Slot(str)
     def open_article(self, name: str) -> None:
-        """Show an article."""
+        """Show an article, or with no name the contents."""
         self._places.go(HELP)
-        self._shown().show_article(name)
+        if name:
+            self._shown().show_article(name)
 
     def for_palette(self, typed: str) -> list[Command]:
         """The articles that are listed below the commands for what was typed."""

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.ui.help.page import HelpPage
 from app.ui.main_window import MainWindow
 from app.ui.places import CHAT, HELP, MODELS
-from engine.messages import MachineReported, MakePlan, PlanMade, ReportMachine
+from engine.messages import MachineReported, MakePlan, ModelAdvice, PlanMade, ReportMachine, SamplingOptions
 from tests.support.fake_workspace import FakeWorkspace
 from tests.support.machine_scene import machine, plan
 
@@ -106,3 +106,34 @@ def test_a_question_about_tenon_is_offered_its_article(
     assert not line.isVisible()
     window.shelf.open(chat)
     assert line.isVisible()
+
+
+def test_a_blank_chat_offers_articles_that_fit_this_computer(
+    workspace: FakeWorkspace, window: MainWindow, qtbot: QtBot
+) -> None:
+    links = window.page.empty_state.help_buttons
+    assert [link.text() for link in links] == [
+        "How big a model can I run?", "Which model should I take?", "Which mode runs here, and why", "All help",
+    ]  # fmt: skip
+    workspace.machine.look()
+    request = workspace.machine_talk.last(ReportMachine).request_id
+    workspace.tell(MachineReported(request, machine(gpu=True)))
+    assert links[2].text() == "Use the graphics card"
+    qtbot.mouseClick(links[2], Qt.MouseButton.LeftButton)
+    page = window.places.page(HELP)
+    assert isinstance(page, HelpPage)
+    assert (window.places.current, page.article) == (HELP, "gpu")
+    window.shelf.new_chat()
+    qtbot.mouseClick(links[3], Qt.MouseButton.LeftButton)
+    assert (window.places.current, page.article) == (HELP, "")
+
+
+def test_the_numbers_in_force_are_those_of_the_model(workspace: FakeWorkspace, window: MainWindow) -> None:
+    usual = SamplingOptions(temperature=0.8, top_k=40, top_p=0.95, min_p=0.05, repetition_penalty=1.1)
+    workspace.model_advice = ModelAdvice(usual)
+    workspace.settings.top_k = 20
+    window.help.open_article("sampling")
+    page = window.places.page(HELP)
+    assert isinstance(page, HelpPage)
+    said = "In force now: Temperature 0.8, Top k 20, Top p 0.95, Min p 0.05, Repetition penalty 1.1."
+    assert said in page.body.markdown
