@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QWidget
 from app.chat.model_entries import model_path
 from app.ui.composer.attachment_row import local_files
 from app.ui.modal_scrim import paint_veil
-from app.ui.placing import painted
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.words import tr
 
 _GAP_PX = 12
+_EDGE_PX = 4
 _LEAST_PX = 76
 _ICON_PX = 24
 
@@ -66,7 +66,7 @@ class FileDrops(QWidget):
 
     def zones(self) -> list[tuple[QRect, str, str, str]]:
         """Each place that files go to: where it is, its icon, what happens there, and to what."""
-        whole = self.rect().adjusted(_GAP_PX, _GAP_PX, -_GAP_PX, -_GAP_PX)
+        whole = self.rect().adjusted(_EDGE_PX, _EDGE_PX, -_EDGE_PX, -_EDGE_PX)
         field = QRect(self._composer.mapTo(self._window, QPoint(0, 0)), self._composer.size())
         field = field if self._composer.isVisible() else whole
         if field.height() < self._theme.type.px(_LEAST_PX):
@@ -88,30 +88,38 @@ class FileDrops(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         for rect, icon, words, names in self.zones():
             painter.setPen(QPen(self._theme.color("acc"), 2, Qt.PenStyle.DashLine))
-            painter.setBrush(self._theme.color("raised"))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.drawRoundedRect(QRectF(rect).adjusted(1, 1, -1, -1), 10, 10)
-            self._paint_words(painter, rect, icon, words, names)
+            self._paint_plate(painter, rect, icon, words, names)
 
-    def _paint_words(self, painter: QPainter, rect: QRect, icon: str, words: str, names: str) -> None:
-        title, small = self._theme.font(TextStyle.UI_BOLD), self._theme.font(TextStyle.SMALL)
-        title_px, small_px = QFontMetrics(title).height(), QFontMetrics(small).height()
-        tall = rect.height() >= 3 * self._theme.type.px(_LEAST_PX) // 2
-        top = rect.center().y() - (title_px + small_px + (_ICON_PX + 8 if tall else 0)) // 2
-        if tall:
-            pixmap = tinted_pixmap(icon, self._theme.palette.acct, _ICON_PX, self.devicePixelRatioF())
-            painter.drawPixmap(rect.center().x() - _ICON_PX // 2, top, pixmap)
-            top += _ICON_PX + 8
-        room = rect.width() - 4 * _GAP_PX
-        for font, height, color, text in (
-            (title, title_px, "text", words),
-            (small, small_px, "sub", names),
-        ):
+    def _paint_plate(self, painter: QPainter, rect: QRect, icon: str, words: str, names: str) -> None:
+        """Paint what happens there, and to what, on a plate in the middle."""
+        room = rect.width() - 6 * _GAP_PX
+        lines = []
+        for style, color, text in ((TextStyle.UI_BOLD, "text", words), (TextStyle.SMALL, "sub", names)):
+            font = self._theme.font(style)
+            metrics = QFontMetrics(font)
+            lines.append((font, metrics, color, metrics.elidedText(text, Qt.TextElideMode.ElideMiddle, room)))
+        height = sum(metrics.height() for _, metrics, _, _ in lines)
+        icon_px = _ICON_PX if rect.height() >= 3 * height + 4 * _GAP_PX else 0
+        height += icon_px + (8 if icon_px else 0)
+        width = max(metrics.horizontalAdvance(text) for _, metrics, _, text in lines)
+        plate = QRect(0, 0, width + 4 * _GAP_PX, height + 2 * _GAP_PX)
+        plate.moveCenter(rect.center())
+        painter.setPen(self._theme.color("line"))
+        painter.setBrush(self._theme.color("raised"))
+        painter.drawRoundedRect(QRectF(plate), 10, 10)
+        top = plate.top() + _GAP_PX
+        if icon_px:
+            pixmap = tinted_pixmap(icon, self._theme.palette.acct, icon_px, self.devicePixelRatioF())
+            painter.drawPixmap(plate.center().x() - icon_px // 2, top, pixmap)
+            top += icon_px + 8
+        for font, metrics, color, text in lines:
             painter.setFont(font)
             painter.setPen(self._theme.color(color))
-            line = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideMiddle, room)
-            box = painted(self, rect.left(), top, rect.width(), height)
-            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, line)
-            top += height
+            box = QRect(plate.left(), top, plate.width(), metrics.height())
+            painter.drawText(box, Qt.AlignmentFlag.AlignCenter, text)
+            top += metrics.height()
 
     def _show(self, files: list[Path]) -> None:
         self.models = [path for path in files if model_path(path) is not None]

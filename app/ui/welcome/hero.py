@@ -56,7 +56,7 @@ class Hero(QWidget):
             words = tr("Get a model below, or open one that you have.")
         elif state.model_ref == DEFAULT_MODEL:
             words = tr(
-                "Write below: {model} answers at once. It is a very small model: quick, often wrong.",
+                "Write below: {model} answers at once. It is very small: quick, often wrong.",
                 model=state.model_name,
             )
         else:
