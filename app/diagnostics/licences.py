@@ -30,11 +30,10 @@ class Component:
 
 
 def components() -> list[Component]:
-    """What is installed of it, by name; Tenon itself first."""
+    """What is installed of it, by name; Tenon itself and the bundled model first."""
     found = [
         Component("Lucide icons", "", "ISC"),
         Component("STIX Two Math", "", "OFL-1.1"),
-        Component("SmolLM2 135M Instruct by Hugging Face, converted by QuantFactory", "", "Apache-2.0"),
     ]
     for package in _PACKAGES:
         try:
@@ -42,7 +41,8 @@ def components() -> list[Component]:
         except metadata.PackageNotFoundError:
             continue
         found.append(Component(str(about["Name"]), str(about["Version"]), _licence(about)))
-    return [Component("Tenon", "", "Apache-2.0"), *sorted(found, key=lambda one: one.name.lower())]
+    model = Component("SmolLM2 135M Instruct by Hugging Face, converted by QuantFactory", "", "Apache-2.0")
+    return [Component("Tenon", "", "Apache-2.0"), model, *sorted(found, key=lambda one: one.name.lower())]
 
 
 def _licence(about: metadata.PackageMetadata) -> str:

@@ -13,6 +13,7 @@ from app.help.article import Article
 from app.ui.flow import Flow
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
+from engine.errors import ModelNotFound
 from engine.messages import DEFAULT_MODEL
 
 _EXAMPLES = (
@@ -43,7 +44,7 @@ class EmptyState(QWidget):
         for label in (self._title, self._lead):
             label.setWordWrap(True)
             label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.better = QPushButton(tr("Get a better one"), self)
+        self.better = QPushButton(self)
         self.better.clicked.connect(self.models_wanted)
         self.buttons = [QPushButton(tr(text), self) for text in _EXAMPLES]
         self._grid = QGridLayout()
@@ -81,11 +82,15 @@ class EmptyState(QWidget):
     def set_engine(self, state: EngineState) -> None:
         """Say what answers."""
         bundled = state.model_ref == DEFAULT_MODEL
+        missing = bundled and state.trouble is not None and state.trouble.kind == ModelNotFound.__name__
         self._lead.setText(
-            tr("{model}, a very small model: quick, often wrong.", model=state.model_name)
+            tr("There is no model on this computer yet.")
+            if missing
+            else tr("{model}, a very small model: quick, often wrong.", model=state.model_name)
             if bundled
             else tr("{model} answers on this computer. What you write stays here.", model=state.model_name)
         )
+        self.better.setText(tr("Get a model") if missing else tr("Get a better one"))
         self.better.setVisible(bundled)
         self._place()
 

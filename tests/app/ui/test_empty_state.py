@@ -1,0 +1,39 @@
+"""What a blank chat says of the model that answers, and where its button leads."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel
+from pytestqt.qtbot import QtBot
+
+from app.chat.engine_state import EnginePhase, EngineState
+from app.ui.main_window import MainWindow
+from app.ui.places import MODELS
+from app.ui.theme.theme import Theme
+from engine.messages import DEFAULT_MODEL, ErrorReport
+from tests.support.fake_workspace import READY, FakeWorkspace
+
+
+def test_the_bundled_model_is_called_what_it_is_and_a_button_leads_to_better_ones(qtbot: QtBot) -> None:
+    workspace = FakeWorkspace(READY)
+    theme = Theme(dark=False)
+    theme.apply()
+    window = MainWindow(theme, workspace)  # type: ignore[arg-type]
+    qtbot.addWidget(window)
+    window.show()
+    blank = window.page.empty_state
+
+    def said() -> str:
+        return " ".join(label.text() for label in blank.findChildren(QLabel) if label.isVisible())
+
+    assert "SmolLM2 135M, a very small model: quick, often wrong." in said()
+    gone = ErrorReport("ModelNotFound", "The model is not there.")
+    workspace.set_engine(EngineState(EnginePhase.IDLE, DEFAULT_MODEL, "SmolLM2 135M", trouble=gone))
+    assert "There is no model on this computer yet." in said()
+    assert blank.better.text() == "Get a model"
+    workspace.set_engine(EngineState(EnginePhase.READY, "/m/other", "Other 8B", "q4_k_m"))
+    assert "Other 8B answers on this computer." in said()
+    assert not blank.better.isVisible()
+    workspace.set_engine(READY)
+    qtbot.mouseClick(blank.better, Qt.MouseButton.LeftButton)
+    assert window.places.current == MODELS
