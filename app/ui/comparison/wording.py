@@ -9,6 +9,9 @@ from app.chat.comparison import Trial, Verdict, ran_title
 from app.ui import figures
 from app.words import tr
 
+# Tokens a step below which guesses have nothing to do with the speed.
+_HARDLY = 1.05
+
 
 def state_words(trial: Trial | None, runs: bool) -> str:
     """Where a trial is, in a few words; its figures once it has ended."""
@@ -61,6 +64,13 @@ def _speed_words(trials: Sequence[Trial]) -> str:
     if times == figures.ratio(1.0):
         return tr("Both were as fast as each other")
     mode = mode_title(faster.mode) if ran_title(faster) == ran_title(slower) else ran_title(faster)
+    tau = faster.mean_acceptance_length
+    if tau is not None and tau < _HARDLY:
+        return tr(
+            "{mode} was {times} times as fast, but hardly a guess held, so that was chance",
+            mode=mode,
+            times=times,
+        )
     return tr("{mode} was {times} times as fast", mode=mode, times=times)
 
 

@@ -12,11 +12,12 @@ from app.chat.conversation import Message
 from app.ui import figures
 from app.words import tr
 
+_BELOW_ALL = 100  # a row that no fact comes to
 Fact = tuple[str, str]  # its name, and what it is
 
 
 class FactTable(QWidget):
-    """A line for each fact: its name, and what it is at the right."""
+    """A line for each fact: its name, and what it is at the right; below them why the mode was taken."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -26,13 +27,25 @@ class FactTable(QWidget):
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnStretch(1, 1)
         self._lines: list[tuple[QLabel, QLabel]] = []
+        self._reason = QLabel(self)
+        self._reason.setProperty("kind", "meter")
+        self._reason.setTextFormat(Qt.TextFormat.PlainText)
+        self._reason.setWordWrap(True)
+        self._grid.addWidget(self._reason, _BELOW_ALL, 0, 1, 2)
         self.facts: tuple[Fact, ...] = ()
 
-    def set_facts(self, facts: Sequence[Fact]) -> None:
+    @property
+    def reason(self) -> str:
+        """Why the mode was taken."""
+        return self._reason.text()
+
+    def set_facts(self, facts: Sequence[Fact], reason: str) -> None:
         """Show these."""
-        if tuple(facts) == self.facts:
+        if (tuple(facts), reason) == (self.facts, self.reason):
             return
         self.facts = tuple(facts)
+        self._reason.setText(reason)
+        self._reason.setVisible(bool(reason))
         while len(self._lines) < len(facts):
             self._add_line()
         for at, (name, value) in enumerate(self._lines):
@@ -44,6 +57,7 @@ class FactTable(QWidget):
                 value.setText(facts[at][1])
         said = ", ".join(" ".join(fact) for fact in facts) or tr("nothing yet")
         self.setAccessibleName(tr("This reply: {facts}", facts=said))
+        self.setAccessibleDescription(reason)
 
     def _add_line(self) -> None:
         name, value = QLabel(self), QLabel(self)
@@ -78,6 +92,4 @@ def reply_facts(message: Message) -> tuple[Fact, ...]:
         found.append((tr("Model"), f"{model_name(details.model)}, {details.weights}"))
         if details.draft:
             found.append((tr("Draft"), model_name(details.draft)))
-        if details.mode_reason:
-            found.append((tr("Why this mode"), details.mode_reason))
     return tuple(found)

@@ -149,7 +149,9 @@ class Inspector(QWidget):
         self._show_plots(trace, None if statistics is None else statistics.plain_per_second)
         gain = "" if times is None else figures.times_plain(times)
         self.head.set_mode(mode_title(trace.mode) if trace.mode else "", gain)
-        self.facts.set_facts(() if self._message is None else reply_facts(self._message))
+        details = None if self._message is None else self._message.details
+        facts = () if self._message is None else reply_facts(self._message)
+        self.facts.set_facts(facts, "" if details is None else details.mode_reason)
         self.plan.set_rows(rows, trace.mode)
         self.plan_section.set_detail(_plan_detail(rows, self._inspection.assumed))
         number = trace.last_round if self._round is None else self._round

@@ -233,7 +233,7 @@ def test_the_details_of_a_reply_of_an_earlier_session_are_shown(
     panel.update_now()
     assert panel.accepted.shares == (0.9, 0.5)
     facts = dict(panel.facts.facts)
-    assert (facts["Model"], facts["Why this mode"]) == ("llama, q4_k_m", reason)
+    assert (facts["Model"], panel.facts.reason) == ("llama, q4_k_m", reason)
 
 
 def test_the_width_is_kept_within_bounds(
