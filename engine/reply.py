@@ -123,7 +123,7 @@ class ReplyRun:
         options = self._request.options
         mode = MODES[self._plan.mode]
         cost = self._recalled_cost(mode.name)
-        self._clock.recalled_plain_s = cost.plain_s() if cost.measured and cost.knows_plain else None
+        self._clock.recalled_plain_s = _known_plain_s(cost)
         recipe = mode.recipe(
             self._rule, self._drafter(), options.draft_nodes, cost, self._model.match_chances
         )
@@ -134,6 +134,7 @@ class ReplyRun:
             decode(self._model.target, recipe, self._prompt, self._reply, self._clock, hooks)
         except Cancelled:
             self._reply.close(None)
+        self._clock.recalled_plain_s = _known_plain_s(cost)  # a short reply has few plain rounds of its own
         self._show((), self._reply.take_fresh())
         self._update_statistics()
         self._busy = self._others.busy
@@ -294,3 +295,7 @@ def _asked(request: Generate) -> str:
     if request.raw_prompt is not None:
         return request.raw_prompt
     return next((turn.content for turn in reversed(request.messages) if turn.role == "user"), "")
+
+
+def _known_plain_s(cost: RoundCost) -> float | None:
+    return cost.plain_s() if cost.measured and cost.knows_plain else None
