@@ -8,6 +8,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import metadata
 from os import getpid
 
@@ -50,7 +51,7 @@ from engine.planning.forecast import forecast
 from engine.planning.hardware import find_gpu, held_bytes, memory_shortage
 from engine.planning.hardware_report import measure_report, read_report
 from engine.planning.outlook import Outlook, look_ahead
-from engine.planning.planner import check_mode, settle
+from engine.planning.planner import check_mode, mode_that_runs, settle
 from engine.planning.prediction import found_pairs, predictions
 from engine.planning.report_messages import machine_report
 from engine.reply import ReplyRun
@@ -135,10 +136,15 @@ class Engine:
             elif isinstance(command, FindPairs):
                 self._on_event(PairsFound(command.request_id, found_pairs(self._check)))
             elif isinstance(command, Load):
-                model, _ = self._load(command.request_id, command.options)
+                model, _ = self._load(command.request_id, mode_that_runs(command.options)[0])
                 self._on_event(ModelLoaded(command.request_id, model.report))
             else:
                 check_request(command)
+                if command.fall_back:
+                    options, why = mode_that_runs(command.options)
+                    command = replace(command, options=options)
+                    if why:
+                        self._on_event(Notice(command.request_id, why))
                 model, load_ms = self._load(command.request_id, command.options)
                 if load_ms is not None:
                     self._on_event(ModelLoaded(command.request_id, model.report))

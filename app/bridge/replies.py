@@ -188,6 +188,7 @@ class Replies(QObject):
             verify=options.verify,
             show_unconfirmed=self._settings.unconfirmed_shown,
             round_texts=True,  # the inspector may be opened when the reply is long done
+            fall_back=True,
             thinking=options.thinking,
             stop_loops=options.stop_loops and not _goes_on_in_a_loop(messages[-1]),
         )

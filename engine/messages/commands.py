@@ -119,7 +119,10 @@ class Thinking:
 
 @dataclass(frozen=True)
 class Load:
-    """Load a model ahead of the first message. Answered by `ModelLoaded` or `Failed`."""
+    """Load a model ahead of the first message. Answered by `ModelLoaded` or `Failed`.
+
+    ``auto`` takes the place of a mode that cannot run with it.
+    """
 
     request_id: str
     options: LoadOptions
@@ -140,6 +143,8 @@ class Generate:
         verify: The rule of verification by its ``--verify`` name; the default is lossless under every setting.
         prompt_kind: What the prompt asks for, where it is known: what a draft is worth differs by it.
         show_unconfirmed: Whether `TextDrafted` is wanted.
+        fall_back: Whether ``auto`` takes the place of a mode that cannot run with this model, with a notice; else that
+            is an error.
         stop_loops: Whether a reply that repeats itself is ended, with the stop reason ``loop``.
         thinking: What is wanted of a model that can think; others take no notice.
         round_texts: Whether every round is wanted with the texts of its tokens, for whoever draws them.
@@ -155,6 +160,7 @@ class Generate:
     verify: str = "sample-and-match"
     prompt_kind: PromptKind | None = None
     show_unconfirmed: bool = False
+    fall_back: bool = False
     stop_loops: bool = False
     thinking: Thinking = field(default_factory=Thinking)
     round_texts: bool = False

@@ -6,12 +6,14 @@ from dataclasses import replace
 
 from engine.errors import InvalidOption
 from engine.hub.bundled import paired_draft
+from engine.hub.installed import find_model
 from engine.messages import LoadOptions, Plan
 from engine.model.weight_format import FORMAT_NAMES
 from engine.modes import MODES
 from engine.planning.mode_plan import MachinePlan, ModePlan
 from engine.planning.outlook import Outlook
 from engine.sentences import either, mark, say
+from engine.weights.draft_kind import draft_kind
 
 AUTO = "auto"
 
@@ -40,6 +42,14 @@ _UNMEASURED = {
     "lookup": mark("Auto: lookup needs no second model, and drafts only while that is faster than plain."),
 }
 
+_WITHOUT_DRAFT = mark(
+    "The mode {mode} needs a draft, and none is chosen for this model, so the mode was chosen automatically."
+)
+_WITH_HEAD = mark(
+    "The mode {mode} needs a small model as its draft, and this model's is a head, so the mode was chosen "
+    "automatically."
+)
+
 
 def choose_draft(options: LoadOptions) -> str | None:
     """The draft to load beside the model: the one asked for, else the bundled one where the mode needs a draft."""
@@ -66,7 +76,7 @@ def check_mode(options: LoadOptions) -> None:
                 names=either(MODES),
             )
         )
-    if MODES[options.mode].needs_draft and choose_draft(options) is None:
+    if _lacks_draft(options):
         raise InvalidOption(
             say(
                 "The mode {mode} needs a draft: name a small model of the same vocabulary as the "
@@ -74,6 +84,36 @@ def check_mode(options: LoadOptions) -> None:
                 mode=options.mode,
             )
         )
+
+
+def mode_that_runs(options: LoadOptions) -> tuple[LoadOptions, str]:
+    """Let ``auto`` take the place of a mode that cannot run with the model and its draft.
+
+    Args:
+        options: As they were asked for.
+
+    Returns:
+        What can run, and one sentence where that is something else, else an empty one.
+
+    Raises:
+        CheckpointError: there is no such draft.
+    """
+    if options.mode not in MODES:
+        return options, ""
+    if _lacks_draft(options):
+        return replace(options, mode=AUTO), say(_WITHOUT_DRAFT, mode=options.mode)
+    draft = choose_draft(options)
+    if MODES[options.mode].drafting == "branches" and draft is not None and _is_head(draft):
+        return replace(options, mode=AUTO), say(_WITH_HEAD, mode=options.mode)
+    return options, ""
+
+
+def _lacks_draft(options: LoadOptions) -> bool:
+    return MODES[options.mode].needs_draft and choose_draft(options) is None
+
+
+def _is_head(draft: str) -> bool:
+    return draft_kind(find_model(draft)) == "head"
 
 
 def choose_plan(options: LoadOptions, outlook: Outlook | None = None, streams: bool | None = None) -> Plan:

@@ -155,6 +155,19 @@ def test_bad_pairs_are_refused(client: EngineClient, llama_folder: Path, tmp_pat
     assert client.answer("a", llama_folder, max_tokens=2).token_ids
 
 
+@pytest.mark.parametrize("mode", ["dovetail", "llmcad"])
+def test_auto_takes_the_place_of_a_mode_without_its_draft_where_that_is_allowed(
+    client: EngineClient, llama_folder: Path, mode: str
+) -> None:
+    client.events.clear()
+    reply = client.answer("a", llama_folder, mode=mode, fall_back=True, max_tokens=4)
+    assert reply.mode == "lookup"
+    assert reply.token_ids == client.answer("a", llama_folder, mode="plain", max_tokens=4).token_ids
+    assert [notice.text for notice in client.seen(Notice)] == [
+        f"The mode {mode} needs a draft, and none is chosen for this model, so the mode was chosen automatically."
+    ]
+
+
 @pytest.mark.skipif(library.available() is None, reason=library.reason())
 @pytest.mark.parametrize("weights", ["bf16", "q8_0", "q4_k_m"])
 def test_packed_formats_are_lossless_too(client: EngineClient, tmp_path: Path, weights: str) -> None:

@@ -125,6 +125,9 @@ def test_a_head_is_refused_because_it_cannot_guess_ahead(
     head = make_head("dovetail").write(tmp_path / "head", safetensors=True)
     if loaded:
         client.answer(PROMPT, target, draft=str(head), mode="dovetail", weights="fp32", max_tokens=2)
+    allowed = client.answer(PROMPT, target, **{**LLMCAD, "draft": str(head)}, fall_back=True, max_tokens=2)
+    assert allowed.mode == "dovetail"
+    assert any("this model's is a head" in notice.text for notice in client.seen(Notice))
     failed = client.failure(PROMPT, target, **{**LLMCAD, "draft": str(head)})
     assert "is a head that needs the model's hidden states" in failed.error.message
     assert failed.error.kind == "InvalidOption"

@@ -281,4 +281,4 @@ def _temperature_words(settings: Settings, advice: ModelAdvice | None) -> str:
     value = figures.digits(number.value, 6)
     if number.origin == "makers":
         return tr("{value}, as the model's makers advise", value=value)
-    return tr("{value}, the usual, for the model's makers advise nothing", value=value)
+    return tr("{value}, the usual value", value=value)

@@ -103,10 +103,9 @@ class RowStates:
         number = self._in_force(self._pending.chosen).get(name)
         if number is None or number.origin == "set":
             return ""
-        said = {
-            "makers": tr("The makers of {model} advise {value}."),
-            "usual": tr("The makers of {model} advise nothing, so the usual {value} holds."),
-            "greedy": tr("At temperature 0 it is {value}: nothing changes the likeliest word."),
-        }[number.origin]
-        words = value_words(Settings.declared()[name], number.value)
-        return said.format(model=self._workspace.engine_state().model_name, value=words)
+        value = value_words(Settings.declared()[name], number.value)
+        if number.origin == "makers":
+            return tr("Automatic is {value}, as the model's makers advise.", value=value)
+        if number.origin == "greedy":
+            return tr("Automatic is {value}, because the temperature is 0.", value=value)
+        return tr("Automatic is {value}, the usual value.", value=value)

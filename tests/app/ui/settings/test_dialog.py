@@ -454,11 +454,11 @@ def test_numbers_in_force_are_shown_with_where_they_come_from(
 ) -> None:
     temperature, penalty = dialog.row("temperature"), dialog.row("repetition_penalty")
     assert (temperature.in_use.toolTip(), penalty.in_use.toolTip()) == ("0.60", "1.10")
-    assert temperature.note.text() == "The makers of SmolLM2 135M advise 0.60."
-    assert penalty.note.text() == "The makers of SmolLM2 135M advise nothing, so the usual 1.10 holds."
+    assert temperature.note.text() == "Automatic is 0.60, as the model's makers advise."
+    assert penalty.note.text() == "Automatic is 1.10, the usual value."
     change(temperature, 0.0)
     assert temperature.note.text() == ""
-    assert penalty.note.text() == "At temperature 0 it is 1.00: nothing changes the likeliest word."
+    assert penalty.note.text() == "Automatic is 1.00, because the temperature is 0."
     assert temperature.in_use.toolTip() == "0.60"
     dialog.apply()
     assert (temperature.in_use.toolTip(), penalty.in_use.toolTip()) == ("0.00", "1.00")
