@@ -7,6 +7,7 @@ numbers in GGML (``ggml.h``, ``enum ggml_type``). Without the library everything
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -242,7 +243,11 @@ def reference(packed: Packed, x: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def matmul(
-    packed: Packed, x: Tensor, bias: Tensor | None = None, threads: int | None = None, terms: int = 1
+    packed: Packed,
+    x: Tensor,
+    bias: Tensor | None = None,
+    threads: int | None = None,
+    refined_above: float = math.inf,
 ) -> Tensor:
     """Activations x (m, k) float32 times the matrix's transpose: (m, n) float32; see `engine.kernels.library.multiply`.
 
@@ -252,7 +257,7 @@ def matmul(
         ValueError: a shape or a type does not fit.
         MemoryError: no scratch memory.
     """
-    out = library.multiply(packed, x, bias, threads, terms)
+    out = library.multiply(packed, x, bias, threads, refined_above)
     return reference(packed, x, bias) if out is None else out
 
 

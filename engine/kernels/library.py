@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 from dataclasses import dataclass
 from functools import cache
@@ -18,7 +19,7 @@ from engine.sentences import say
 CAP_VARIABLE = "TENON_CPU_CAP"
 """Environment variable with the name of the highest instruction set that may be used."""
 
-_VERSION = 4  # TENON_VERSION in csrc/tenon.h
+_VERSION = 5  # TENON_VERSION in csrc/tenon.h
 
 
 class Matrix(ctypes.Structure):
@@ -30,14 +31,14 @@ class Matrix(ctypes.Structure):
         ("n", ctypes.c_int64),
         ("k", ctypes.c_int64),
         ("type", ctypes.c_int32),
-        ("terms", ctypes.c_int32),
+        ("refined_above", ctypes.c_float),
     )
 
     @classmethod
-    def of(cls, packed: Packed, bias: Tensor | None, terms: int = 1) -> Matrix:
-        """Point at a matrix and a bias (rows,) float32; for ``terms`` see `multiply`."""
+    def of(cls, packed: Packed, bias: Tensor | None, refined_above: float = math.inf) -> Matrix:
+        """Point at a matrix and a bias (rows,) float32; for ``refined_above`` see `multiply`."""
         address = None if bias is None else bias.data_ptr()
-        return cls(packed.data.data_ptr(), address, packed.rows, packed.columns, packed.type, terms)
+        return cls(packed.data.data_ptr(), address, packed.rows, packed.columns, packed.type, refined_above)
 
 
 @dataclass(frozen=True)
@@ -206,7 +207,11 @@ def loaded() -> ctypes.CDLL | None:
 
 
 def multiply(
-    packed: Packed, x: Tensor, bias: Tensor | None, threads: int | None, terms: int = 1
+    packed: Packed,
+    x: Tensor,
+    bias: Tensor | None,
+    threads: int | None,
+    refined_above: float = math.inf,
 ) -> Tensor | None:
     """Multiply with an arranged matrix.
 
@@ -215,7 +220,9 @@ def multiply(
         x: (m, k) float32.
         bias: (n,) float32 or None.
         threads: how many threads share the work; torch's number by default.
-        terms: of 8 bits that an activation is the sum of where the matrix is in blocks: 1, or 2 for nearly all of it.
+        refined_above: where the matrix is in blocks, a token's groups of 32 activations are in 8 bits, and sums of two
+            such numbers, nearly without loss, where a group's largest is above so many times the mean of the groups'
+            largest: 0 for all groups.
 
     Returns:
         (m, n) float32, or None when there is no library.
@@ -236,6 +243,8 @@ def multiply(
     bias = None if bias is None else bias.contiguous()
     out = torch.empty(x.shape[0], rows)
     threads = threads or torch.get_num_threads()
-    if found.tenon_matmul(Matrix.of(packed, bias, terms), x.data_ptr(), len(x), out.data_ptr(), threads):
+    if found.tenon_matmul(
+        Matrix.of(packed, bias, refined_above), x.data_ptr(), len(x), out.data_ptr(), threads
+    ):
         raise MemoryError("no memory for the activations of a matrix product")
     return out

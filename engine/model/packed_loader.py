@@ -15,7 +15,7 @@ from engine.kernels.packing import PANEL_ROWS, NotPackable, Packed
 from engine.model.config import ModelConfig
 from engine.model.embedding import FileRows
 from engine.model.layer import LayerWeights, ModelWeights
-from engine.model.linear import PackedLinear, joined
+from engine.model.linear import ALL, NONE, OUTLIERS, PackedLinear, joined
 from engine.model.loader import dress_layer
 from engine.model.norm import Norm
 from engine.model.tensors import Slot, check_tensors, expected_tensors, head_slot, layer_slots, outer_slots
@@ -92,7 +92,7 @@ def load_packed(
         embedding=embedding,
         layers=tuple(packed_layer(config, layer, parts) for layer in layers.values()),
         final_norm=final_norm_of(config, parts),
-        head=PackedLinear(head, terms=2),
+        head=PackedLinear(head, refined_above=ALL),
         tied=False,
         parameters=count_parameters(config),
         activations=weight_format.activations,
@@ -248,7 +248,7 @@ def packed_layer(config: ModelConfig, slots: Sequence[Slot], parts: Parts) -> La
         assert isinstance(matrix, Packed)
         biases = by_field.get(f"{slot.field}_bias", ())
         bias = next((vector(bias) for bias in biases if bias.first_row == slot.first_row), None)
-        return PackedLinear(matrix, bias)
+        return PackedLinear(matrix, bias, OUTLIERS if slot.field in ("qkv", "gate_up") else NONE)
 
     return dress_layer(
         config,

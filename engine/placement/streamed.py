@@ -19,7 +19,7 @@ from engine.model.config import ModelConfig
 from engine.model.converted import Converted
 from engine.model.embedding import Embedding, Table
 from engine.model.layer import LayerWeights, Meanwhile, Side, nothing_meanwhile
-from engine.model.linear import Linear, LinearMap, PackedLinear
+from engine.model.linear import ALL, Linear, LinearMap, PackedLinear
 from engine.model.loader import load_layers, read_slots
 from engine.model.norm import Norm
 from engine.model.packed_loader import (
@@ -234,7 +234,7 @@ class Streamed:
         self._final_norm = final_norm_of(config, parts)
         head = parts[head_slot(config).name]
         assert isinstance(head, Packed)
-        self._head = PackedLinear(head, terms=2)
+        self._head = PackedLinear(head, refined_above=ALL)
         return format_notes(config, types, refused | reader.refused)
 
     def _pinned(self, index: int, check: Callable[[], None]) -> LayerWeights:

@@ -3,7 +3,6 @@
  * at every width, for no other instruction adds in their order. */
 #include "vector512.h"
 
-#include "output.h"
 #include "quantize.h"
 #include "attention.h"
 #include "rows.h"
@@ -12,6 +11,7 @@
 
 #define SPREAD_SIGNED(bits) ((bits) > 0)
 #include "spread.h"
+#include "block_panel.h"
 
 enum { TILE_BYTES = 64, SUMS = 0, ACTIVATIONS = 4, WEIGHTS = 6 };
 
@@ -88,9 +88,9 @@ INLINE void tile_sums(const int8_t *x, const uint8_t *w, int32_t sums[2][TILE_TO
 
 enum { GROUP_SUMS = 2 * TILE_TOKENS * LANES };
 
-/* Adds a chunk's sums, groups GROUP_SUMS apart, for one half of the panel by `tokens` tokens; `at` is the first one's
- * place in scales and offsets. */
-INLINE void add_half(const struct job *job, const struct spread *w, int groups, int64_t at, const int32_t *sums,
+/* Adds the sums of groups from `first` of a chunk on, GROUP_SUMS apart, for one half of the panel by `tokens` tokens; `at`
+ * is the first one's place in scales and offsets. */
+INLINE void add_half(const struct job *job, const struct spread *w, int first, int groups, int64_t at, const int32_t *sums,
                      int half, float values[][PANEL_ROWS], const int tokens, const int mins)
 {
     fvec value[TILE_TOKENS];
@@ -98,8 +98,8 @@ INLINE void add_half(const struct job *job, const struct spread *w, int groups, 
     for (int t = 0; t < tokens; t++)
         value[t] = load_floats(values[t] + LANES * half);
     for (int g = 0; g < groups; g++, at += TILE_TOKENS, sums += GROUP_SUMS) {
-        const fvec scale = load_floats(w->scale[g] + LANES * half);
-        const fvec min = mins ? load_floats(w->min[g] + LANES * half) : scale;
+        const fvec scale = load_floats(w->scale[first + g] + LANES * half);
+        const fvec min = mins ? load_floats(w->min[first + g] + LANES * half) : scale;
         UNROLL
         for (int t = 0; t < tokens; t++) {
             const fvec both = multiply_floats(scale, broadcast_float(job->x_scale[at + t]));
@@ -114,18 +114,18 @@ INLINE void add_half(const struct job *job, const struct spread *w, int groups, 
 }
 
 /* Up to 16 tokens over a chunk. */
-INLINE void tile_chunk(const struct job *job, const struct spread *w, int groups, int64_t at, int tokens,
+INLINE void tile_chunk(const struct job *job, const struct spread *w, int first, int groups, int64_t at, int tokens,
                        float values[][PANEL_ROWS], const int mins)
 {
     _Alignas(64) int32_t sums[CHUNK_GROUPS][2][TILE_TOKENS][LANES];
     for (int g = 0; g < groups; g++)
-        tile_sums((const int8_t *)job->x + (at + g * TILE_TOKENS) * GROUP, w->bytes[g][0], sums[g]);
+        tile_sums((const int8_t *)job->x + (at + g * TILE_TOKENS) * GROUP, w->bytes[first + g][0], sums[g]);
     for (int half = 0; half < 2; half++) {
         if (tokens == TILE_TOKENS)
-            add_half(job, w, groups, at, sums[0][half][0], half, values, TILE_TOKENS, mins);
+            add_half(job, w, first, groups, at, sums[0][half][0], half, values, TILE_TOKENS, mins);
         else
             for (int t = 0; t < tokens; t++)
-                add_half(job, w, groups, at + t, sums[0][half][t], half, values + t, 1, mins);
+                add_half(job, w, first, groups, at + t, sums[0][half][t], half, values + t, 1, mins);
     }
 }
 
@@ -133,6 +133,7 @@ OUTLINE void tiled_chunk(const struct job *job, const struct spread *w, int64_t 
                          int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size)
 {
     const int64_t tiles = (tokens + TILE_TOKENS - 1) / TILE_TOKENS, share = size / tiles;
+    const int first = (int)(group % CHUNK_GROUPS);
     int configured = 0;
     for (int64_t tile = 0; tile < tiles; tile++) {
         const int64_t left = tokens - tile * TILE_TOKENS;
@@ -143,34 +144,17 @@ OUTLINE void tiled_chunk(const struct job *job, const struct spread *w, int64_t 
         if (count != configured)
             configure(configured = count, 0, GROUP_STEPS);
         if (job->type->mins)
-            tile_chunk(job, w, groups, place, count, values + tile * TILE_TOKENS, 1);
+            tile_chunk(job, w, first, groups, place, count, values + tile * TILE_TOKENS, 1);
         else
-            tile_chunk(job, w, groups, place, count, values + tile * TILE_TOKENS, 0);
+            tile_chunk(job, w, first, groups, place, count, values + tile * TILE_TOKENS, 0);
     }
 }
 
 static void tiled_panel(const struct job *job, int64_t panel, int64_t token, int64_t tokens)
 {
-    const struct block_type *type = job->type;
-    const uint8_t *from = job->weights + panel * job->panel_bytes;
-    const int64_t group_bytes = type->unit_bytes / (type->unit / GROUP);
     const struct tile_configuration found = found_configuration();
-    _Alignas(64) float values[MOST_TOKENS][PANEL_ROWS];
-    struct spread w;
-    memset(values, 0, (size_t)tokens * sizeof *values);
-    for (int64_t group = 0; group < job->groups; group += CHUNK_GROUPS) {
-        const int groups = job->groups - group < CHUNK_GROUPS ? (int)(job->groups - group) : CHUNK_GROUPS;
-        const int64_t size = groups * group_bytes;
-        spread_chunk(type, from, groups, &w);
-        from += size;
-        tiled_chunk(job, &w, group, groups, token, tokens, values, from, size);
-        if (job->rest)
-            tiled_chunk(job->rest, &w, group, groups, token, tokens, values, from, 0);
-    }
+    multiply_panel(job, panel, token, tokens, tiled_chunk);
     restore_configuration(found);
-    for (int64_t t = 0; t < tokens; t++)
-        for (int half = 0; half < 2; half++)
-            store_rows(job, panel * PANEL_ROWS + LANES * half, token + t, load_floats(values[t] + LANES * half));
 }
 
 /* --- bfloat16: activations stand in tiles [k/32][16 tokens][32] -------------------------------------------------------- */

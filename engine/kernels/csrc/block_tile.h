@@ -11,7 +11,7 @@
  * A sub-block's sum is exact in 32 bits; sub-blocks are added in order, by fused multiply-add with the product of both
  * scales, and where there are mins by another of the min and the activations' sum. */
 
-#include "output.h"
+#include "block_panel.h"
 #include "quantize.h"
 
 /* The tokens' part of a tile. */
@@ -86,6 +86,7 @@ INLINE void block_tile(const struct job *job, const struct spread *w, int64_t gr
                        const int subs, const int mins, const int bits)
 {
     enum { MOST_VECTORS = PANEL_ROWS / LANES };
+    const int first = (int)(group % CHUNK_GROUPS);
     const struct tile_rows r = tile_rows_of(job, group, token, subs);
     fvec value[MOST_VECTORS][BLOCK_COLUMNS];
     UNROLL
@@ -98,9 +99,9 @@ INLINE void block_tile(const struct job *job, const struct spread *w, int64_t gr
         UNROLL
         for (int sub = 0; sub < subs; sub++) {
             const union offset *offset = r.offset + g * subs + sub;
-            const int place = g * subs + sub;
+            const int place = (first + g) * subs + sub;
             ivec sum[MOST_VECTORS][BLOCK_COLUMNS];
-            block_sub(job, w->bytes[g] + GROUP_STEPS / subs * sub, row, r.x + g * GROUP + GROUP / subs * sub, offset,
+            block_sub(job, w->bytes[first + g] + GROUP_STEPS / subs * sub, row, r.x + g * GROUP + GROUP / subs * sub, offset,
                       ahead, sum, vectors, columns, subs, mins, bits);
             UNROLL
             for (int v = 0; v < vectors; v++) {
@@ -152,9 +153,6 @@ static void block_prepare(const struct job *job, const float *x, int64_t token)
     quantize_token(job, x, token, SPREAD_SIGNED(job->type->bits) ? 0 : job->type->zero);
 }
 
-typedef void chunk_product(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token,
-                           int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size);
-
 #define BLOCK_CLASS(subs, mins, bits)                                                                                 \
     static void block_chunk_##subs##_##mins##_##bits(const struct job *job, const struct spread *w, int64_t group,    \
                                                      int groups, int64_t token, int64_t tokens,                       \
@@ -168,28 +166,11 @@ BLOCK_CLASSES
 static void block_panel(const struct job *job, int64_t panel, int64_t token, int64_t tokens)
 {
     const struct block_type *type = job->type;
-    const uint8_t *from = job->weights + panel * job->panel_bytes;
-    const int64_t group_bytes = type->unit_bytes / (type->unit / GROUP);
-    _Alignas(64) float values[MOST_TOKENS][PANEL_ROWS];
-    struct spread w;
     chunk_product *multiply = NULL;
 #define BLOCK_CLASS(subs, mins_, bits_) \
     if (GROUP / type->sub == subs && type->mins == mins_ && (type->bits <= bits_) && !multiply) \
         multiply = block_chunk_##subs##_##mins_##_##bits_;
     BLOCK_CLASSES
 #undef BLOCK_CLASS
-    memset(values, 0, (size_t)tokens * sizeof *values);
-    for (int64_t group = 0; group < job->groups; group += CHUNK_GROUPS) {
-        const int groups = job->groups - group < CHUNK_GROUPS ? (int)(job->groups - group) : CHUNK_GROUPS;
-        const int64_t size = groups * group_bytes;
-        spread_chunk(type, from, groups, &w);
-        from += size;
-        multiply(job, &w, group, groups, token, tokens, values, from, size);
-        if (job->rest)
-            multiply(job->rest, &w, group, groups, token, tokens, values, from, 0);
-    }
-    for (int64_t t = 0; t < tokens; t++)
-        UNROLL
-        for (int row = 0; row < PANEL_ROWS; row += LANES)
-            store_rows(job, panel * PANEL_ROWS + row, token + t, load_floats(values[t] + row));
+    multiply_panel(job, panel, token, tokens, multiply);
 }

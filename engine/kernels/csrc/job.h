@@ -41,6 +41,7 @@ struct job {
     union offset *offset;       /* (m, groups * GROUP / sub) */
     int64_t groups;
     const struct job *rest;     /* the same product with what quantizing left of the activations; NULL: it is left out */
+    uint8_t *refined;           /* (m / 16, groups): whether any of these tokens has a rest there */
     const float *bias;          /* (n) or NULL */
     float *out;                 /* (m, n), rows out_stride apart */
     int64_t out_stride;

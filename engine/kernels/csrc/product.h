@@ -9,8 +9,8 @@
 struct product {
     struct job job, rest;
     const struct multiplier *multiplier;
-    float *left;                /* (m, k): what quantizing left; NULL where activations have one term */
-    int32_t terms;
+    float *left;                /* (m, k): what quantizing left */
+    float refined_above;        /* see tenon.h; INFINITY where activations have one term */
 };
 
 /* The product of `m` tokens with an arranged matrix, by the instruction set chosen for that width. */

@@ -42,7 +42,7 @@
 #define TENON_API __attribute__((visibility("default")))
 #endif
 
-enum { TENON_VERSION = 4, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
+enum { TENON_VERSION = 5, TENON_NO_MEMORY = 1, TENON_UNKNOWN = 2, TENON_NOT_FINITE = 3,
        TENON_STOPPED = 4 };
 
 /* GGML's numbers of the types. */
@@ -75,7 +75,8 @@ struct tenon_matrix {
     const float *bias;          /* (n) or NULL */
     int64_t n, k;
     int32_t type;
-    int32_t terms;              /* of blocks: an activation is the sum of so many 8-bit numbers, 1 or 2 */
+    float refined_above;        /* of blocks: a group's activations are sums of two 8-bit numbers where its largest is
+                                 * above so many times the mean of the groups' largest; 0: all, INFINITY: none */
 };
 
 /* out (m, n) = x (m, k) times the matrix's transpose, plus the bias. */

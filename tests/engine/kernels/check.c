@@ -67,10 +67,13 @@ static struct matrix make(const struct form *form, int64_t n, int64_t k)
     return a;
 }
 
+/* Activations of the groups above the mean have a second term. */
+static const float SOME_GROUPS = 1.0f;
+
 static int32_t multiply(const struct matrix *a, const float *x, int64_t m, const float *bias, float *out,
                         int32_t threads)
 {
-    const struct tenon_matrix matrix = {a->packed, bias, a->n, a->k, a->type};
+    const struct tenon_matrix matrix = {a->packed, bias, a->n, a->k, a->type, SOME_GROUPS};
     return tenon_matmul(&matrix, x, m, out, threads);
 }
 
@@ -169,7 +172,8 @@ static int check_layer(const char *set, const struct form *form, int32_t cache_t
     struct tenon_matrix packed[MATRICES];
     float *gain = floats(HIDDEN), *head_gain = floats(HEAD_DIM);
     for (int i = 0; i < MATRICES; i++)
-        packed[i] = (struct tenon_matrix){matrices[i].packed, NULL, matrices[i].n, matrices[i].k, matrices[i].type};
+        packed[i] = (struct tenon_matrix){matrices[i].packed, NULL, matrices[i].n, matrices[i].k,
+                                          matrices[i].type, SOME_GROUPS};
     const struct tenon_layer layer = {
         .hidden = HIDDEN, .heads = HEADS, .kv_heads = KV_HEADS, .head_dim = HEAD_DIM, .attention_norm = gain,
         .mlp_norm = gain, .query_norm = head_gain, .key_norm = head_gain, .attention_end_norm = gain,

@@ -127,16 +127,28 @@ def test_two_terms_hold_nearly_all_of_an_activation(instruction_set: str, block:
     packed, x = matrix(block, 70, 512), torch.randn(20, 512)
     weight = blocks.unpack(packed).double()
     exact, bound = x.double() @ weight.t(), x.abs().double() @ weight.abs().t()
-    out = blocks.matmul(packed, x, terms=2)
+    out = blocks.matmul(packed, x, refined_above=0.0)
     assert ((out - exact).abs() <= 4e-5 * bound).all()
     assert ((blocks.matmul(packed, x) - exact).abs() / bound).mean() > 20 * (
         (out - exact).abs() / bound
     ).mean()
     for width in (1, 3, 16, 17):
-        assert torch.equal(blocks.matmul(packed, x[:width], terms=2), out[:width])
+        assert torch.equal(blocks.matmul(packed, x[:width], refined_above=0.0), out[:width])
     bad = x.clone()
     bad[1, 3] = torch.nan
-    assert blocks.matmul(packed, bad, terms=2)[1].isnan().all()
+    assert blocks.matmul(packed, bad, refined_above=0.0)[1].isnan().all()
+
+
+@pytest.mark.parametrize("block", BLOCKS)
+def test_second_terms_are_of_the_groups_that_stand_out(instruction_set: str, block: str) -> None:
+    packed, x = matrix(block, 70, 512), torch.tensor([1.0, -1.0]).repeat(40, 256)
+    x[::2, [5, 300]] = torch.tensor([60.0, 9.0])
+    some, plain = (blocks.matmul(packed, x, refined_above=above) for above in (1.5, torch.inf))
+    assert torch.equal(some[1::2], plain[1::2])
+    exact = x.double() @ blocks.unpack(packed).double().t()
+    assert (some - exact)[::2].abs().mean() < (plain - exact)[::2].abs().mean() / 20
+    for width in (1, 3, 16, 17):
+        assert torch.equal(blocks.matmul(packed, x[:width], refined_above=1.5), some[:width])
 
 
 def test_extreme_values(name: str, instruction_set: str) -> None:

@@ -1,0 +1,48 @@
+/* A panel of blocks, chunk by chunk. Included after a vector header and spread.h. */
+#ifndef TENON_BLOCK_PANEL_H
+#define TENON_BLOCK_PANEL_H
+
+#include "output.h"
+
+/* Adds the products of `groups` groups, from `group` on within a chunk, to (tokens, 32) values. `next`: weights that are
+ * to be asked for meanwhile, `size` bytes of them. */
+typedef void chunk_product(const struct job *job, const struct spread *w, int64_t group, int groups, int64_t token,
+                           int64_t tokens, float values[][PANEL_ROWS], const uint8_t *next, int64_t size);
+
+/* What quantizing left of the activations is added to a chunk's groups one by one, where it was kept for any of 16
+ * tokens: the others' are zeros, and change nothing. */
+INLINE void multiply_rest(const struct job *job, const struct spread *w, int64_t group, int64_t token, int64_t tokens,
+                          float values[][PANEL_ROWS], const uint8_t *next, chunk_product *multiply)
+{
+    const uint8_t *refined = job->refined + token / TILE_TOKENS * job->groups + group;
+    for (int64_t t = 0; t < tokens; t += TILE_TOKENS, refined += job->groups)
+        for (int64_t g = 0; g < CHUNK_GROUPS && group + g < job->groups; g++)
+            if (refined[g])
+                multiply(job->rest, w, group + g, 1, token + t, tokens - t < TILE_TOKENS ? tokens - t : TILE_TOKENS,
+                         values + t, next, 0);
+}
+
+INLINE void multiply_panel(const struct job *job, int64_t panel, int64_t token, int64_t tokens, chunk_product *multiply)
+{
+    const struct block_type *type = job->type;
+    const uint8_t *from = job->weights + panel * job->panel_bytes;
+    const int64_t group_bytes = type->unit_bytes / (type->unit / GROUP);
+    _Alignas(64) float values[MOST_TOKENS][PANEL_ROWS];
+    struct spread w;
+    memset(values, 0, (size_t)tokens * sizeof *values);
+    for (int64_t group = 0; group < job->groups; group += CHUNK_GROUPS) {
+        const int groups = job->groups - group < CHUNK_GROUPS ? (int)(job->groups - group) : CHUNK_GROUPS;
+        const int64_t size = groups * group_bytes;
+        spread_chunk(type, from, groups, &w);
+        from += size;
+        multiply(job, &w, group, groups, token, tokens, values, from, size);
+        if (job->rest)
+            multiply_rest(job, &w, group, token, tokens, values, from, multiply);
+    }
+    for (int64_t t = 0; t < tokens; t++)
+        UNROLL
+        for (int row = 0; row < PANEL_ROWS; row += LANES)
+            store_rows(job, panel * PANEL_ROWS + row, token + t, load_floats(values[t] + row));
+}
+
+#endif
