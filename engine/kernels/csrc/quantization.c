@@ -2,17 +2,32 @@
 #include "pool.h"
 #include "scale_search.h"
 
-/* As GGML's own reference has it: halves are rounded away from zero. */
+/* The largest magnitude may stand at any of the last levels: the scale that errs least takes a fifth off the squares of
+ * what is lost at 127, and more than half where the numbers come from a coarser grid. */
 static void quantize_q8_0(const float *x, uint8_t *raw)
 {
-    const float d = bits_float(largest_bits(x, 32)) / 127.0f, inverse = inverse_of(d);
-    put_half(d, raw);
-    for (int i = 0; i < 32; i++) {
-        const float value = x[i] * inverse;
-        const int32_t whole = (int32_t)value;
-        const float rest = value - (float)whole;
-        raw[2 + i] = (uint8_t)(whole + (rest >= 0.5f) - (rest <= -0.5f));
+    enum { TOP = 127, LEAST_TOP = 111 };
+    const float largest = bits_float(largest_bits(x, 32));
+    float least = INFINITY, scale = put_half(largest / TOP, raw);
+    for (int top = TOP; top >= LEAST_TOP; top--) {
+        uint8_t half[2];
+        const float d = put_half(largest / (float)top, half), inverse = inverse_of(d);
+        float errors[LANES] = {0};
+        for (int i = 0; i < 32; i += LANES)
+            for (int lane = 0; lane < LANES; lane++) {
+                const float missing = x[i + lane] - d * rounded(x[i + lane] * inverse, TOP, TOP);
+                errors[lane] += missing * missing;
+            }
+        const float error = sum_of(errors);
+        if (error < least) {
+            least = error;
+            scale = d;
+        }
     }
+    put_half(scale, raw);
+    const float inverse = inverse_of(scale);
+    for (int i = 0; i < 32; i++)
+        raw[2 + i] = (uint8_t)(int8_t)rounded(x[i] * inverse, TOP, TOP);
 }
 
 struct quantization {
