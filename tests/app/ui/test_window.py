@@ -138,7 +138,7 @@ def test_tab_order(qtbot: QtBot, window: MainWindow, workspace: FakeWorkspace) -
     wanted = ["New chat", "Search chats", "Chats", "Models", "This machine", "Settings",
               "Width of the chats: left and right change it", "Show or hide the chats (Ctrl+B)",
               "Model: SmolLM2 135M, fp32", "Show or hide the inspector (F12)", "Menu", "Transcript",
-              "Message", "Attach text files", "Mode: Auto", "Send", "Copy reply"]  # fmt: skip
+              "Message", "Attach files", "Mode: Auto", "Send", "Copy reply"]  # fmt: skip
     assert seen[: len(wanted)] == wanted
 
 
