@@ -17,35 +17,59 @@ def add_to(commands: Any) -> None:
     draft = kinds.add_parser(
         "draft",
         help="a draft that guesses a model's next tokens",
-        description="Train a feature draft for a model, on texts or chats or on the model's own replies. "
+        description="Train a feature draft for a model, on its own replies or on texts and chats. "
         "Ctrl+C ends it early and keeps the best so far.",
     )
     draft.set_defaults(run=_train_draft)
     draft.add_argument(
-        "--kind", choices=("gated-fusion",), default="gated-fusion", help="(default: %(default)s)"
-    )
     add_model_option(draft)
     draft.add_argument(
-        "--data", metavar="FILE", type=Path, help="a JSON object with a text or a chat on each line"
+        "--data",
+        metavar="FILE",
+        type=Path,
+        help="a JSON object with a text or a chat on each line (default: the model writes all of them itself)",
     )
     draft.add_argument(
         "--generate",
         metavar="N",
         type=int,
-        help="learn from N replies of the model itself, to the prompts of --data or to invented ones",
+        help="let the model write at most N texts itself, to the requests of --data where that is given",
     )
     draft.add_argument(
-        "--blocks", metavar="M", type=int, default=4, help="transformer blocks, 1 to 6 (default: %(default)s)"
+        "--texts",
+        metavar="FOLDER",
+        type=Path,
+        help="keep what the model writes, and learn what was kept before",
+    )
+    draft.add_argument(
+        "--blocks", metavar="M", type=int, default=1, help="transformer blocks, 1 to 6 (default: %(default)s)"
     )
     draft.add_argument(
         "--fusion",
         choices=("gated", "concat"),
-        default="gated",
-        help="how features and tokens are joined; concat is EAGLE-2's (default: %(default)s)",
+        default="concat",
+        help="how features and tokens are joined: EAGLE's concat, or Dovetail's gated (default: %(default)s)",
     )
-    draft.add_argument("--out", metavar="FOLDER", type=Path, required=True, help="the draft's folder")
     draft.add_argument(
-        "--minutes", metavar="T", type=float, default=30.0, help="training time (default: %(default)g)"
+        "--vocabulary",
+        metavar="N",
+        type=int,
+        default=8192,
+        help="draft the N most frequent tokens only, 0 for all (default: %(default)s)",
+    )
+    draft.add_argument(
+        "--out",
+        metavar="FOLDER",
+        type=Path,
+        required=True,
+        help="the draft's folder; goes on from a draft of this shape",
+    )
+    draft.add_argument(
+        "--minutes",
+        metavar="T",
+        type=float,
+        default=30.0,
+        help="time for writing and training together (default: %(default)g)",
     )
     draft.add_argument(
         "--threads", metavar="N", type=int, help="CPU threads (default: the usable physical cores)"
@@ -63,6 +87,8 @@ def _train_draft(options: argparse.Namespace) -> int:
         blocks=options.blocks,
         fusion=options.fusion,
         out=options.out,
+        vocabulary=options.vocabulary or None,
+        texts=options.texts,
         minutes=options.minutes,
         threads=options.threads,
         seed=options.seed,

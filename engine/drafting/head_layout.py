@@ -7,6 +7,9 @@
 | EAGLE-3 | ``fc`` over three layers' hidden states | ``midlayer``: attention over [embedding; feature] | its own |
 | speculators | as EAGLE-3, or as EAGLE-1 under other names | ``layers.0`` | as there |
 
+Where ``draft_vocab_size`` is smaller than the vocabulary, ``d2t`` and ``t2d`` name the tokens that are drafted: in EAGLE-3,
+and in what `engine.training.draft` makes, whose head is the target's rows of these tokens.
+
 Sources: the papers' own code (cnets.py, cnets1.py), and vllm-project/speculators for its format.
 """
 
@@ -42,7 +45,7 @@ class HeadLayout:
         blocks: Sizes of its blocks; ``vocabulary_size`` is the target's.
         target_hidden_size: Width of the target's hidden states.
         hidden_layers: Whose inputs it takes, None for the layout's own choice.
-        draft_vocabulary_size: Rows of its own head.
+        draft_vocabulary_size: Tokens that it drafts.
         norm_before_residual: EAGLE-3: see `WideFusion`.
         outer: Its tensors outside the blocks.
         layers: Those of each block.
@@ -79,6 +82,9 @@ def head_bytes(layout: HeadLayout, weight_format: WeightFormat) -> int:
             total += slot.shape[0] * slot.shape[1] * weight_format.dense.itemsize
         else:
             total += weight_format.matrix_bytes(*slot.shape)
+    if layout.draft_vocabulary_size < layout.blocks.vocabulary_size and layout.kind != "wide":
+        # The target's rows of what it drafts, which are read for each of its tokens.
+        total += weight_format.matrix_bytes(layout.draft_vocabulary_size, layout.blocks.hidden_size)
     return total
 
 
@@ -88,13 +94,11 @@ def _kind(names: Mapping[str, Any], config: Mapping[str, Any]) -> Kind | None:
         return "concat" if config["speculators_model_type"] == "eagle" else "wide"
     if bare & {"W_1", "W_2", "W_z"}:
         return "gated"
-    if "draft_vocab_size" in config or any(name.startswith("midlayer.") for name in bare):
-        return "wide"
     # A whole model has a norm before its first attention.
-    blocks = "layers.0.self_attn.q_proj.weight" in bare
-    if bare & {"fc.weight", "fc.bias"} or (blocks and "layers.0.input_layernorm.weight" not in bare):
-        return "concat"
-    return None
+    blocks = "layers.0.self_attn.q_proj.weight" in bare and "layers.0.input_layernorm.weight" not in bare
+    if any(name.startswith("midlayer.") for name in bare) or ("draft_vocab_size" in config and not blocks):
+        return "wide"
+    return "concat" if bare & {"fc.weight", "fc.bias"} or blocks else None
 
 
 def read_layout(checkpoint: HeadCheckpoint) -> HeadLayout:
@@ -203,11 +207,10 @@ def _embedding_and_head(
     head = f"{prefix}{bare}" if f"{prefix}{bare}" in names else bare
     if kind == "wide" or head in names:
         slots.append(Slot(head, (own, blocks.hidden_size), "head"))
-    if kind == "wide":
-        # With the whole vocabulary they are there or not, and say nothing.
-        for name, size in (("d2t", own), ("t2d", blocks.vocabulary_size)):
-            if own != blocks.vocabulary_size or name in names:
-                slots.append(Slot(f"{prefix}{name}", (size,), name))
+    # With the whole vocabulary they are there or not, and say nothing.
+    for name, size in (("d2t", own), ("t2d", blocks.vocabulary_size)):
+        if own != blocks.vocabulary_size or (kind == "wide" and name in names):
+            slots.append(Slot(f"{prefix}{name}", (size,), name))
     return slots
 
 

@@ -15,7 +15,7 @@ from engine.errors import DraftMismatch, TensorMismatch
 from engine.model.config import ModelConfig
 from engine.model.embedding import Embedding, Table
 from engine.model.layer import LayerWeights, WeightSource
-from engine.model.linear import Linear, LinearMap, PackedLinear
+from engine.model.linear import Linear, LinearMap, PackedLinear, rows_of
 from engine.model.loader import dress_layer, read_slots
 from engine.model.norm import Norm
 from engine.model.packed_loader import pack
@@ -151,6 +151,10 @@ def load_feature_network(
     fusion = _fusion(layout, outer | blocks[0], maps)
     layers = tuple(_block(layout, tensors, maps) for tensors in blocks)
     own_head, own_embedding = outer.get("head"), outer.get("embedding")
+    target_ids = _target_ids(checkpoint, layout, maps.device)
+    soft_cap = target.logit_soft_cap if own_head is None else None
+    if own_head is None and target_ids is not None:
+        own_head = rows_of(shared.head, target_ids)
     kept_bytes = 0
     if not shared.copied:
         kept_bytes += shared.embedding.size_bytes if own_embedding is None else 0
@@ -163,8 +167,8 @@ def load_feature_network(
         final_norm=None if final is None else Norm(final, layout.blocks.norm_epsilon),
         head=shared.head if own_head is None else maps.linear(own_head, None),
         head_dtype=shared.head_dtype if own_head is None else weight_format.activations,
-        target_ids=_target_ids(checkpoint, layout, maps.device),
-        logit_soft_cap=target.logit_soft_cap if own_head is None else None,
+        target_ids=target_ids,
+        logit_soft_cap=soft_cap,
         shared_bytes=kept_bytes,
     )
     return FeatureNetwork(

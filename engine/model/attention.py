@@ -19,6 +19,26 @@ SCORES_LIMIT_BYTES = 64 * 2**20
 
 
 @dataclass(frozen=True)
+class Paths:
+    """Which uncommitted rows each new row sees, as a list: of texts side by side each sees few of many.
+
+    Attributes:
+        depths: (n,) int32, how many, the row's own included.
+        rows: (n, most) int32, which, in the order of the text; what is behind a row's depth means nothing.
+    """
+
+    depths: Tensor
+    rows: Tensor
+
+    def mask(self, uncommitted: int) -> Tensor:
+        """The same as (n, uncommitted) bool."""
+        seen = torch.zeros(len(self.rows), uncommitted, dtype=torch.bool)
+        for row, depth in enumerate(self.depths.tolist()):
+            seen[row, self.rows[row, :depth].long()] = True
+        return seen
+
+
+@dataclass(frozen=True)
 class StepMask:
     """Who sees whom in one forward, for all layers of one window.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from engine.model.attention import StepMask, step_mask
+from engine.model.attention import Paths, StepMask, step_mask
 from engine.model.block import Rotation, block
 from engine.model.config import ModelConfig
 from engine.model.fused_layer import FusedLayer, FusedStep, fused_step
@@ -96,7 +96,7 @@ class Decoder:
         tokens: Tensor,
         positions: Tensor,
         cache: KVCache,
-        mask: Tensor | None = None,
+        mask: Tensor | Paths | None = None,
         logit_rows: Tensor | slice | None = None,
         check: Callable[[], None] | None = None,
         hidden_layers: tuple[int, ...] = (),
@@ -114,8 +114,8 @@ class Decoder:
             tokens: (n,) int64.
             positions: (n,) int64; siblings of a tree share one. Committed row r is at position r.
             cache: From `new_cache`.
-            mask: (n, behind + n) bool, True where new row i sees uncommitted row j, its own included; None for a
-                chain that continues all of them.
+            mask: (n, behind + n) bool, True where new row i sees uncommitted row j, its own included, or the same as
+                paths, with all layers on the host; None for a chain that continues all of them.
             logit_rows: Rows to compute logits for; None for all, ``slice(-1, None)`` for the last,
                 ``slice(0, 0)`` for none.
             check: Called before each layer, and each run of it; raises to cancel, which leaves the cache as it was.
@@ -130,7 +130,7 @@ class Decoder:
         """
         config, source = self.config, self.source
         tokens, positions = tokens.to(source.device), positions.to(source.device)
-        if mask is not None:
+        if isinstance(mask, Tensor):
             mask = mask.to(source.device)
         runs = _Runs(self, positions, behind, mask, cache)
         hidden = source.embedding(tokens).to(source.dtype)
@@ -264,7 +264,7 @@ class _Runs:
     """The rows of a forward, all at once or run by run; the views of a run are kept for the next layer."""
 
     def __init__(
-        self, decoder: Decoder, positions: Tensor, behind: int, tree: Tensor | None, cache: KVCache
+        self, decoder: Decoder, positions: Tensor, behind: int, tree: Tensor | Paths | None, cache: KVCache
     ) -> None:
         self._decoder = decoder
         self._positions = positions
@@ -302,7 +302,13 @@ class _View:
     """One forward as the layers of one side need it: rotations of the new rows, and who sees whom."""
 
     def __init__(
-        self, decoder: Decoder, side: Side, positions: Tensor, count: int, tree: Tensor | None, cache: KVCache
+        self,
+        decoder: Decoder,
+        side: Side,
+        positions: Tensor,
+        count: int,
+        tree: Tensor | Paths | None,
+        cache: KVCache,
     ) -> None:
         self._decoder = decoder
         self._side = side
@@ -317,10 +323,11 @@ class _View:
     def mask(self, window: int | None) -> StepMask:
         """For layers of this window."""
         if window not in self._masks:
+            tree = self._tree
             self._masks[window] = step_mask(
                 self._positions,
                 self._count,
-                self._tree,
+                tree.mask(len(self._positions)) if isinstance(tree, Paths) else tree,
                 self._cache.length,
                 window,
                 self._side.cache,
@@ -342,5 +349,7 @@ class _View:
     def seen_from(self, side: Side) -> _View:
         """The same forward for another side."""
         carry = self._decoder.source.carry
-        tree = None if self._tree is None else carry(self._tree, side)
+        tree = self._tree
+        assert not isinstance(tree, Paths), "paths are for layers on the host"
+        tree = None if tree is None else carry(tree, side)
         return _View(self._decoder, side, carry(self._positions, side), self._count, tree, self._cache)

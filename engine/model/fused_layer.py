@@ -16,6 +16,7 @@ from torch import Tensor
 from engine.kernels import layer as kernel
 from engine.kernels import library
 from engine.kernels.library import Matrix
+from engine.model.attention import Paths
 from engine.model.config import ModelConfig
 from engine.model.layer import LayerWeights
 from engine.model.linear import JoinedLinear, PackedLinear
@@ -84,7 +85,7 @@ def can_fuse(config: ModelConfig) -> bool:
 
 def fused_step(
     count: int,
-    mask: Tensor | None,
+    mask: Tensor | Paths | None,
     cache: Tensor,
     length: int,
     behind: int,
@@ -95,8 +96,8 @@ def fused_step(
 
     Args:
         count: New rows, n.
-        mask: (n, behind + n) bool, True where new row i sees uncommitted row j, its own included; None for a chain
-            that continues all of them.
+        mask: (n, behind + n) bool, True where new row i sees uncommitted row j, its own included, or the same as
+            paths; None for a chain that continues all of them.
         cache: Some layer's `KVCache.store`, for its shape and type.
         length: Committed rows.
         behind: Uncommitted rows of earlier forwards that stay.
@@ -107,6 +108,9 @@ def fused_step(
     ancestors = cosine = sine = None
     if mask is None:
         depths = _chain(behind + count)[behind:]
+    elif isinstance(mask, Paths):
+        depths, ancestors = mask.depths, mask.rows
+        held.append(ancestors)
     else:
         depths = mask.sum(1, dtype=torch.int32)
         # A stable sort brings the visible rows to the front, in order.

@@ -150,6 +150,26 @@ class JoinedLinear:
         return torch.cat([part(rows) for part in self.parts], -1)
 
 
+def rows_of(linear: LinearMap, rows: Tensor) -> Tensor:
+    """Rows of a matrix as floats, (n, in), by their indices, (n,) int64.
+
+    Raises:
+        TypeError: It is made of several matrices.
+    """
+    if isinstance(linear, Linear):
+        return linear.weight[rows].float()
+    if not isinstance(linear, PackedLinear | DequantizedLinear):
+        raise TypeError("rows are taken from one matrix")
+    matrix = linear.matrix
+    found = torch.empty(len(rows), matrix.columns, device=rows.device)
+    step = max(1, _PIECE_WEIGHTS // matrix.columns // PANEL_ROWS) * PANEL_ROWS
+    for start in range(0, matrix.rows, step):
+        here = ((rows >= start) & (rows < start + step)).nonzero().squeeze(1)
+        if len(here):
+            found[here] = blocks.unpack(matrix, start, start + step)[rows[here] - start]
+    return found
+
+
 def joined(parts: Sequence[LinearMap]) -> LinearMap:
     """The parts as one map."""
     return parts[0] if len(parts) == 1 else JoinedLinear(parts)

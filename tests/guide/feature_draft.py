@@ -20,7 +20,8 @@ from engine.model.weight_format import weight_format
 from engine.placement.resident import Resident
 from engine.training.draft.acceptance import mean_acceptance_length
 from engine.training.draft.features import Example, FeatureBatch, batch_of
-from engine.training.draft.network import FusionName, shape_for
+from engine.training.draft.loss import TargetEnds
+from engine.training.draft.network import DraftNetwork, FusionName, shape_for
 from engine.training.draft.supply import KIND, ExampleSupply
 from engine.training.draft.training import train, write_draft
 from engine.weights.checkpoint import Checkpoint
@@ -72,6 +73,7 @@ def train_feature_drafts(guide: Path, out: Path, variants: Sequence[Variant], mi
         minutes: How long, each; None for each one's own number of steps, so that all learn from as much.
     """
     decoder = _load(guide)
+    ends = TargetEnds.of(decoder)
     examples = list(_examples(Encoder(guide / "tokenizer.json")))
     aside = examples[:_KEPT_ASIDE]
     supply = ExampleSupply(decoder, examples[_KEPT_ASIDE:], _TOKENS_PER_STEP, recipe.SEED)
@@ -82,7 +84,9 @@ def train_feature_drafts(guide: Path, out: Path, variants: Sequence[Variant], mi
         print(f"{variant.name}: {variant.fusion}, {variant.blocks} blocks", flush=True)
         shape = shape_for(decoder.config, variant.blocks, variant.fusion)
         steps = variant.steps if minutes is None else None
-        outcome = train(decoder, shape, supply, kept_aside, minutes or 1.0, recipe.SEED, sys.stdout, steps)
+        torch.manual_seed(recipe.SEED)
+        network = DraftNetwork(shape)
+        outcome = train(network, ends, supply, kept_aside, minutes or 1.0, sys.stdout, steps)
         write_draft(outcome.network, out / variant.name)
         print(f"wrote {out / variant.name} ({outcome.network.parameter_count:,} parameters)", flush=True)
         if outcome.interrupted:

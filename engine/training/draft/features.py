@@ -22,10 +22,12 @@ class Example:
     Attributes:
         ids: Token ids.
         learn: For each of them, whether the target would have to write it: a prompt's tokens are read only.
+        features: (at least len(ids) - 1, h) what the target made of it, where that is known.
     """
 
     ids: tuple[int, ...]
     learn: tuple[bool, ...]
+    features: Tensor | None = None
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,8 @@ def _groups(texts: Sequence[Sequence[int]]) -> Iterator[list[Sequence[int]]]:
 
 def batch_of(decoder: Decoder, kind: str, examples: Sequence[Example]) -> FeatureBatch:
     """Examples with their features, padded to the longest."""
-    return pad(kind, examples, features_of(decoder, [example.ids for example in examples]))
+    made = iter(features_of(decoder, [example.ids for example in examples if example.features is None]))
+    return pad(kind, examples, (next(made) if one.features is None else one.features for one in examples))
 
 
 def pad(kind: str, examples: Sequence[Example], features: Iterable[Tensor]) -> FeatureBatch:
@@ -102,5 +105,5 @@ def pad(kind: str, examples: Sequence[Example], features: Iterable[Tensor]) -> F
         end = len(example.ids)
         tokens[at, :end] = torch.tensor(example.ids)
         learn[at, :end] = torch.tensor(example.learn)
-        padded[at, :end] = found
+        padded[at, : len(found)] = found
     return FeatureBatch(kind, tokens, padded, learn)

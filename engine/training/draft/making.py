@@ -2,38 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
 import torch
 from safetensors import SafetensorError
+from torch import Tensor
 
-from engine.decoding.target import Target
 from engine.errors import InvalidOption, OutOfDisk
 from engine.hub.installed import find_model
 from engine.messages import LoadOptions
 from engine.model.config import ModelConfig, read_config
 from engine.model.decoder import Decoder
 from engine.model.loader import load_weights
+from engine.model.packed_loader import load_packed
 from engine.placement.resident import Resident
 from engine.planning.fit import fit_model
 from engine.planning.hardware import usable_cores
 from engine.text.tokenizer import Tokenizer, read_end_ids
 from engine.training.draft.data import examples_of, prompts_of, read_records
 from engine.training.draft.features import Example, batch_of
-from engine.training.draft.generation import invented_prompts, replies
-from engine.training.draft.network import FusionName, shape_for
+from engine.training.draft.generation import WIDTH, Turn, Writer
+from engine.training.draft.loss import TargetEnds
+from engine.training.draft.network import DraftNetwork, FusionName, shape_for
+from engine.training.draft.requests import answers_to, requests
 from engine.training.draft.supply import KIND, ExampleSupply
-from engine.training.draft.training import CONFIG, WEIGHTS, train, write_draft
+from engine.training.draft.texts import TextFolder
+from engine.training.draft.training import CONFIG, WEIGHTS, read_draft, train, write_draft
 from engine.weights.checkpoint import Checkpoint
 
-# A step's tokens, and the longest text: fewer where the vocabulary is large, since each token has a row of logits.
-_STEP_TOKENS, _STEP_LOGITS = 4000, 1 << 26
-_LONGEST, _LONGEST_LOGITS = 1024, 1 << 27
+# A step's tokens, fewer where the draft's vocabulary is large since each has a row of logits, and the longest text.
+_STEP_TOKENS, _STEP_LOGITS = 2000, 1 << 26
+_LONGEST = 640
+# Of the minutes, those that the target may write in.
+_WRITING = 0.5
 # One text in twenty is kept aside to score on, as in EAGLE, but no more than score quickly.
 _KEPT_ASIDE_SHARE, _KEPT_ASIDE = 20, 32
+# What a token of a low id, which is a frequent one in most vocabularies, counts beside those that were seen.
+_ASSUMED = 500.0
+# Tokens that the best linear draft is computed from.
+_LINEAR_TOKENS = 60_000
 
 
 @dataclass(frozen=True)
@@ -42,12 +53,15 @@ class TrainRequest:
 
     Attributes:
         model: The target's folder or name.
-        data: Texts or chats, one JSON object a line.
-        generate: How many replies the target writes itself; None to learn from the data as it is.
+        data: Texts or chats, one JSON object a line; None: the target writes all of them itself.
+        generate: Most texts that the target writes, to the requests of the data or to its own; None to learn from the
+            data as it is, or without it for as long as there is time.
         blocks: Transformer blocks, 1 to 6.
         fusion: gated or concat.
-        out: The draft's folder.
-        minutes: How long to train; making the examples comes on top.
+        out: The draft's folder; a draft of the same shape that it holds is gone on from.
+        minutes: How long writing and training may take together.
+        vocabulary: Tokens that it may draft, the most frequent ones; None for all.
+        texts: A folder that keeps what the target writes; what it holds is learned too.
         threads: CPU threads, None for the usable cores.
         seed: Of everything random.
     """
@@ -59,6 +73,8 @@ class TrainRequest:
     fusion: FusionName
     out: Path
     minutes: float
+    vocabulary: int | None = None
+    texts: Path | None = None
     threads: int | None = None
     seed: int = 1
 
@@ -77,21 +93,24 @@ def run(request: TrainRequest, out: TextIO) -> bool:
         TenonError: the request makes no sense, or the target cannot be loaded.
     """
     _check(request)
+    ends_at = time.monotonic() + 60 * request.minutes
     folder = find_model(request.model)
     records = [] if request.data is None else read_records(request.data)
     checkpoint = Checkpoint(folder)
     config = read_config(checkpoint)
     shape = shape_for(config, request.blocks, request.fusion)
     tokenizer = Tokenizer(folder, read_end_ids(folder))
-    decoder = _load(checkpoint, config)
     threads = request.threads or usable_cores()
     torch.set_num_threads(threads)
+    decoder = _load(checkpoint, config, request.model)
 
-    longest = min(_LONGEST, config.context_length, max(128, _LONGEST_LOGITS // config.vocabulary_size))
-    if request.generate is None:
+    longest = min(_LONGEST, config.context_length)
+    if request.data is not None and request.generate is None:
         examples = list(examples_of(records, tokenizer, longest))
     else:
-        examples = _generate(request, decoder, tokenizer, longest, out, prompts_of(records, tokenizer))
+        asked = prompts_of(records, tokenizer)
+        given = requests(tokenizer, request.seed) if request.data is None else answers_to(asked, request.seed)
+        examples = _write(request, decoder, tokenizer, given, longest, out)
     examples = [example for example in examples if any(example.learn[2:])]
     if not examples:
         raise InvalidOption("There is no text to learn from: give longer texts, or chats with replies.")
@@ -100,10 +119,21 @@ def run(request: TrainRequest, out: TextIO) -> bool:
     learned = [example for at, example in enumerate(examples) if at % stride] or examples
     print(f"texts to learn from: {len(learned)}, to score on: {len(aside)}", file=out, flush=True)
 
-    tokens = max(longest, min(_STEP_TOKENS, _STEP_LOGITS // config.vocabulary_size))
+    torch.manual_seed(request.seed)
+    network = read_draft(request.out, shape)
+    if network is None:
+        network = DraftNetwork(shape, _frequent_tokens(learned, config.vocabulary_size, request.vocabulary))
+        ends = TargetEnds.of(decoder, network.token_ids)
+        if shape.fusion == "concat":
+            _begin_linear(network, decoder, ends, learned)
+    else:
+        ends = TargetEnds.of(decoder, network.token_ids)
+        print(f"goes on from the draft in {request.out}", file=out, flush=True)
+    tokens = max(longest, min(_STEP_TOKENS, _STEP_LOGITS // len(ends.head)))
     supply = ExampleSupply(decoder, learned, tokens, request.seed, threads)
     kept_aside = [batch_of(decoder, KIND, [example]) for example in aside]
-    outcome = train(decoder, shape, supply, kept_aside, request.minutes, request.seed, out, threads=threads)
+    minutes = max(ends_at - time.monotonic(), 1.0) / 60
+    outcome = train(network, ends, supply, kept_aside, minutes, out, threads=threads)
     try:
         write_draft(outcome.network, request.out)
     except (OSError, SafetensorError) as error:
@@ -119,14 +149,16 @@ def run(request: TrainRequest, out: TextIO) -> bool:
 
 
 def _check(request: TrainRequest) -> None:
-    if request.data is None and request.generate is None:
-        raise InvalidOption("There is nothing to learn from: give --data FILE.jsonl, --generate N, or both.")
     if request.generate is not None and request.generate < 1:
         raise InvalidOption(
-            f"The number of replies to generate is {request.generate}, but it must be at least 1."
+            f"The number of texts to generate is {request.generate}, but it must be at least 1."
         )
     if not 0 < request.minutes <= 60 * 24 * 30:
         raise InvalidOption(f"The training time is {request.minutes:g} minutes, but it must be more than 0.")
+    if request.vocabulary is not None and request.vocabulary < 2:
+        raise InvalidOption(
+            f"The draft's vocabulary is {request.vocabulary} tokens, but it must have at least 2."
+        )
     if request.threads is not None and not 1 <= request.threads <= 1024:
         raise InvalidOption(f"The number of threads is {request.threads}, but it must be between 1 and 1024.")
     if request.out.is_file():
@@ -139,33 +171,84 @@ def _check(request: TrainRequest) -> None:
             )
 
 
-def _load(checkpoint: Checkpoint, config: ModelConfig) -> Decoder:
-    """The target in float32, or in bfloat16 where that is all that fits."""
-    fit = fit_model(config, LoadOptions(weights="fp32"))
-    if fit.plan.kind != "resident":
-        fit = fit_model(config, LoadOptions(weights="bf16"))
-    weights = load_weights(checkpoint, config, fit.weights.dense, torch.device("cpu"))
-    return Decoder(config, Resident(weights))
+def _load(checkpoint: Checkpoint, config: ModelConfig, model: str) -> Decoder:
+    """The target in its own format, as it will be when the draft is used."""
+    weights = fit_model(config, LoadOptions(model=model)).weights
+    if weights.packed:
+        return Decoder(config, Resident(load_packed(checkpoint, config, weights)))
+    cpu = torch.device("cpu")
+    return Decoder(config, Resident(load_weights(checkpoint, config, weights.dense, cpu)))
 
 
-def _generate(
+def _write(
     request: TrainRequest,
     decoder: Decoder,
     tokenizer: Tokenizer,
+    given: Iterator[Sequence[Turn]],
     longest: int,
     out: TextIO,
-    prompts: Iterator[list[int]],
 ) -> list[Example]:
-    """The target's own replies, to the data's prompts or to invented ones. Ctrl-C goes on with those there are."""
-    assert request.generate is not None
-    count = request.generate
-    found: list[Example] = []
-    given = prompts if request.data is not None else invented_prompts(tokenizer, request.seed)
+    """Texts of the target's own, those kept from before first. Ctrl-C goes on with what there is."""
+    kept = None if request.texts is None else TextFolder(request.texts, request.model)
+    found = [] if kept is None else list(kept.read())
+    if found:
+        print(f"{len(found)} texts were written before", file=out, flush=True)
+    begun, most = time.monotonic(), request.generate
+    until = begun + 60 * request.minutes * _WRITING
+    wanted = None if most is None else max(0, most - len(found))
+    writer = Writer(decoder, tokenizer.end_ids, longest, min(WIDTH, most or WIDTH))
+    fresh: list[Example] = []
+
+    def take(example: Example) -> None:
+        fresh.append(example)
+        if kept is not None:
+            kept.add(example)
+
     try:
-        for example in replies(Target(decoder, longest), tokenizer, given, count, longest, request.seed):
-            found.append(example)
-            if len(found) % 10 == 0 or len(found) == count:
-                print(f"{len(found)} of {count} replies written", file=out, flush=True)
+        if wanted != 0:
+            for example in writer.write(given, wanted):
+                take(example)
+                if len(fresh) % 32 == 0 or len(fresh) == wanted:
+                    speed = sum(len(each.ids) for each in fresh) / (time.monotonic() - begun)
+                    print(f"{len(fresh)} texts written, {speed:.0f} tokens a second", file=out, flush=True)
+                if time.monotonic() > until:
+                    break
     except KeyboardInterrupt:
-        print(f"stopped writing; goes on with {len(found)} replies", file=out, flush=True)
-    return found
+        print(f"stopped writing; goes on with {len(found) + len(fresh)} texts", file=out, flush=True)
+    for example in writer.unfinished():
+        take(example)
+    if kept is not None:
+        kept.flush()
+    return found + fresh
+
+
+def _frequent_tokens(examples: Sequence[Example], size: int, count: int | None) -> Tensor | None:
+    """The ids that come most often, ascending; None for all."""
+    if count is None or count >= size:
+        return None
+    learned = [token for one in examples for token, learn in zip(one.ids, one.learn, strict=True) if learn]
+    seen = torch.bincount(torch.tensor(learned), minlength=size).double()
+    seen += _ASSUMED / (torch.arange(size) + 2 * _ASSUMED)
+    return seen.topk(count).indices.sort().values
+
+
+def _begin_linear(
+    network: DraftNetwork, decoder: Decoder, ends: TargetEnds, examples: Sequence[Example]
+) -> None:
+    """Let plain concatenation begin as the best linear draft for some of the examples."""
+    rows: list[tuple[Tensor, Tensor]] = []
+    count = 0
+    for example in examples:
+        batch = batch_of(decoder, KIND, [example])
+        features, wanted = batch.features[0], batch.learn[0, 2:]
+        rows.append(
+            (
+                ends.embed(batch.tokens[0, 1:-1])[wanted],
+                torch.stack((features[:-2], features[1:-1]), 1)[wanted],
+            )
+        )
+        count += len(rows[-1][0])
+        if count > _LINEAR_TOKENS:
+            break
+    embedding, both = (torch.cat(part) for part in zip(*rows, strict=True))
+    network.begin_linear(embedding, *both.unbind(1))

@@ -21,7 +21,7 @@ class ExampleSupply:
 
     Args:
         decoder: The target.
-        examples: What to learn from.
+        examples: What to learn from; where features are known, these are taken.
         tokens: Of a step, about.
         seed: Of the order.
         batches: How many a step's tokens are divided into.
@@ -62,11 +62,15 @@ class ExampleSupply:
         return groups
 
     def _features(self, chosen: Sequence[int]) -> list[Tensor]:
-        missing = [at for at in chosen if at not in self._kept]
+        missing = [at for at in chosen if self._examples[at].features is None and at not in self._kept]
         fresh = features_of(self._decoder, [self._examples[at].ids for at in missing])
         made = dict(zip(missing, fresh, strict=True))
         for at, features in made.items():
             if self._kept_bytes < _KEPT_BYTES:
                 self._kept[at] = features.to(torch.bfloat16)
                 self._kept_bytes += self._kept[at].nbytes
-        return [made[at] if at in made else self._kept[at].float() for at in chosen]
+        return [made[at] if at in made else self._known(at).float() for at in chosen]
+
+    def _known(self, at: int) -> Tensor:
+        features = self._examples[at].features
+        return self._kept[at] if features is None else features

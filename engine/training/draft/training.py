@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TextIO
 
 import torch
-from safetensors.torch import save_file
+from safetensors import SafetensorError
+from safetensors.torch import load_file, save_file
 from torch import Tensor
 
-from engine.model.decoder import Decoder
 from engine.training.draft.features import FeatureBatch
 from engine.training.draft.loss import TargetEnds, agreement, feature_loss
 from engine.training.draft.network import DraftNetwork, DraftShape
@@ -39,12 +39,11 @@ class Outcome:
 
 
 def train(
-    decoder: Decoder,
-    shape: DraftShape,
+    network: DraftNetwork,
+    ends: TargetEnds,
     supply: Supply[FeatureBatch],
     kept_aside: Sequence[FeatureBatch],
     minutes: float,
-    seed: int,
     out: TextIO,
     steps: int | None = None,
     threads: int = 1,
@@ -52,22 +51,22 @@ def train(
     """Train until the time is up or the person presses Ctrl-C, and keep the best state.
 
     Args:
-        decoder: The target, in floating-point weights.
-        shape: Of the draft.
+        network: Trained in place.
+        ends: Of the target.
         supply: Steps.
         kept_aside: Batches that are only scored.
         minutes: How long.
-        seed: Of the first weights and of the noise.
         out: Where progress is reported.
         steps: Steps to take instead, whatever the time.
         threads: Batches that a step has, each worked on by one thread.
     """
-    torch.manual_seed(seed)
-    ends = TargetEnds(decoder)
-    network = DraftNetwork(shape)
     evaluate_s = 120.0 if steps else min(60.0, max(2.0, minutes * 60 / 12))
     schedule = Schedule(minutes, steps, log_s=10.0, evaluate_s=evaluate_s)
-    trainer = Trainer(network, schedule, feature_loss(ends), {KIND: 1 / threads}, None, threads, out)
+
+    def loss(found: DraftNetwork, batch: FeatureBatch) -> Tensor:
+        return feature_loss(found, ends, batch)
+
+    trainer = Trainer(network, schedule, loss, {KIND: 1 / threads}, None, threads, out)
     torch.set_num_threads(
         threads
     )  # the target's own forwards and the optimizer are outside the trainer's threads
@@ -90,6 +89,17 @@ def train(
     return Outcome(network.eval(), best[0], interrupted)
 
 
+def read_draft(folder: Path, shape: DraftShape) -> DraftNetwork | None:
+    """The draft of this shape that a training wrote into a folder; None where there is none."""
+    network = DraftNetwork(shape)
+    try:
+        config = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        state = load_file(folder / WEIGHTS)
+    except (OSError, ValueError, SafetensorError):
+        return None
+    return network if network.go_on_from(config, state) else None
+
+
 def write_draft(network: DraftNetwork, folder: Path) -> None:
     """Write a draft's folder in the published layout: EAGLE's or Dovetail's, without the target's own tensors.
 
@@ -98,10 +108,9 @@ def write_draft(network: DraftNetwork, folder: Path) -> None:
         folder: Made if it is missing. Each file is written whole or not at all.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    state = {name: value.to(torch.bfloat16).contiguous() for name, value in network.state_dict().items()}
-    config = json.dumps(network.shape.as_config(), indent=2) + "\n"
+    config = json.dumps(network.published_config(), indent=2) + "\n"
     (folder / f"{CONFIG}.tmp").write_text(config, encoding="utf-8")
-    save_file(state, folder / f"{WEIGHTS}.tmp", metadata={"format": "pt"})
+    save_file(network.published_state(), folder / f"{WEIGHTS}.tmp", metadata={"format": "pt"})
     for name in (CONFIG, WEIGHTS):
         os.replace(folder / f"{name}.tmp", folder / name)
         os.chmod(folder / name, 0o644)

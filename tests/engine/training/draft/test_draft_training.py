@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,25 +13,37 @@ import pytest
 import torch
 
 from engine.cli import main
+from engine.decoding.loop import Hooks, Recipe, decode
+from engine.decoding.schedule import FixedLength
+from engine.decoding.statistics import ReplyClock
 from engine.decoding.target import Target
+from engine.drafting.drafter import NoDrafter
 from engine.drafting.dynamic_tree import TreeShape
 from engine.drafting.feature_draft import FeatureDraft
 from engine.drafting.feature_network import FeatureNetwork
 from engine.drafting.head_loader import load_feature_network, share
 from engine.errors import InvalidOption, OutOfDisk
 from engine.model.decoder import Decoder
+from engine.model.sampling import Sampler
 from engine.model.weight_format import weight_format
 from engine.placement.link import Link
+from engine.placement.resident import Resident
+from engine.text.stop import ReplyText
+from engine.text.tokenizer import Tokenizer
 from engine.training.draft import making, training
 from engine.training.draft.features import Example, batch_of, features_of
+from engine.training.draft.generation import Turn, Writer
 from engine.training.draft.loss import TargetEnds, agreement, feature_loss
 from engine.training.draft.making import TrainRequest
 from engine.training.draft.network import DraftNetwork, FusionName, shape_for
+from engine.training.draft.requests import requests
 from engine.training.draft.supply import KIND, ExampleSupply
 from engine.training.draft.training import train, write_draft
 from engine.training.trainer import Trainer
+from engine.verifying.sample_and_match import SampleAndMatch
 from engine.weights.head_checkpoint import HeadCheckpoint
 from tests.support.decoders import load_decoder
+from tests.support.packed_models import load as load_packed_weights
 from tests.support.replies import run_reply
 
 
@@ -60,17 +73,17 @@ def replies_of(target: Decoder, count: int) -> list[Example]:
 
 
 def greedy_reply(target: Decoder, prompt: list[int], count: int) -> list[int]:
-    from engine.drafting.drafter import NoDrafter
-
     return run_reply(Target(target, 64), NoDrafter(), prompt, count)[0]
 
 
 @pytest.mark.parametrize(("blocks", "fusion"), [(1, "gated"), (3, "gated"), (1, "concat"), (2, "concat")])
+@pytest.mark.parametrize("vocabulary", [None, 90])
 def test_what_is_trained_is_what_the_engine_runs(
-    target: Decoder, tmp_path: Path, blocks: int, fusion: FusionName
+    target: Decoder, tmp_path: Path, blocks: int, fusion: FusionName, vocabulary: int | None
 ) -> None:
     torch.manual_seed(1)
-    network = DraftNetwork(shape_for(target.config, blocks, fusion))
+    drafted = None if vocabulary is None else torch.randperm(384)[:vocabulary].sort().values
+    network = DraftNetwork(shape_for(target.config, blocks, fusion), drafted)
     with torch.no_grad():
         for weight in network.parameters():
             weight += 0.05 * torch.randn_like(weight)
@@ -82,6 +95,10 @@ def test_what_is_trained_is_what_the_engine_runs(
     with torch.no_grad():
         theirs = network(target.source.embedding(tokens)[None], features[None])[0]
     torch.testing.assert_close(ours, theirs, atol=1e-4, rtol=1e-4)
+    logits = TargetEnds.of(target, drafted).logits(theirs)
+    torch.testing.assert_close(loaded.log_probabilities(ours), logits.log_softmax(-1), atol=1e-3, rtol=1e-3)
+    if drafted is not None:
+        assert torch.equal(loaded.target_tokens(torch.arange(90)), drafted)
 
 
 def test_texts_side_by_side_have_the_features_that_they_have_alone(
@@ -95,21 +112,82 @@ def test_texts_side_by_side_have_the_features_that_they_have_alone(
             torch.testing.assert_close(found, alone.hidden, atol=1e-4, rtol=1e-4)
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_texts_that_are_written_together_are_those_that_are_written_alone(
+    llama_folder: Path, packed: bool
+) -> None:
+    """More texts than are written at once, of two turns each, in a cache that has to be tidied."""
+    decoder = load_decoder(llama_folder)
+    if packed:
+        decoder = Decoder(decoder.config, Resident(load_packed_weights(llama_folder)))
+    samplers = [Sampler(), Sampler(temperature=0.9, top_k=40, top_p=0.95, repetition_penalty=1.1, seed=3)]
+    end_ids = frozenset(range(0, 384, 16))
+    asked = [
+        [
+            Turn((*random_text(6, seed), 300 + seed), samplers[seed % 2], 12),
+            Turn(tuple(random_text(5, 90 + seed)), samplers[0], 9),
+        ]
+        for seed in range(24)
+    ]
+    writer = Writer(decoder, end_ids, longest=32, width=3)
+    writer.capacity = 120
+    texts = {example.ids[6] - 300: example for example in writer.write(iter(asked))}
+    assert len(texts) == len(asked)
+    assert {sum(example.learn) for example in texts.values()} > {12}
+    target = Target(decoder, 64)
+    for seed, turns in enumerate(asked):
+        example, ids = texts[seed], list[int]()
+        for turn in turns:
+            given = turn.given[1:] if ids and turn.given[0] == ids[-1] else turn.given
+            assert example.ids[: len(ids) + len(given)] == (*ids, *given)
+            ids += given
+            reply = ReplyText(lambda token_ids: "", end_ids, (), min(turn.limit, 32 - len(ids)))
+            hooks = Hooks(lambda: None, lambda done, total: None, lambda *emitted: None)
+            recipe = Recipe(NoDrafter(), SampleAndMatch(turn.sampler), FixedLength(0))
+            decode(target, recipe, ids, reply, ReplyClock(), hooks)
+            assert all(example.learn[len(ids) :][: len(reply.token_ids)])
+            ids += reply.token_ids
+            if ids[-1] not in end_ids or len(ids) == 32:
+                break
+        assert example.ids == tuple(ids)
+        alone = decoder.forward(torch.tensor(ids), torch.arange(len(ids)), decoder.new_cache(len(ids)))
+        assert example.features is not None
+        torch.testing.assert_close(example.features.float(), alone.hidden[:-1], atol=0.05, rtol=0.02)
+
+
+def test_requests_without_end_are_whole_chats(llama_folder: Path) -> None:
+    tokenizer = Tokenizer(llama_folder)
+    for turns in itertools.islice(requests(tokenizer, 1), 40):
+        assert all(turn.given and turn.limit for turn in turns)
+    first = [list(islice(requests(tokenizer, 1), 5)) for islice in (itertools.islice, itertools.islice)]
+    assert first[0] == first[1]
+
+
+def test_the_best_linear_guess_is_where_concatenation_begins(target: Decoder) -> None:
+    torch.manual_seed(1)
+    network = DraftNetwork(shape_for(target.config, 1, "concat"))
+    embedding, features = torch.randn(2, 4000, 64).unbind()
+    following = 3 * embedding - features.roll(1, 1) + 2
+    network.begin_linear(embedding, features, following)
+    guessed = network(embedding[None], features[None])[0]
+    # The ridge takes a hundredth.
+    torch.testing.assert_close(guessed, following, atol=0.3, rtol=0.05)
+
+
 def test_the_draft_learns_the_targets_words(target: Decoder, tmp_path: Path) -> None:
     examples = replies_of(target, 8)
-    ends, shape = TargetEnds(target), shape_for(target.config, 1, "gated")
+    ends, shape = TargetEnds.of(target), shape_for(target.config, 1, "gated")
     torch.manual_seed(1)
     network = DraftNetwork(shape)
     batch = batch_of(target, KIND, examples)
-    loss = feature_loss(ends, noise=0.0)
     with torch.no_grad():
-        first = float(loss(network, batch))
+        first = float(feature_loss(network, ends, batch, noise=0.0))
     untrained = agreement(network, ends, batch)
     write_draft(network, tmp_path / "untrained")
     supply = ExampleSupply(target, examples, 240, seed=1)
-    outcome = train(target, shape, supply, [batch], 1.0, 1, io.StringIO(), steps=60)
+    outcome = train(network, ends, supply, [batch], 1.0, io.StringIO(), steps=60)
     with torch.no_grad():
-        assert float(loss(outcome.network, batch)) < 0.7 * first
+        assert float(feature_loss(outcome.network, ends, batch, noise=0.0)) < 0.7 * first
     assert outcome.agreement > untrained + 0.3
     assert not outcome.interrupted
     write_draft(outcome.network, tmp_path / "trained")
@@ -145,7 +223,8 @@ def test_an_interrupt_keeps_the_best_so_far(target: Decoder, monkeypatch: pytest
     real = training.Schedule
     monkeypatch.setattr(training, "Schedule", lambda *args, **kw: real(*args, **{**kw, "evaluate_s": 0.0}))
     supply = ExampleSupply(target, examples, 60, seed=1)
-    outcome = train(target, shape_for(target.config, 1, "gated"), supply, [batch], 1.0, 1, io.StringIO())
+    network = DraftNetwork(shape_for(target.config, 1, "gated"))
+    outcome = train(network, TargetEnds.of(target), supply, [batch], 1.0, io.StringIO())
     assert outcome.interrupted
     assert outcome.agreement == 0.9
     assert torch.equal(outcome.network.W_1, states[1])
@@ -173,17 +252,25 @@ def test_the_command_trains_on_the_models_own_replies(
 ) -> None:
     monkeypatch.setattr(making, "_LONGEST", 48)
     out = tmp_path / "draft"
-    arguments = ["train", "draft", "--kind", "gated-fusion", "--model", str(llama_folder), "--threads", "1"]
-    arguments += ["--generate", "4", "--blocks", "2", "--minutes", "0.02", "--out", str(out)]
+    arguments = ["train", "draft", "--model", str(llama_folder), "--threads", "1", "--vocabulary", "200"]
+    arguments += ["--generate", "4", "--blocks", "2", "--minutes", "0.2", "--out", str(out)]
+    arguments += ["--texts", str(tmp_path / "texts")]
     assert main(arguments) == 0
     captured = capsys.readouterr()
     assert captured.out == ""
-    assert "4 of 4 replies written" in captured.err
+    assert "4 texts written" in captured.err
     assert f"the draft is in {out}" in captured.err
     network = load(load_decoder(llama_folder), out)
     assert network.config.layers == 2
-    # A second training may replace it.
+    assert network.weights.target_ids is not None
+    assert len(network.weights.target_ids) == 200
+    # A second training goes on from it, with the texts of the first; one of another shape replaces it.
     assert main(arguments) == 0
+    second = capsys.readouterr().err
+    assert "4 texts were written before" in second
+    assert f"goes on from the draft in {out}" in second
+    assert main([*arguments, "--blocks", "1"]) == 0
+    assert "goes on" not in capsys.readouterr().err
 
 
 def test_an_interrupt_before_there_is_anything_says_so(
@@ -225,8 +312,8 @@ def test_the_command_trains_on_a_file(llama_folder: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"generate": None}, "nothing to learn from"),
-        ({"generate": 0}, "replies to generate is 0"),
+        ({"generate": 0}, "texts to generate is 0"),
+        ({"vocabulary": 1}, "vocabulary is 1 tokens"),
         ({"blocks": 7}, "7 blocks, but it must have between 1 and 6"),
         ({"minutes": 0.0}, "training time is 0"),
         ({"minutes": float("nan")}, "training time is nan"),

@@ -1,0 +1,193 @@
+"""What the target is asked, where no data file says it: requests that it writes itself, and requests about real texts.
+
+A model that was taught to chat goes on from the opening of a person's turn with what a person might ask (Magpie, Xu et
+al. 2024). Python's own documentation and sources, which are wherever Tenon is trained, are what it is to explain, sum
+up, edit and list.
+"""
+
+from __future__ import annotations
+
+import inspect
+import random
+import textwrap
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from itertools import takewhile
+
+from engine.messages import ChatMessage
+from engine.model.sampling import Sampler
+from engine.text.tokenizer import Tokenizer
+from engine.training.draft.generation import Turn
+
+#: Tokens of a request that the target writes, and of a reply.
+_LONGEST_REQUEST, _LONGEST_REPLY = 100, 256
+# Of the requests, those that the target writes itself; of these, those with a second turn.
+_OWN, _TWO_TURNS = 0.5, 0.25
+# Of the replies, the greedy ones; the others are sampled as chats are.
+_GREEDY = 0.4
+
+_PLAIN = (
+    "Tell me a short story about {subject}.",
+    "Explain {subject} to a child.",
+    "Write an email about {subject}.",
+    "Give me five facts about {subject}.",
+    "What are the advantages and disadvantages of {subject}?",
+    "Make a plan for a week with {subject}.",
+    "Write a list of things one needs for {subject}.",
+    "List ten words that have to do with {subject}.",
+    "How does {subject} work?",
+    "Write a Python function that has to do with {subject}.",
+    "Write a short HTML page about {subject}.",
+    "What is {number} plus {another}? Then tell me something about {subject}.",
+    "Continue this text: Last summer we heard of {subject}, and",
+)
+_ABOUT_TEXT = (
+    "Summarize this text in two sentences:\n\n{text}",
+    "Summarize the following.\n\n{text}",
+    "What are the main points of this text? Answer as a list.\n\n{text}",
+    "Rewrite this text in simple words:\n\n{text}",
+    "Correct the spelling and grammar of this text:\n\n{text}",
+    "Turn this into bullet points:\n\n{text}",
+    "Which question does this text answer?\n\n{text}",
+)
+_ABOUT_CODE = (
+    "What does this function do?\n\n```python\n{code}\n```",
+    "Add comments to this code:\n\n```python\n{code}\n```",
+    "Rewrite this function with type hints:\n\n```python\n{code}\n```",
+    "Write a test for this function:\n\n```python\n{code}\n```",
+    "Write a Python function `{name}` that does this: {text}",
+    "Show me how to use `{name}` in Python, with an example.",
+)
+_SUBJECTS = (
+    "a lighthouse", "bread", "bicycles", "a garden", "the moon", "music", "a train journey", "computers",
+    "winter", "a library", "maps", "the sea", "chess", "tea", "birds", "a birthday", "mountains", "clocks",
+    "painting", "a market", "bridges", "rain", "languages", "a kitchen", "robots", "forests", "a museum", "sleep",
+)  # fmt: skip
+_MODULES = (
+    "abc", "argparse", "ast", "asyncio", "bisect", "calendar", "cmath", "codecs", "collections", "configparser",
+    "contextlib", "copy", "csv", "datetime", "decimal", "difflib", "doctest", "email", "fractions", "functools", "gzip",
+    "heapq", "html", "http", "inspect", "io", "ipaddress", "itertools", "json", "logging", "math", "operator", "os",
+    "pathlib", "pickle", "random", "re", "shutil", "socket", "statistics", "string", "subprocess", "tarfile",
+    "threading", "timeit", "types", "unittest", "urllib.parse", "uuid", "weakref", "zipfile",
+)  # fmt: skip
+_TEXT_CHARACTERS, _CODE_LINES = (160, 900), (4, 28)
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """A chat template's tokens around what is said in a chat of one or two requests."""
+
+    opening: tuple[int, ...]
+    closing: tuple[int, ...]
+    second: tuple[int, ...]
+
+
+def requests(tokenizer: Tokenizer, seed: int) -> Iterator[Sequence[Turn]]:
+    """Chats to write, without end."""
+    rng = random.Random(seed)
+    frame = _frame(tokenizer)
+    while True:
+        reply = _reply(rng)
+        if frame is None or rng.random() >= _OWN:
+            prompt = tokenizer.render([ChatMessage("user", _request(rng))])
+            yield (Turn(tuple(prompt), reply, _LONGEST_REPLY),)
+            continue
+        turns = [
+            Turn(frame.opening, _asking(rng), _LONGEST_REQUEST),
+            Turn(frame.closing, reply, _LONGEST_REPLY),
+        ]
+        if rng.random() < _TWO_TURNS:
+            turns.append(Turn(frame.second, _asking(rng), _LONGEST_REQUEST))
+            turns.append(Turn(frame.closing, reply, _LONGEST_REPLY))
+        yield turns
+
+
+def answers_to(prompts: Iterator[list[int]], seed: int) -> Iterator[Sequence[Turn]]:
+    """Chats whose requests are given."""
+    rng = random.Random(seed)
+    for prompt in prompts:
+        yield (Turn(tuple(prompt), _reply(rng), _LONGEST_REPLY),)
+
+
+def _reply(rng: random.Random) -> Sampler:
+    if rng.random() < _GREEDY:
+        return Sampler()
+    return Sampler(
+        temperature=0.8, top_k=40, top_p=0.95, min_p=0.05, repetition_penalty=1.1, seed=rng.getrandbits(32)
+    )
+
+
+def _asking(rng: random.Random) -> Sampler:
+    return Sampler(temperature=1.0, top_p=0.95, seed=rng.getrandbits(32))
+
+
+def _frame(tokenizer: Tokenizer) -> _Frame | None:
+    """What a template puts around a request; None where it cannot be told apart from what is said."""
+    if not tokenizer.has_chat_template:
+        return None
+    one, other = (tokenizer.render([ChatMessage("user", text)]) for text in ("Hello", "7 x"))
+    opening, closing = _shared(one, other), _shared(one[::-1], other[::-1])[::-1]
+    answered = tokenizer.render(
+        [ChatMessage("user", "Hello"), ChatMessage("assistant", "Yes"), ChatMessage("user", "7 x")]
+    )
+    asked = tokenizer.render([ChatMessage("user", "Hello"), ChatMessage("assistant", "Yes")])
+    told_apart = opening and closing and closing[0] in tokenizer.end_ids and asked[: len(one)] == one
+    if not told_apart or answered[-len(other) + len(opening) :] != other[len(opening) :]:
+        return None
+    behind = answered[len(one) : len(answered) - (len(other) - len(opening))]
+    # The reply itself goes; what ends it, the target writes.
+    ends = [at for at, token in enumerate(behind) if token in tokenizer.end_ids]
+    return _Frame(tuple(opening), tuple(closing), tuple(behind[ends[0] :])) if ends else None
+
+
+def _shared(one: Sequence[int], other: Sequence[int]) -> list[int]:
+    """How two begin alike."""
+    return [first for first, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))]
+
+
+def _request(rng: random.Random) -> str:
+    kind = rng.choice((_PLAIN, _ABOUT_TEXT, _ABOUT_CODE))
+    name, text, code = rng.choice(_material())
+    return rng.choice(kind).format(
+        subject=rng.choice(_SUBJECTS),
+        number=rng.randrange(100),
+        another=rng.randrange(100),
+        name=name,
+        text=text,
+        code=code,
+    )
+
+
+@cache
+def _material() -> tuple[tuple[str, str, str], ...]:
+    """Names, texts and sources of Python's own functions and classes."""
+    found: dict[str, tuple[str, str, str]] = {}
+    for module in map(import_module, _MODULES):
+        for name, member in inspect.getmembers(module):
+            if name.startswith("_") or not (inspect.isroutine(member) or inspect.isclass(member)):
+                continue
+            parts = vars(member).values() if inspect.isclass(member) else (member,)
+            for part in filter(inspect.isfunction, parts):
+                text, code = " ".join((inspect.getdoc(part) or "").split()), _source(part)
+                if code and _TEXT_CHARACTERS[0] <= len(text) <= _TEXT_CHARACTERS[1]:
+                    found[f"{part.__module__}.{part.__qualname__}"] = (part.__qualname__, text, code)
+    return tuple(found.values())
+
+
+def _source(function: object) -> str:
+    """The code of a function without its docstring; empty where it is not there, or too short or too long."""
+    try:
+        lines = inspect.getsourcelines(function)[0]  # type: ignore[arg-type]
+    except (OSError, TypeError):
+        return ""
+    code = textwrap.dedent("".join(lines)).rstrip()
+    text = inspect.getdoc(function) or ""
+    for quotes in ('"""', "'''"):
+        before, found, rest = code.partition(quotes)
+        if found and text[:20] in rest:
+            code = before.rstrip() + "\n" + rest.partition(quotes)[2].lstrip("\n")
+            break
+    fits = _CODE_LINES[0] <= code.count("\n") + 1 <= _CODE_LINES[1]
+    return code if fits else ""
