@@ -7,8 +7,8 @@
 | EAGLE-3 | ``fc`` over three layers' hidden states | ``midlayer``: attention over [embedding; feature] | its own |
 | speculators | as EAGLE-3, or as EAGLE-1 under other names | ``layers.0`` | as there |
 
-Where ``draft_vocab_size`` is smaller than the vocabulary, ``d2t`` and ``t2d`` name the tokens that are drafted: in EAGLE-3,
-and in what `engine.training.draft` makes, whose head is the target's rows of these tokens.
+Where ``draft_vocab_size`` is smaller than the vocabulary, ``d2t`` and ``t2d`` name the tokens that are drafted: in
+EAGLE-3, and in what `engine.training.draft` makes, whose head is the target's rows of these tokens.
 
 Sources: the papers' own code (cnets.py, cnets1.py), and vllm-project/speculators for its format.
 """
