@@ -21,7 +21,6 @@ def add_to(commands: Any) -> None:
         "Ctrl+C ends it early and keeps the best so far.",
     )
     draft.set_defaults(run=_train_draft)
-    draft.add_argument(
     add_model_option(draft)
     draft.add_argument(
         "--data",
