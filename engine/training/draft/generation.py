@@ -16,7 +16,7 @@ from torch import Tensor
 
 from engine.model.attention import Paths
 from engine.model.decoder import Decoder
-from engine.model.sampling import Sampler, SeenTokens
+from engine.model.sampling import Sampler
 from engine.text.repetition import loop_start
 from engine.training.draft.features import Example
 
@@ -53,7 +53,6 @@ class _Text:
     rows: int = 0  # of its tokens, the first ones, that the cache holds
     turn: int = -1
     written: int = 0  # in this turn
-    seen: SeenTokens = field(default_factory=lambda: SeenTokens(()))
 
     def go_on(self) -> bool:
         """Begin the next turn; False where there is none."""
@@ -65,17 +64,15 @@ class _Text:
             del given[0]  # the end of the turn before, which the target wrote itself
         self.ids += given
         self.own += [False] * len(given)
-        self.seen.add(given)
         self.written = 0
         return True
 
     def take(self, logits: Tensor, row: int, end_ids: Collection[int], longest: int) -> bool:
         """Take the next token; returns whether the text goes on."""
         turn = self.turns[self.turn]
-        token = turn.sampler.pick_row(logits, row, len(self.ids), self.seen.ids)
+        token = turn.sampler.pick_row(logits, row, len(self.ids), self.ids)
         self.ids.append(token)
         self.own.append(True)
-        self.seen.add((token,))
         self.written += 1
         if len(self.ids) >= longest:
             return False
