@@ -102,12 +102,13 @@ def _mode_here(facts: HelpFacts) -> str:
     plan = facts.plan
     if plan is None:
         return _PLANNING
+    model = facts.model or plan.model
     assumed = "" if plan.measured else " The speeds of this computer were never measured: these are guesses."
     speeds = {mode.mode: mode.tokens_per_second for mode in plan.modes if not mode.refusal}
     chosen = speeds.get(plan.chosen)
     if chosen is None or chosen < max(speed or 0.0 for speed in speeds.values()):
-        return f"With **{plan.model}** on this computer: {plan.reason}{assumed}"
-    why = f"With **{plan.model}** Auto takes **{mode_title(plan.chosen)}** on this computer, for it is predicted to be "
+        return f"With **{model}** on this computer: {plan.reason}{assumed}"
+    why = f"With **{model}** Auto takes **{mode_title(plan.chosen)}** on this computer, for it is predicted to be "
     why += f"the fastest of the modes that can run: about {_speed(chosen)}."
     plain = speeds.get("plain")
     if plain and plan.chosen != "plain":
@@ -135,8 +136,8 @@ def _context(facts: HelpFacts) -> str:
     if plan is None or mode is None or mode.context is None:
         return ""
     return (
-        f"**{plan.model}** has room for {mode.context:,} tokens here, and can have {plan.context_limit:,} "
-        "at most."
+        f"**{facts.model or plan.model}** has room for {mode.context:,} tokens here, "
+        f"and can have {plan.context_limit:,} at most."
     )
 
 
@@ -146,6 +147,8 @@ def _largest(facts: HelpFacts) -> str:
         return _FITTING
     fits = {model.reference: fit_of(facts.predictions[model.reference]) for model in known}
     fitting = [model for model in known if fits[model.reference] in (Fit.EASY, Fit.FITS)]
+    # A draft beside it may be one too many for what is free now.
+    fitting = [model for model in fitting if _takes(facts, model) <= _room(facts, model)]
     sentences = []
     if fitting:
         largest = max(fitting, key=_parameters)
@@ -206,6 +209,14 @@ def _predicted(prediction: Prediction) -> str:
 
 def _parameters(model: ListedModel) -> int:
     return model.parameters or 0
+
+
+def _takes(facts: HelpFacts, model: ListedModel) -> int:
+    return facts.predictions[model.reference].memory_bytes
+
+
+def _room(facts: HelpFacts, model: ListedModel) -> int:
+    return facts.predictions[model.reference].room_bytes
 
 
 def _per_second(facts: HelpFacts, model: ListedModel) -> float:

@@ -155,7 +155,7 @@ def test_this_computer_s_figures_are_filled_in() -> None:
     assert "16 GB of memory" in facts.words("memory")
     assert "RTX 3050 Laptop** with 4 GB, of which 3.6 GB are free" in facts.words("graphics")
     assert facts.words("mode-here") == (
-        "With **smollm2** Auto takes **Dovetail** on this computer, for it is predicted to be the fastest of the modes "
+        "With **Llama** Auto takes **Dovetail** on this computer, for it is predicted to be the fastest of the modes "
         "that can run: about 14.5 tokens per second. Plain would write about 5.9 tokens per second."
     )
     assert "- **LLMCad** cannot run here. It is for models larger than memory" in facts.words("modes")
