@@ -163,6 +163,7 @@ class Toast(QFrame):
     def place(self, bottom_px: int) -> None:
         """Stand at the lower right of the window, this far above its edge."""
         self._bottom_px = bottom_px
+        self._motion.stop()  # it would end where the toast stood before
         window = self._window
         width = min(self._theme.type.px(_LARGEST_PX), window.width() - 2 * _MARGIN_PX)
         needed = self._label.fontMetrics().horizontalAdvance(self._label.text()) + 92

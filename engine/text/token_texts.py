@@ -40,5 +40,10 @@ class TokenTexts:
         first = at
         while first and at - first < _MOST_PARTS and _PART in self.text(token_ids[first - 1]):
             first -= 1
-        whole = self._tokenizer.decode([*self._before, *token_ids[first : at + 1]])[self._skipped :]
-        return own if not whole or whole.endswith(_PART) else whole[-1]
+        before = self._joined(token_ids[first:at]).rstrip(_PART)
+        whole = self._joined(token_ids[first : at + 1])
+        added = whole[len(before) :] if whole.startswith(before) else ""
+        return own if not added or _PART in added else added
+
+    def _joined(self, token_ids: Sequence[int]) -> str:
+        return self._tokenizer.decode([*self._before, *token_ids])[self._skipped :] if token_ids else ""

@@ -38,7 +38,7 @@ def test_keys_are_none_that_a_field_for_text_needs(window: MainWindow) -> None:
     standard = QKeySequence.StandardKey
     needed = {
         keys.toString()
-        for one in (standard.Copy, standard.Cut, standard.Paste, standard.Undo, standard.SelectAll,
+        for one in (standard.Copy, standard.Cut, standard.Paste, standard.Redo, standard.SelectAll,
                     standard.MoveToNextWord, standard.MoveToPreviousWord, standard.DeleteStartOfWord)
         for keys in QKeySequence.keyBindings(one)
     }  # fmt: skip
