@@ -22,6 +22,7 @@ from engine.messages import (
     Finished,
     Generate,
     SamplingOptions,
+    Thinking,
 )
 
 _WISH = "Give this chat a title of at most six words. Answer with the title and nothing else."
@@ -88,6 +89,8 @@ class Titles(QObject):
                 messages=(*history_for(-1, messages), ChatMessage("user", _WISH, searches=False)),
                 max_tokens=_MAX_TOKENS,
                 sampling=SamplingOptions(temperature=0.0),
+                fall_back=True,
+                thinking=Thinking(on=False),
             )
         )
 

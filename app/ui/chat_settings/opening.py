@@ -59,6 +59,8 @@ class ChatSettings(QObject):
         dialog.open()
 
     def _make(self, options: ConversationOptions, title: str) -> ChatSettingsDialog:
+        if self._workspace.advice() is None:  # a model that was never loaded: the next time it is known
+            self._workspace.plans.ask_for_chosen()
         dialog = ChatSettingsDialog(self._theme, self._workspace, options, title, self._page.window())
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         return dialog
