@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, QUrl, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from app.chat.conversation import Message
 from app.chat.engine_state import EnginePhase, EngineState
@@ -15,6 +15,7 @@ from app.ui.composer.composer import Composer
 from app.ui.empty_state import EmptyState
 from app.ui.header import Header
 from app.ui.help.help_line import HelpLine
+from app.ui.inert_text import PlainLabel
 from app.ui.link_question import open_link
 from app.ui.model_menus import ModelMenus
 from app.ui.theme.theme import Theme
@@ -70,7 +71,7 @@ class ChatPage(QWidget):
         self.composer = Composer(theme, workspace.mode(), self)
         self._unsent = UnsentText(workspace, self.composer)
         self.attaching = Attaching(workspace, self.composer, self._unsent)
-        self._footer = QLabel(tr(_FOOTER), self)
+        self._footer = PlainLabel(tr(_FOOTER), self)
         self._footer.setProperty("kind", "small")
         self._footer.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._footer.setWordWrap(True)

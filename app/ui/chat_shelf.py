@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal, Slot
+from PySide6.QtCore import QObject, Signal, Slot
 from PySide6.QtWidgets import QMessageBox
 
 from app.chat.conversation import Message
@@ -14,6 +14,7 @@ from app.chat.search import SearchHit
 from app.ui.chat_files import ChatFiles
 from app.ui.chat_page import ChatPage
 from app.ui.commands import Commands, Section
+from app.ui.inert_text import PlainQuestion
 from app.ui.sidebar.list_rows import list_rows
 from app.ui.sidebar.sidebar import Sidebar
 from app.ui.theme.theme import Theme
@@ -121,8 +122,7 @@ class ChatShelf(QObject):
         if chat is None:
             return
         asked = tr("Delete “{title}”?", title=_short(chat.title))
-        question = QMessageBox(QMessageBox.Icon.NoIcon, tr("Delete chat"), asked, parent=self._page.window())
-        question.setTextFormat(Qt.TextFormat.PlainText)
+        question = PlainQuestion(tr("Delete chat"), asked, self._page.window())
         question.setInformativeText(tr("It stays in the trash for {days} days.", days=TRASH_DAYS))
         deleting = question.addButton(tr("Delete"), QMessageBox.ButtonRole.AcceptRole)
         question.addButton(tr("Cancel"), QMessageBox.ButtonRole.RejectRole)

@@ -15,11 +15,12 @@ from PySide6.QtCore import (
     Slot,
 )
 from PySide6.QtGui import QAction, QKeyEvent, QKeySequence, QMouseEvent
-from PySide6.QtWidgets import QApplication, QFrame, QLabel, QLineEdit, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QLineEdit, QListView, QVBoxLayout, QWidget
 
 from app.ui.command_row import COMMAND_ROLE, CommandRow, CommandRowDelegate
 from app.ui.commands import Command, Commands
 from app.ui.fuzzy import fuzzy_match
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -90,7 +91,7 @@ class CommandPalette(QWidget):
         self.list.setItemDelegate(CommandRowDelegate(theme, self))
         self.list.setAccessibleName(tr("Commands"))
         self.list.clicked.connect(self._clicked)
-        self._nothing = QLabel(tr("No command and no article has these letters."), self._box)
+        self._nothing = PlainLabel(tr("No command and no article has these letters."), self._box)
         self._nothing.setProperty("kind", "sub")
         self._nothing.setContentsMargins(12, 8, 12, 8)
         column = QVBoxLayout(self._box)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QStyleOption, QWidget
+from PySide6.QtWidgets import QStyleOption, QWidget
+
+from app.ui.inert_text import PlainLabel
 
 
-class ElidedLabel(QLabel):
+class ElidedLabel(PlainLabel):
     """A label of one line; the whole text is its tool tip where it is cut."""
 
     def __init__(self, text: str = "", kind: str = "", parent: QWidget | None = None) -> None:
         super().__init__(text, parent)
-        self.setTextFormat(Qt.TextFormat.PlainText)
         if kind:
             self.setProperty("kind", kind)
 

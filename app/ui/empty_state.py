@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.engine_state import EngineState
 from app.help.article import Article
 from app.ui.flow import Flow
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
 from engine.errors import ModelNotFound
@@ -37,9 +38,9 @@ class EmptyState(QWidget):
         super().__init__(parent)
         self._theme = theme
         self.setProperty("kind", "page")
-        self._title = QLabel(tr("What would you like to know?"), self)
+        self._title = PlainLabel(tr("What would you like to know?"), self)
         self._title.setProperty("kind", "display")
-        self._lead = QLabel(self)
+        self._lead = PlainLabel(self)
         self._lead.setProperty("kind", "lead")
         for label in (self._title, self._lead):
             label.setWordWrap(True)

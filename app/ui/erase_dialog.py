@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
@@ -33,10 +34,10 @@ class EraseDialog(RingedDialog):
         self._window = parent.window()
         self._word = tr("erase")
         self.setWindowTitle(tr("Erase everything"))
-        icon = QLabel(self)
+        icon = PlainLabel(self)
         icon.setPixmap(tinted_pixmap("circle-alert", theme.palette.red, _ICON_PX, self.devicePixelRatioF()))
         icon.setFixedWidth(_ICON_PX)
-        title = QLabel(tr("Erase %n chat(s) for good?", n=chats), self)
+        title = PlainLabel(tr("Erase %n chat(s) for good?", n=chats), self)
         title.setProperty("kind", "title")
         title.setWordWrap(True)
         head = QHBoxLayout()
@@ -54,7 +55,7 @@ class EraseDialog(RingedDialog):
             self._text(tr("Models stay. Files that you have exported stay where you saved them.")),
         ]
         self.with_settings = TickBox(theme, tr("Put all settings back to their defaults, too"), self)
-        asked = QLabel(tr("Type “{word}” to go on:", word=self._word), self)
+        asked = PlainLabel(tr("Type “{word}” to go on:", word=self._word), self)
         asked.setProperty("kind", "label")
         self.field = QLineEdit(self)
         self.field.setAccessibleName(tr("Type “{word}” to go on:", word=self._word))
@@ -103,7 +104,7 @@ class EraseDialog(RingedDialog):
             text.setMinimumHeight(text.heightForWidth(self.width() - 2 * _SIDE_PX))
 
     def _text(self, sentence: str) -> QLabel:
-        label = QLabel(sentence, self)
+        label = PlainLabel(sentence, self)
         label.setProperty("kind", "sub")
         label.setWordWrap(True)
         return label

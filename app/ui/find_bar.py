@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QLineEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLineEdit, QToolButton, QWidget
 
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -35,7 +36,7 @@ class FindBar(QFrame):
         )
         self.field.textEdited.connect(self.typed)
         self.field.installEventFilter(self)
-        self._said = QLabel(self)
+        self._said = PlainLabel(self)
         self._said.setProperty("kind", "meter")
         self.previous_button = self._button("chevron-up", tr("Previous place"))
         self.previous_button.clicked.connect(self.previous_requested)

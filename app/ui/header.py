@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from app.chat.engine_state import EngineState
+from app.ui.inert_text import PlainLabel
 from app.ui.model_button import ModelButton
 from app.ui.placing import place
 from app.ui.theme.icons import scale_icon, themed_icon
@@ -36,9 +37,8 @@ class Header(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.sidebar_button = self._button("panel-left", tr("Show or hide the chats (Ctrl+B)"))
         self.sidebar_button.clicked.connect(self.sidebar_toggled)
-        self.title = QLabel(self)
+        self.title = PlainLabel(self)
         self.title.setProperty("kind", "title")
-        self.title.setTextFormat(Qt.TextFormat.PlainText)
         self.options_button = self._button("sliders-horizontal", tr("This chat has settings of its own"))
         self.options_button.setIcon(themed_icon(theme, "sliders-horizontal", "acc"))
         scale_icon(theme, self.options_button, 16)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from app.ui.inert_text import PlainQuestion
 from app.words import tr
 
 _OPENABLE = ("http", "https", "mailto")
@@ -21,11 +22,8 @@ def open_link(url: QUrl, parent: QWidget) -> str:
         return tr(
             "Tenon opens web and mail links only, not this one: {address}", address=url.toDisplayString()
         )
-    question = QMessageBox(
-        QMessageBox.Icon.NoIcon, tr("Open link"), tr("Open this link in your browser?"), parent=parent
-    )
+    question = PlainQuestion(tr("Open link"), tr("Open this link in your browser?"), parent)
     question.setInformativeText(url.toDisplayString())
-    question.setTextFormat(Qt.TextFormat.PlainText)
     opening = question.addButton(tr("Open link"), QMessageBox.ButtonRole.AcceptRole)
     question.addButton(tr("Cancel"), QMessageBox.ButtonRole.RejectRole)
     question.exec()

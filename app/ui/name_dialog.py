@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
 
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -39,7 +40,7 @@ class NameDialog(RingedDialog):
         self._then = then
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(title)
-        label = QLabel(title, self)
+        label = PlainLabel(title, self)
         label.setProperty("kind", "label")
         self.field = QLineEdit(name, self)
         self.field.setAccessibleName(title)

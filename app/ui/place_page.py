@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -38,7 +39,7 @@ class PlacePage(QWidget):
         self.sidebar_button.setToolTip(tr("Show or hide the chats (Ctrl+B)"))
         self.sidebar_button.setAccessibleName(tr("Show or hide the chats (Ctrl+B)"))
         self.sidebar_button.clicked.connect(self.sidebar_toggled)
-        self.title = QLabel(title, self)
+        self.title = PlainLabel(title, self)
         self.title.setProperty("kind", "page-title")
         self.head = QHBoxLayout()
         self.head.setSpacing(8)

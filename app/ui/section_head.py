@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QBoxLayout, QSizePolicy, QWidget
+
+from app.ui.inert_text import PlainLabel
 
 _GAP_PX = 10
 
@@ -13,9 +15,9 @@ class SectionHead(QWidget):
 
     def __init__(self, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._title = QLabel(title, self)
+        self._title = PlainLabel(title, self)
         self._title.setProperty("kind", "section")
-        self.words = QLabel(self)
+        self.words = PlainLabel(self)
         self.words.setProperty("kind", "sub")
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)

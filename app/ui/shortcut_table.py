@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QScrollArea,
     QVBoxLayout,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.ui.commands import Commands, Section
 from app.ui.field_keys import FIELD_KEYS
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -106,13 +106,13 @@ class ShortcutTable(RingedDialog):
 
     def _add_section(self, grid: QGridLayout, title: str, rows: list[KeyRow]) -> None:
         at = grid.rowCount()
-        head = QLabel(title)
+        head = PlainLabel(title)
         head.setProperty("kind", "section")
         head.setWordWrap(True)
         head.setContentsMargins(0, _SECTION_GAP_PX if at > 1 else 0, 0, 2)
         grid.addWidget(head, at, 0, 1, 2)
         for number, (done, keys) in enumerate(rows, at + 1):
-            words = QLabel(done)
+            words = PlainLabel(done)
             words.setWordWrap(True)
             words.setAccessibleDescription(", ".join(keys))
             grid.addWidget(words, number, 0)
@@ -124,7 +124,7 @@ class ShortcutTable(RingedDialog):
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(6)
         for key in keys:
-            cap = QLabel(key)
+            cap = PlainLabel(key)
             cap.setProperty("kind", "key")
             row.addWidget(cap, 0, Qt.AlignmentFlag.AlignRight)
         return caps

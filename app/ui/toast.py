@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPushButton,
     QToolButton,
     QVBoxLayout,
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.ui.announcements import announce
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme, animation_ms
 from app.words import tr
@@ -43,13 +43,12 @@ class Toast(QFrame):
         self._on_action: Callable[[], object] | None = None
         self._bottom_px = _MARGIN_PX
         self._on_details: Callable[[], object] | None = None
-        self._title = QLabel(self)
+        self._title = PlainLabel(self)
         self._title.setProperty("kind", "strong")
         self._title.setWordWrap(True)
         self._title.hide()
-        self._label = QLabel(self)
+        self._label = PlainLabel(self)
         self._label.setWordWrap(True)
-        self._label.setTextFormat(Qt.TextFormat.PlainText)
         self._action = QPushButton(self)
         self._action.clicked.connect(self._act)
         self._close = QToolButton(self)
@@ -76,7 +75,7 @@ class Toast(QFrame):
         self._row = QHBoxLayout(self)
         self._row.setContentsMargins(16, 10, 8, 10)
         self._row.setSpacing(12)
-        self._sign = QLabel(self)
+        self._sign = PlainLabel(self)
         self._sign.hide()
         self._row.addWidget(self._sign, 0, Qt.AlignmentFlag.AlignTop)
         self._row.addLayout(self._words, 1)

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QListWidget,
     QListWidgetItem,
     QPushButton,
@@ -19,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.chat.library import TRASH_DAYS
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -38,7 +38,7 @@ class TrashDialog(RingedDialog):
         self._workspace = workspace
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(tr("Trash"))
-        told = QLabel(
+        told = PlainLabel(
             tr("Deleted chats stay here for {days} days, then they are erased.", days=TRASH_DAYS), self
         )
         told.setProperty("kind", "sub")
@@ -52,7 +52,7 @@ class TrashDialog(RingedDialog):
         self.list.setAccessibleName(tr("Deleted chats"))
         self.list.itemSelectionChanged.connect(self._enable)
         self.list.itemActivated.connect(self._bring_back)
-        self._empty = QLabel(tr("The trash is empty."), self)
+        self._empty = PlainLabel(tr("The trash is empty."), self)
         self._empty.setProperty("kind", "sub")
         self._empty.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.erase_button = QPushButton(tr("Erase for good"), self)

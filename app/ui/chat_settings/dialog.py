@@ -28,6 +28,7 @@ from app.ui import figures
 from app.ui.chat_settings.mode_field import ModeField
 from app.ui.chat_settings.preset_row import PresetRow
 from app.ui.chat_settings.thinking_field import ThinkingField
+from app.ui.inert_text import PlainLabel
 from app.ui.settings.number_box import NumberBox
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
@@ -78,8 +79,7 @@ class ChatSettingsDialog(RingedDialog):
             if title
             else tr("For the new chat alone. What is left open is as in Settings.")
         )
-        lead = QLabel(about, page)
-        lead.setTextFormat(Qt.TextFormat.PlainText)
+        lead = PlainLabel(about, page)
         lead.setProperty("kind", "sub")
         lead.setWordWrap(True)
         self._helps.append(lead)
@@ -218,10 +218,10 @@ class ChatSettingsDialog(RingedDialog):
             words.setFixedHeight(words.heightForWidth(room if words is self._helps[0] else beside))
 
     def _add(self, page: QWidget, title: str, help_text: str, field: QWidget) -> None:
-        label = QLabel(title, page)
+        label = PlainLabel(title, page)
         label.setProperty("kind", "label")
         label.setBuddy(field)
-        told = QLabel(help_text, page)
+        told = PlainLabel(help_text, page)
         told.setProperty("kind", "small")
         told.setWordWrap(True)
         self._helps.append(told)

@@ -7,10 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Signal, Slot
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QMenu, QToolButton, QVBoxLayout, QWidget
 
 from app.chat.conversation_options import ConversationOptions, Preset
 from app.ui.chat_settings.mode_field import LETTERS
+from app.ui.inert_text import PlainLabel
 from app.ui.list_box import ListBox
 from app.ui.name_dialog import NameDialog
 from app.ui.theme.icons import scale_icon, themed_icon
@@ -40,7 +41,7 @@ class PresetRow(QWidget):
         self._theme = theme
         self._workspace = workspace
         self._options = options
-        label = QLabel(tr("Preset"), self)
+        label = PlainLabel(tr("Preset"), self)
         label.setProperty("kind", "label")
         self.names = ListBox(theme, self, LETTERS)
         self.names.setAccessibleName(tr("Preset"))

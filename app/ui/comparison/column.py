@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtGui import QTextCursor, QTextFormat
-from PySide6.QtWidgets import QFrame, QLabel, QTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QTextEdit, QVBoxLayout, QWidget
 
 from app.chat.choices import ModeChoice
 from app.chat.comparison import Trial
 from app.ui.chat_settings.mode_field import ModeField
 from app.ui.comparison.wording import state_words
+from app.ui.inert_text import InertDocument, PlainLabel
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 
@@ -29,11 +30,12 @@ class TrialColumn(QWidget):
         card = QFrame(self)
         card.setProperty("kind", "card")
         self.text = QTextEdit(card)
+        self.text.setDocument(InertDocument(self.text))
         self.text.setReadOnly(True)
         self.text.setAcceptRichText(False)
         self.text.setAccessibleName(name)
         self.text.setMinimumHeight(theme.type.px(72))
-        self.figures = QLabel(card)
+        self.figures = PlainLabel(card)
         self.figures.setProperty("kind", "meter")
         self.figures.setWordWrap(True)
         inside = QVBoxLayout(card)

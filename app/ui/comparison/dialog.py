@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QDoubleSpinBox,
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPlainTextEdit,
     QPushButton,
     QScrollArea,
@@ -21,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.ui.comparison.column import TrialColumn
 from app.ui.comparison.wording import as_text, verdict_words
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
@@ -62,7 +62,7 @@ class ComparisonDialog(RingedDialog):
         self._before = before
         self._attachments = prompt.attachments
         self.setWindowTitle(tr("Compare two modes"))
-        label = QLabel(tr("Prompt"), self)
+        label = PlainLabel(tr("Prompt"), self)
         label.setProperty("kind", "label")
         self.prompt = QPlainTextEdit(prompt.content, self)
         self.prompt.setProperty("kind", "field")
@@ -72,7 +72,7 @@ class ComparisonDialog(RingedDialog):
         self.prompt.setFixedHeight(theme.type.px(18) * 3 + 14)
         label.setBuddy(self.prompt)
         turns = sum(turn.role != "system" for turn in before or ())
-        self.context = QLabel(tr("After the %n message(s) before it in the chat.", n=turns), self)
+        self.context = PlainLabel(tr("After the %n message(s) before it in the chat.", n=turns), self)
         self.context.setProperty("kind", "small")
         self.context.setWordWrap(True)
         self.context.setVisible(turns > 0)
@@ -141,9 +141,9 @@ class ComparisonDialog(RingedDialog):
 
     def _make_verdict(self) -> None:
         self._verdict = QFrame(self)
-        self._icon = QLabel(self._verdict)
+        self._icon = PlainLabel(self._verdict)
         self._icon.setFixedSize(_ICON_PX, _ICON_PX)
-        self._sentence = QLabel(self._verdict)
+        self._sentence = PlainLabel(self._verdict)
         self._sentence.setProperty("kind", "strong")
         self._sentence.setWordWrap(True)
         row = QHBoxLayout(self._verdict)
@@ -153,7 +153,7 @@ class ComparisonDialog(RingedDialog):
         row.addWidget(self._sentence, 1)
 
     def _make_limit(self, head: QHBoxLayout) -> None:
-        self._limit_label = QLabel(tr("Longest reply"), self)
+        self._limit_label = PlainLabel(tr("Longest reply"), self)
         self._limit_label.setProperty("kind", "sub")
         self.limit = QDoubleSpinBox(self)
         self.limit.setDecimals(0)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QSizePolicy, QWidget
 
 from app.ui import figures
+from app.ui.inert_text import PlainLabel
 from app.ui.share_bar import ShareBar
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -24,7 +25,7 @@ class ContextMeter(QWidget):
         self._narrow = False
         self._bar = ShareBar(theme, tr("Context in use"), self)
         self._bar.setFixedSize(*_BAR_PX)
-        self._words = QLabel(self)
+        self._words = PlainLabel(self)
         self._words.setProperty("kind", "meter")
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         row = QHBoxLayout(self)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QLocale, Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QAction, QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton
+from PySide6.QtWidgets import QLineEdit, QPushButton
 
 from app.help.article import Article
 from app.help.library import HelpLibrary
 from app.ui.help.article_text import ARTICLE, ArticleText, article_link
 from app.ui.help.contents import Contents
+from app.ui.inert_text import PlainLabel
 from app.ui.place_page import PlacePage
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
@@ -52,7 +53,7 @@ class HelpPage(PlacePage):
         self.back.setProperty("kind", "link")
         self.back.setIcon(themed_icon(theme, "chevron-left", "acc"))
         self.back.clicked.connect(self.show_contents)
-        self._heading = QLabel(self)
+        self._heading = PlainLabel(self)
         self._heading.setProperty("kind", "display")
         self._heading.setWordWrap(True)
         self.body = ProseBlock(theme, "", parent=self)
@@ -60,7 +61,7 @@ class HelpPage(PlacePage):
         self.contents = Contents(theme, library, self)
         self.contents.link_activated.connect(self._follow)
         self.body.link_activated.connect(self._follow)
-        self._in_english = QLabel(tr("The articles of the help are in English for now."), self)
+        self._in_english = PlainLabel(tr("The articles of the help are in English for now."), self)
         self._in_english.setProperty("kind", "sub")
         self._in_english.setWordWrap(True)
         self._in_english.setVisible(QLocale().language() != QLocale.Language.English)

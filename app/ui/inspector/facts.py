@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
 from app.chat.choices import model_name
 from app.chat.conversation import Message
 from app.ui import figures
+from app.ui.inert_text import PlainLabel
 from app.words import tr
 
 _BELOW_ALL = 100  # a row that no fact comes to
@@ -27,9 +28,8 @@ class FactTable(QWidget):
         self._grid.setVerticalSpacing(3)
         self._grid.setColumnStretch(1, 1)
         self._lines: list[tuple[QLabel, QLabel]] = []
-        self._reason = QLabel(self)
+        self._reason = PlainLabel(self)
         self._reason.setProperty("kind", "meter")
-        self._reason.setTextFormat(Qt.TextFormat.PlainText)
         self._reason.setWordWrap(True)
         self._grid.addWidget(self._reason, _BELOW_ALL, 0, 1, 2)
         self.facts: tuple[Fact, ...] = ()
@@ -60,10 +60,9 @@ class FactTable(QWidget):
         self.setAccessibleDescription(reason)
 
     def _add_line(self) -> None:
-        name, value = QLabel(self), QLabel(self)
+        name, value = PlainLabel(self), PlainLabel(self)
         name.setProperty("kind", "small")
         value.setProperty("kind", "meter")
-        value.setTextFormat(Qt.TextFormat.PlainText)
         value.setWordWrap(True)
         value.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop)
         row = len(self._lines)

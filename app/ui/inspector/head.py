@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
 
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -22,18 +23,18 @@ class Head(QWidget):
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.title = QLabel(tr("Inspector"), self)
+        self.title = PlainLabel(tr("Inspector"), self)
         self.title.setProperty("kind", "title")
         self._chip = QFrame(self)
         self._chip.setProperty("kind", "chip")
-        self._icon = QLabel(self._chip)
-        self._mode = QLabel(self._chip)
+        self._icon = PlainLabel(self._chip)
+        self._mode = PlainLabel(self._chip)
         inside = QHBoxLayout(self._chip)
         inside.setContentsMargins(6, 3, 8, 3)
         inside.setSpacing(4)
         inside.addWidget(self._icon)
         inside.addWidget(self._mode)
-        self._compared = QLabel(self)
+        self._compared = PlainLabel(self)
         self._compared.setProperty("kind", "small")
         self.close_button = QToolButton(self)
         self.close_button.setIcon(themed_icon(theme, "x"))

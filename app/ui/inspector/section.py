@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QVBoxLayout, QWidget
 
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.theme import Theme
 
 _GAP_PX = 12
@@ -34,11 +35,10 @@ class Section(QWidget):
         self._theme = theme
         self._rule = rule
         self._below = False
-        self.title = QLabel(title, self)
+        self.title = PlainLabel(title, self)
         self.title.setProperty("kind", "strong")
-        self._words = QLabel(self)
+        self._words = PlainLabel(self)
         self._words.setProperty("kind", "small")
-        self._words.setTextFormat(Qt.TextFormat.PlainText)
         for label in (self.title, self._words):
             label.setMinimumWidth(1)  # else large text would widen the panel's contents
         self._detail = detail or self._words

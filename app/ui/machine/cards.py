@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
 
+from app.ui.inert_text import PlainLabel
 from app.ui.machine.words import CardWords
 from app.ui.theme.icons import tinted_pixmap
 from app.ui.theme.theme import Theme
@@ -40,11 +41,11 @@ class Card(QWidget):
     def __init__(self, theme: Theme, parent: QWidget) -> None:
         super().__init__(parent)
         self._icon = IconLabel(theme, "cpu", self)
-        self._name = QLabel(self)
+        self._name = PlainLabel(self)
         self._name.setProperty("kind", "sub")
-        self._title = QLabel(self)
+        self._title = PlainLabel(self)
         self._title.setProperty("kind", "strong")
-        self._details = QLabel(self)
+        self._details = PlainLabel(self)
         self._details.setProperty("kind", "sub")
         for label in (self._title, self._details):
             label.setWordWrap(True)

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QPushButton, QVBoxLayo
 
 from app.chat.gpu_support import GpuSupport
 from app.ui.figures import size
+from app.ui.inert_text import PlainLabel
 from app.ui.share_bar import ShareBar
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -37,7 +38,7 @@ class GpuSection(QFrame):
         super().__init__(parent)
         self.setProperty("kind", "panel")
         self._support = GpuSupport()
-        title = QLabel(tr("GPU support"), self)
+        title = PlainLabel(tr("GPU support"), self)
         title.setProperty("kind", "section")
         self._sentence = _words(self, "sub")
         self._facts = _words(self, "label")
@@ -184,9 +185,8 @@ def _looks(support: GpuSupport) -> bool:
 
 
 def _words(parent: QWidget, kind: str) -> QLabel:
-    label = QLabel(parent)
+    label = PlainLabel(parent)
     label.setProperty("kind", kind)
     label.setWordWrap(True)
-    label.setTextFormat(Qt.TextFormat.PlainText)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.choices import mode_title
 from app.chat.measuring import MeasuredMode, Measuring, Stage, fastest
 from app.ui import figures
+from app.ui.inert_text import PlainLabel
 from app.ui.machine.bars import Bar, Bars, Legend
 from app.ui.machine.words import progress_words, promise_words, result_words
 from app.ui.share_bar import ShareBar
@@ -32,9 +33,9 @@ class MeasurePanel(QFrame):
         super().__init__(parent)
         self.setProperty("kind", "panel")
         self._running = False
-        title = QLabel(tr("Measure every mode"), self)
+        title = PlainLabel(tr("Measure every mode"), self)
         title.setProperty("kind", "section")
-        words = QLabel(tr("Runs each usable mode on the same prompts. Speeds in tok/s."), self)
+        words = PlainLabel(tr("Runs each usable mode on the same prompts. Speeds in tok/s."), self)
         words.setProperty("kind", "sub")
         words.setWordWrap(True)
         head = QVBoxLayout()
@@ -45,9 +46,9 @@ class MeasurePanel(QFrame):
         self._legend = Legend(theme, self)
         self._result = QFrame(self)
         self._result.setProperty("kind", "result")
-        self._result_title = QLabel(self._result)
+        self._result_title = PlainLabel(self._result)
         self._result_title.setProperty("kind", "strong")
-        self._result_words = QLabel(self._result)
+        self._result_words = PlainLabel(self._result)
         for label in (self._result_title, self._result_words):
             label.setWordWrap(True)
         box = QVBoxLayout(self._result)
@@ -56,10 +57,10 @@ class MeasurePanel(QFrame):
         box.addWidget(self._result_title)
         box.addWidget(self._result_words)
         self._progress = QWidget(self)
-        self._done = QLabel(self._progress)
+        self._done = PlainLabel(self._progress)
         self._done.setProperty("kind", "label")
         self._done.setWordWrap(True)
-        self._left = QLabel(self._progress)
+        self._left = PlainLabel(self._progress)
         self._left.setProperty("kind", "sub")
         line = QHBoxLayout()
         line.setSpacing(8)
@@ -71,7 +72,7 @@ class MeasurePanel(QFrame):
         rows.setSpacing(8)
         rows.addLayout(line)
         rows.addWidget(self._line)
-        self._promise = QLabel(self)
+        self._promise = PlainLabel(self)
         self._promise.setProperty("kind", "small")
         self._promise.setWordWrap(True)
         self.button = QPushButton(self)

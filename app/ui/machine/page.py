@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Slot
 from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QPushButton
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QPushButton
 
 from app.ui.choice_popup import Choice
 from app.ui.elided_label import ElidedLabel
+from app.ui.inert_text import PlainLabel
 from app.ui.machine.cards import Cards
 from app.ui.machine.gpu_section import GpuSection
 from app.ui.machine.measure_panel import MeasurePanel
@@ -51,7 +52,7 @@ class MachinePage(PlacePage):
         self._context: int | None = None
         self._options: LoadOptions | None = None  # whose plan was asked for
         self._state = ElidedLabel(parent=self)
-        self._state_below = QLabel(self)
+        self._state_below = PlainLabel(self)
         for label in (self._state, self._state_below):
             label.setProperty("kind", "sub")
         self._state_below.setWordWrap(True)

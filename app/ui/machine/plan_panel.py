@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QVBoxLayout, QWidget
 
 from app.chat.mode_table import mode_rows
+from app.ui.inert_text import PlainLabel
 from app.ui.machine.pick_button import PickButton
 from app.ui.machine.plan_table import PlanTable
 from app.ui.machine.words import plan_notes
@@ -31,9 +32,9 @@ class PlanPanel(QFrame):
         super().__init__(parent)
         self._theme = theme
         self.setProperty("kind", "panel")
-        title = QLabel(tr("Plan"), self)
+        title = PlainLabel(tr("Plan"), self)
         title.setProperty("kind", "section")
-        subtitle = QLabel(tr("Ways to run the model, fastest first"), self)
+        subtitle = PlainLabel(tr("Ways to run the model, fastest first"), self)
         subtitle.setProperty("kind", "sub")
         subtitle.setWordWrap(True)
         words = QVBoxLayout()
@@ -53,7 +54,7 @@ class PlanPanel(QFrame):
         self._head.addLayout(words, 1)
         self._head.addLayout(self._buttons)
         self.table = PlanTable(theme, self)
-        self._notes = QLabel(self)
+        self._notes = PlainLabel(self)
         self._notes.setProperty("kind", "notes")
         self._notes.setWordWrap(True)
         self._notes.setContentsMargins(13, 9, 13, 11)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.chat.model_entries import DownloadEntry, Fit, ListedModel, fit_of
 from app.ui import figures
 from app.ui.elided_label import ElidedLabel
 from app.ui.flow import Flow
+from app.ui.inert_text import PlainLabel
 from app.ui.models.tag import Tag
 from app.ui.models.wording import (
     best_mode,
@@ -77,16 +78,16 @@ class ModelCard(QFrame):
         self._title = ElidedLabel(kind="section", parent=self)
         self._badge = Tag(theme, self)
         self._subtitle = ElidedLabel(kind="small", parent=self)
-        self._about = QLabel(self)
+        self._about = PlainLabel(self)
         self._about.setProperty("kind", "sub")
         self._about.setWordWrap(True)
-        self._speed = QLabel(self)
+        self._speed = PlainLabel(self)
         self._speed.setProperty("kind", "page-title")
         self._unit = ElidedLabel(kind="sub", parent=self)
         self._pace = ElidedLabel(kind="label", parent=self)
-        self._fit = QLabel(self)
+        self._fit = PlainLabel(self)
         self._fit.setProperty("kind", "label")
-        self._memory = QLabel(self)
+        self._memory = PlainLabel(self)
         self._memory.setProperty("kind", "sub")
         self._bar = ShareBar(theme, tr("Memory it would take"), self)
         self._mode = Tag(theme, self)
@@ -95,7 +96,7 @@ class ModelCard(QFrame):
         scale_icon(theme, self.button, 16)
         self.button.clicked.connect(self._act)
         self.progress = ShareBar(theme, tr("Download"), self)
-        self.trouble = QLabel(self)
+        self.trouble = PlainLabel(self)
         self.trouble.setProperty("kind", "bad")
         self.trouble.setWordWrap(True)
         head = QHBoxLayout()

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QSizePolicy, QToolButton, QVBoxLayout, QWidget
 
 from app.chat.model_entries import DownloadEntry
 from app.ui.elided_label import ElidedLabel
+from app.ui.inert_text import PlainLabel
 from app.ui.models.ruled_row import RuledRow
 from app.ui.models.wording import download_words
 from app.ui.share_bar import ShareBar
@@ -30,7 +31,7 @@ class DownloadRow(RuledRow):
         self._narrow: bool | None = None
         self.name = ElidedLabel(kind="label", parent=self)
         self.bar = ShareBar(theme, tr("Download"), self)
-        self.words = QLabel(self)
+        self.words = PlainLabel(self)
         self.words.setWordWrap(True)
         self.words.setProperty("kind", "sub")
         self.words.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Preferred)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, QUrl, Signal, Slot
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QWidget
 
 from app.chat.model_entries import OfferEntry
 from app.ui import figures
+from app.ui.inert_text import PlainLabel
 from app.ui.list_box import ListBox
 from app.ui.models.model_dialog import ModelDialog
 from app.ui.models.wording import joined, licence_title
@@ -156,7 +157,7 @@ class GetDialog(ModelDialog):
         QDesktopServices.openUrl(QUrl(self.offer.page))
 
     def _row(self, words: str, field: QWidget) -> tuple[QWidget, QWidget]:
-        label = QLabel(words, self)
+        label = PlainLabel(words, self)
         label.setBuddy(field)
         line = QHBoxLayout()
         line.setSpacing(12)

@@ -9,7 +9,6 @@ from PySide6.QtCore import QPoint, Signal, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QMenu,
     QPushButton,
     QToolButton,
@@ -21,6 +20,7 @@ from app.chat.choices import model_name
 from app.chat.model_entries import InstalledEntry, ListedModel
 from app.ui import figures
 from app.ui.elided_label import ElidedLabel
+from app.ui.inert_text import PlainLabel
 from app.ui.models.ruled_row import RuledRow
 from app.ui.models.tag import Tag
 from app.ui.models.wording import joined, kind_title, licence_title
@@ -66,13 +66,13 @@ class InstalledRow(RuledRow):
         self.name = ElidedLabel(kind="label", parent=self)
         self.kind = Tag(theme, self)
         self.detail = ElidedLabel(kind="small", parent=self)
-        self.problem = QLabel(self)
+        self.problem = PlainLabel(self)
         self.problem.setProperty("kind", "bad")
         self.problem.setWordWrap(True)
-        self.fits = QLabel(self)
+        self.fits = PlainLabel(self)
         self.fits.setProperty("kind", "notice")
         self.fits.setWordWrap(True)
-        self.misfits = QLabel(self)
+        self.misfits = PlainLabel(self)
         self.misfits.setProperty("kind", "small")
         self.misfits.setWordWrap(True)
         self.misfits.setEnabled(False)

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -38,7 +39,7 @@ class ModelDialog(RingedDialog):
         self.column = QVBoxLayout(content)
         self.column.setContentsMargins(_EDGE_PX, 18, _EDGE_PX, 8)
         self.column.setSpacing(10)
-        self._heading = QLabel(title, content)
+        self._heading = PlainLabel(title, content)
         self._heading.setProperty("kind", "section")
         self._heading.setWordWrap(True)
         self.column.addWidget(self._heading)
@@ -68,10 +69,9 @@ class ModelDialog(RingedDialog):
 
     def add_words(self, words: str, kind: str = "sub") -> QLabel:
         """A paragraph."""
-        label = QLabel(words, self)
+        label = PlainLabel(words, self)
         label.setProperty("kind", kind)
         label.setWordWrap(True)
-        label.setTextFormat(Qt.TextFormat.PlainText)
         self.column.addWidget(label)
         return label
 

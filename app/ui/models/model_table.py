@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.model_entries import Fit, ListedModel, fit_of
 from app.ui import figures
 from app.ui.elided_label import ElidedLabel
+from app.ui.inert_text import PlainLabel
 from app.ui.models.tag import Tag, Tone
 from app.ui.models.wording import best_mode, fit_title, joined, licence_title
 from app.ui.theme.icons import tinted_pixmap
@@ -65,7 +66,7 @@ class _Row:
     def __init__(self, theme: Theme, parent: QWidget, get: Callable[[], None]) -> None:
         self._theme = theme
         self.name = ElidedLabel(kind="label", parent=parent)
-        self.lock = QLabel(parent)
+        self.lock = PlainLabel(parent)
         self.detail = ElidedLabel(kind="small", parent=parent)
         self.first = QWidget(parent)
         line = QHBoxLayout()
@@ -83,22 +84,22 @@ class _Row:
         column.setSpacing(2)
         column.addLayout(line)
         column.addLayout(under)
-        self.problem = QLabel(self.first)
+        self.problem = PlainLabel(self.first)
         self.problem.setProperty("kind", "small")
         self.problem.setWordWrap(True)
         column.addWidget(self.problem)
         self.owner = ElidedLabel(kind="sub", parent=parent)
-        self.size = QLabel(parent)
+        self.size = PlainLabel(parent)
         self.licence = ElidedLabel(kind="sub", parent=parent)
         self.fit = Tag(theme, parent)
-        self.speed = QLabel(parent)
+        self.speed = PlainLabel(parent)
         self.speed.setProperty("kind", "label")
-        self.mode = QLabel(parent)
-        self.draft = QLabel(parent)
+        self.mode = PlainLabel(parent)
+        self.draft = PlainLabel(parent)
         self.button = QPushButton(tr("Get"), parent)
         self.button.setProperty("kind", "row")
         self.button.clicked.connect(get)
-        self.state = QLabel(parent)
+        self.state = PlainLabel(parent)
         self.state.setProperty("kind", "sub")
         self.last = QWidget(parent)
         end = QHBoxLayout(self.last)
@@ -197,7 +198,7 @@ class ModelTable(QFrame):
         self._grid.setHorizontalSpacing(_GAP_PX)
         self._grid.setVerticalSpacing(0)
         self._grid.setColumnStretch(0, 3)
-        self._heads = [QLabel(tr(title) if title else "", self) for title, _ in _COLUMNS]
+        self._heads = [PlainLabel(tr(title) if title else "", self) for title, _ in _COLUMNS]
         for number, head in enumerate(self._heads):
             head.setProperty("kind", "small")
             head.setContentsMargins(0, 8, 0, 8)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QToolButton, QWidget
 
 from app.ui.flow import Flow
+from app.ui.inert_text import PlainLabel
 from app.ui.models.card_grid import CardGrid
 from app.ui.models.download_list import DownloadList
 from app.ui.models.filter_button import FilterButton
@@ -94,7 +95,7 @@ class ModelsPage(PlacePage):
         self.memory_filter = self._filter(tr("Fits in memory"), False)
         for button in (self.chat_filter, self.draft_filter, self.memory_filter):
             flow.addWidget(button)
-        self.offline = QLabel(self)
+        self.offline = PlainLabel(self)
         self.offline.setProperty("kind", "warning")
         self.offline.setWordWrap(True)
         self.offline.hide()

@@ -6,8 +6,9 @@ import re
 
 from PySide6.QtCore import Signal, Slot
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
 
+from app.ui.inert_text import PlainLabel
 from app.ui.placing import place
 from app.ui.settings.row import NARROW_PX
 from app.ui.theme.theme import Theme
@@ -26,7 +27,7 @@ class NoteRow(QWidget):
     def __init__(self, theme: Theme, words: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.label = QLabel(words, self)
+        self.label = PlainLabel(words, self)
         self.label.setWordWrap(True)
 
     def fit(self, width: int) -> int:
@@ -50,10 +51,10 @@ class ActionRow(QWidget):
     def __init__(self, theme: Theme, title: str, help_text: str, button: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.title = QLabel(title, self)
+        self.title = PlainLabel(title, self)
         self.title.setProperty("kind", "label")
-        self.help = QLabel(help_text, self)
-        self.detail = QLabel(self)
+        self.help = PlainLabel(help_text, self)
+        self.detail = PlainLabel(self)
         for label in (self.title, self.help, self.detail):
             label.setWordWrap(True)
         for label in (self.help, self.detail):

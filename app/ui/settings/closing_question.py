@@ -5,10 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QMessageBox, QWidget
 
+from app.ui.inert_text import PlainQuestion
 from app.words import tr
 
 
-class ClosingQuestion(QMessageBox):
+class ClosingQuestion(PlainQuestion):
     """Apply them, discard them, or go on.
 
     Attributes:
@@ -17,10 +18,8 @@ class ClosingQuestion(QMessageBox):
     """
 
     def __init__(self, dialog: QWidget) -> None:
-        super().__init__(dialog)
+        super().__init__(tr("Settings"), tr("Some changes are not applied yet."), dialog)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.setWindowTitle(tr("Settings"))
-        self.setText(tr("Some changes are not applied yet."))
         self.apply = self.addButton(tr("Apply changes"), QMessageBox.ButtonRole.AcceptRole)
         self.discard = self.addButton(tr("Discard changes"), QMessageBox.ButtonRole.DestructiveRole)
         self.addButton(tr("Go on editing"), QMessageBox.ButtonRole.RejectRole)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -20,8 +21,8 @@ class Foot(QFrame):
         super().__init__(parent)
         self._theme = theme
         self.setProperty("kind", "dialog-foot")
-        self._icon = QLabel(self)
-        self.words = QLabel(self)
+        self._icon = PlainLabel(self)
+        self.words = PlainLabel(self)
         self.words.setWordWrap(True)
         self.words.setMinimumWidth(40)
         self.undo_button = QPushButton(tr("Undo changes"), self)

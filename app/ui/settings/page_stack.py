@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.settings.pages import PAGES
+from app.ui.inert_text import PlainLabel
 from app.ui.settings.action_rows import TokenRow
 from app.ui.settings.fields import Fields
 from app.ui.settings.page_view import PageView
@@ -34,7 +35,7 @@ class PageStack(QScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._column = QWidget(self)
         self._column.setProperty("kind", "column")
-        self.nothing = QLabel(self._column)
+        self.nothing = PlainLabel(self._column)
         self.nothing.setText(tr("No setting was found: try another word, or choose another page."))
         self.nothing.setWordWrap(True)
         self.nothing.setProperty("kind", "sub")

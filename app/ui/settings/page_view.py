@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.settings.pages import Action, Item, Note, Page, Row, Section
 from app.settings.search import matches
 from app.settings.settings import Settings
+from app.ui.inert_text import PlainLabel
 from app.ui.placing import place
 from app.ui.settings.action_rows import ActionRow, NoteRow, TokenRow
 from app.ui.settings.fields import Fields
@@ -31,9 +32,9 @@ class SectionHead(QWidget):
     def __init__(self, theme: Theme, title: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._theme = theme
-        self.title = QLabel(title, self)
-        self.chosen = QLabel(tr("Chosen"), self)
-        self.in_use = QLabel(tr("In use now"), self)
+        self.title = PlainLabel(title, self)
+        self.chosen = PlainLabel(tr("Chosen"), self)
+        self.in_use = PlainLabel(tr("In use now"), self)
         for label in (self.title, self.chosen, self.in_use):
             label.setProperty("kind", "group")
         self.with_columns = False
@@ -76,7 +77,7 @@ class PageView(QWidget):
         self.page = page
         self.rows: dict[str, SettingRow] = {}
         self.action_rows: dict[str, ActionRow] = {}
-        self.title = QLabel(tr(page.title), self)
+        self.title = PlainLabel(tr(page.title), self)
         self.title.setProperty("kind", "section")
         self.title.hide()
         self._fields = fields

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
+from app.ui.inert_text import PlainLabel
 from app.ui.placing import place
 from app.ui.settings.field import Field
 from app.ui.theme.icons import scale_icon, themed_icon
@@ -40,16 +41,16 @@ class SettingRow(QWidget):
         self._theme = theme
         self._changed = False
         self._in_use_words = ""
-        self.title = QLabel(title, self)
+        self.title = PlainLabel(title, self)
         self.title.setProperty("kind", "label")
-        self.help = QLabel(help_text, self)
-        self.note = QLabel(self)
+        self.help = PlainLabel(help_text, self)
+        self.note = PlainLabel(self)
         for label in (self.title, self.help, self.note):
             label.setWordWrap(True)
         for label in (self.help, self.note):
             label.setProperty("kind", "small")
         self.note.hide()
-        self.in_use = QLabel(self)
+        self.in_use = PlainLabel(self)
         self.in_use.setProperty("kind", "label")
         self.in_use.setWordWrap(True)
         self.reset_button = QToolButton(self)

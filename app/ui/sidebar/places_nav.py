@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
+from app.ui.inert_text import PlainLabel
 from app.ui.places import MACHINE, MODELS
 from app.ui.placing import place
 from app.ui.sidebar.download_line import DownloadLine
@@ -31,7 +32,7 @@ class NavRow(QToolButton):
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         scale_icon(theme, self, 16)
         self.setCheckable(True)
-        self._hint = QLabel(self)
+        self._hint = PlainLabel(self)
         self._hint.setProperty("kind", "small")
         self._hint.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self._hint.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.conversation import MessageState
 from app.chat.search import SearchResults
+from app.ui.inert_text import PlainLabel
 from app.ui.pane_edge import PaneEdge
 from app.ui.places import CHAT
 from app.ui.placing import place
@@ -27,7 +28,7 @@ _BOUNDS_PX = (200, 420)
 _PAUSE_MS = 150  # in typing, before messages are searched
 
 
-class KeyHint(QLabel):
+class KeyHint(PlainLabel):
     """The shortcut at the right end of a button or a field."""
 
     def __init__(self, text: str, host: QWidget) -> None:
@@ -98,7 +99,7 @@ class Sidebar(QWidget):
         self._sentence = ""
         self._pause = QTimer(self, singleShot=True, interval=_PAUSE_MS)
         self._pause.timeout.connect(self._search_paused)
-        self._empty = QLabel(self)
+        self._empty = PlainLabel(self)
         self._empty.setProperty("kind", "sub")
         self._empty.setWordWrap(True)
         self._empty.setContentsMargins(16, 8, 16, 8)

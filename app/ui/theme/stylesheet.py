@@ -25,7 +25,9 @@ QWidget[kind="inspector"] QScrollArea, QWidget[kind="inspector"] QGraphicsView {
 QFrame[kind="find"] { background: $surf; border: 0; border-bottom: 1px solid $line; }
 QWidget[kind="header"] { background: $bg; border-bottom: 1px solid $line; }
 QScrollArea, QScrollArea > QWidget > QWidget[kind="column"] { background: $bg; border: 0; }
-QToolTip { background: $raised; color: $text; border: 1px solid $line; padding: 4px 6px; }
+QToolTip {
+    background: $raised; color: $text; border: 1px solid $line; padding: 4px 6px; qproperty-textFormat: PlainText;
+}
 
 QLabel { background: transparent; }
 QLabel[kind="title"] { font-size: ${section}px; font-weight: 600; }

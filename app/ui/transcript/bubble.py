@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QFrame, QLabel, QWidget
 
 from app.chat.conversation import Message
 from app.ui.figures import extent
+from app.ui.inert_text import PlainLabel
 from app.ui.placing import place
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -181,9 +182,8 @@ class OwnMessage(QWidget):
         self.buttons.hide()
 
     def _file_label(self, attachment: Attachment) -> QLabel:
-        label = QLabel(self._bubble)
+        label = PlainLabel(self._bubble)
         label.setProperty("kind", "file")
-        label.setTextFormat(Qt.TextFormat.PlainText)
         label.setAccessibleName(tr("Attached file {name}", name=attachment.name))
         label.setToolTip(attachment.name)
         return label

@@ -15,9 +15,10 @@ from PySide6.QtGui import (
     QTextCursor,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QTextEdit, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QTextEdit, QToolButton, QWidget
 
 from app.chat.markdown.block import Block, BlockKind
+from app.ui.inert_text import InertDocument, PlainLabel
 from app.ui.theme.icons import themed_icon
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -39,6 +40,7 @@ class CodeText(SelectableText, QTextEdit):
 
     def __init__(self, theme: Theme, language: str, parent: QWidget) -> None:
         super().__init__(parent)
+        self.setDocument(InertDocument(self))
         self._theme = theme
         self._language = language
         self.marks = TextMarks(self, theme)
@@ -127,7 +129,7 @@ class CodeBlock(QFrame):
         self._drafted: list[Stretch] = []
         self._head = QFrame(self)
         self._head.setProperty("kind", "card-head")
-        label = QLabel(language_title(block.language), self._head)
+        label = PlainLabel(language_title(block.language), self._head)
         label.setProperty("kind", "notice")
         self._copy = QToolButton(self._head)
         self._copy.setProperty("kind", "quiet")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal, Slot
 from PySide6.QtGui import QIcon
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.chat.troubles import Remedy, remedy_of, title_of
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import scale_icon, themed_icon, tinted_pixmap
 from app.ui.theme.theme import Theme
 from app.words import tr
@@ -29,16 +30,15 @@ class ErrorNotice(QFrame):
         self.theme = theme
         self._remedy = Remedy.TRY_AGAIN
         self.setProperty("kind", "error")
-        self._icon = QLabel(self)
-        self._title = QLabel(self)
+        self._icon = PlainLabel(self)
+        self._title = PlainLabel(self)
         self._title.setProperty("kind", "strong")
-        self._sentence = QLabel(self)
-        self._kept = QLabel(self)
+        self._sentence = PlainLabel(self)
+        self._kept = PlainLabel(self)
         for label in (self._sentence, self._kept):
             label.setProperty("kind", "sub")
         for label in (self._title, self._sentence, self._kept):
             label.setWordWrap(True)
-            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.remedy_button = QPushButton(self)
         self.remedy_button.setProperty("kind", "primary")

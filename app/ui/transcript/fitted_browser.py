@@ -6,6 +6,7 @@ from PySide6.QtCore import QSize, Qt, QUrl, Signal
 from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextBrowser, QWidget
 
+from app.ui.inert_text import InertDocument
 from app.ui.theme.theme import Theme
 from app.ui.transcript.selectable import SelectableText
 from app.ui.transcript.text_marks import TextMarks
@@ -18,6 +19,7 @@ class FittedBrowser(SelectableText, QTextBrowser):
 
     def __init__(self, theme: Theme, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setDocument(InertDocument(self))
         self.theme = theme
         self.marks = TextMarks(self, theme)
         self._fitted: tuple[int, int] | None = None
@@ -46,10 +48,10 @@ class FittedBrowser(SelectableText, QTextBrowser):
 
     def natural_width(self) -> int:
         """Width of the longest line when nothing is wrapped, in px."""
-        probe = self.document().clone()
-        probe.setTextWidth(-1)
-        width = int(probe.idealWidth()) + 1
-        probe.deleteLater()  # nobody owns a copy: left alone it stays for as long as the window
+        document, before = self.document(), self.document().textWidth()
+        document.setTextWidth(-1)
+        width = int(document.idealWidth()) + 1
+        document.setTextWidth(before)
         return width
 
     def content_changed(self) -> None:
@@ -64,9 +66,6 @@ class FittedBrowser(SelectableText, QTextBrowser):
     def minimumSizeHint(self) -> QSize:
         """Anything: the transcript gives the size."""
         return QSize(0, 0)
-
-    def loadResource(self, type: int, name: QUrl | str) -> None:
-        """Nothing: what a model writes opens no files and asks no servers."""
 
     def wheelEvent(self, event: QWheelEvent) -> None:
         """Leave the wheel to the transcript."""

@@ -12,10 +12,11 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QFrame, QLabel, QScrollArea, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from app.chat.formula import Formula, FormulaShape
 from app.chat.markdown.block import Block
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
 from app.ui.transcript.drafted_text import Stretch
@@ -74,8 +75,7 @@ class FormulaBlock(SelectableWhole):
         self._scroll.setWidget(self._picture)
         self._scroll.viewport().setAutoFillBackground(False)
         self._picture.setAutoFillBackground(False)
-        self._source = QLabel(self)
-        self._source.setTextFormat(Qt.TextFormat.PlainText)
+        self._source = PlainLabel(self)
         self._source.setWordWrap(True)
         theme.formulas.changed.connect(self._formulas_came)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)

@@ -16,9 +16,8 @@ from PySide6.QtGui import (
 from app.chat.formula import Formula, FormulaPlace, FormulaShape, find_formulas
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
-from app.ui.transcript.images import images_as_links
+from app.ui.transcript.images import OBJECT, images_as_links
 
-OBJECT = "\ufffc"
 _KIND = QTextFormat.ObjectTypes.UserObject.value + 1
 _LATEX = QTextFormat.Property.UserProperty.value + 1
 _DISPLAY = _LATEX + 1
@@ -103,13 +102,17 @@ def with_formulas(marked: str, formulas: list[tuple[str, Formula]]) -> str:
 def set_markdown(
     document: QTextDocument, markdown: str, features: QTextDocument.MarkdownFeature
 ) -> list[tuple[str, Formula]]:
-    """Put Markdown into a document; return the formulas in it, which `place_formulas` puts in their places."""
+    """Put Markdown into a document; return the formulas in it, which `place_formulas` puts in their places.
+
+    Images are looked for in what Qt has read, and not in the Markdown: what was taken out of it may have made one.
+    """
     marked, formulas = without_formulas(markdown)
     document.setMarkdown(marked, features)
-    if "![" in markdown:
-        images_as_links(document)
+    images_as_links(document)
     if formulas and document.toPlainText().count(OBJECT) != len(formulas):
-        document.setMarkdown(markdown, features)  # one stood where Markdown shows nothing, in an address
+        document.setMarkdown(
+            _cleaned(markdown), features
+        )  # one stood where Markdown shows nothing, in an address
         images_as_links(document)
         return []
     return formulas

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtGui import QTextCharFormat, QTextCursor, QTextDocument, QTextFormat
 
+OBJECT = "\ufffc"  # what stands for an image, or for another object, in a document's text
+
 
 def images_as_links(document: QTextDocument) -> None:
     """Put each image's description in its place, as a link to the image."""
+    if OBJECT not in document.toPlainText():
+        return
     for position, shape in reversed(_images(document)):
         image = shape.toImageFormat()
         link = QTextCharFormat()

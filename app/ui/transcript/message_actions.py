@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, QSize, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import scale_icon, themed_icon
 from app.ui.theme.theme import Theme
 from app.words import mark, tr
@@ -227,7 +228,7 @@ class MessageActions(QWidget):
         at += self._count is not None and Action.PREVIOUS in before
         self._row.insertWidget(at, button)
         if action is Action.PREVIOUS:
-            self._count = QLabel(self)
+            self._count = PlainLabel(self)
             self._count.setProperty("kind", "meter")
             self._row.insertWidget(at + 1, self._count)
         made = [self._buttons[one] for one in self._order if one in self._buttons]

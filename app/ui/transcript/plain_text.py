@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextDocument, QTextList, QTextListFormat
+from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextList, QTextListFormat
 
 from app.chat.markdown.block import Block, BlockKind
 from app.chat.markdown.cells import split_cells
 from app.chat.markdown.splitter import BlockSplitter
+from app.ui.inert_text import InertDocument
 from app.ui.transcript.formula_text import set_markdown, with_formulas
 from app.ui.transcript.markdown_style import NO_HTML_MARKDOWN
 
@@ -41,7 +42,7 @@ def _block_text(block: Block) -> str:
 
 
 def _prose(markdown: str, between: str = "\n") -> str:
-    document = QTextDocument()
+    document = InertDocument()
     formulas = set_markdown(document, markdown, NO_HTML_MARKDOWN)
     lines = []
     block = document.begin()

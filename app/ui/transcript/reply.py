@@ -15,6 +15,7 @@ from app.chat.engine_state import EngineState
 from app.chat.reply import notices_of, trouble_of
 from app.chat.stretches import NO_STRETCHES
 from app.chat.troubles import Remedy
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.theme import Theme
 from app.ui.transcript.error_notice import ErrorNotice
 from app.ui.transcript.message_actions import Action, MessageActions
@@ -250,9 +251,8 @@ class ReplyView(QWidget):
             label.deleteLater()
         self._notices = []
         for text in notices:
-            label = QLabel(text, self)
+            label = PlainLabel(text, self)
             label.setProperty("kind", "notice")
-            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
             label.show()
             self._notices.append(label)

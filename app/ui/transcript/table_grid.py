@@ -14,7 +14,6 @@ from PySide6.QtGui import (
     QPainterPath,
     QPaintEvent,
     QTextCursor,
-    QTextDocument,
     QTextOption,
 )
 from PySide6.QtWidgets import QWidget
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import QWidget
 from app.chat.find import places
 from app.chat.formula import Formula
 from app.chat.markdown.cells import split_cells
+from app.ui.inert_text import InertDocument
 from app.ui.placing import runs_right_to_left
 from app.ui.theme.theme import Theme
 from app.ui.theme.typography import TextStyle
@@ -53,7 +53,7 @@ class TableCell:
         font = theme.font(TextStyle.TABLE)
         if head:
             font.setWeight(font.Weight.DemiBold)
-        self.document = QTextDocument()
+        self.document = InertDocument()
         self.document.setDocumentMargin(0)
         self.document.setDefaultFont(font)
         self._option = QTextOption(alignment)

@@ -8,7 +8,6 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QHBoxLayout,
-    QLabel,
     QPlainTextEdit,
     QVBoxLayout,
     QWidget,
@@ -16,6 +15,7 @@ from PySide6.QtWidgets import (
 
 from app.diagnostics.installation import version_of
 from app.diagnostics.licences import components
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import app_icon
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
@@ -45,12 +45,12 @@ class AboutDialog(RingedDialog):
         self.setWindowTitle(tr("About Tenon"))
         self.setProperty("kind", "dialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        icon = QLabel(self)
+        icon = PlainLabel(self)
         icon.setPixmap(app_icon().pixmap(QSize(_ICON_PX, _ICON_PX), self.devicePixelRatioF()))
         version = version_of("tenon")
-        name = QLabel(tr("Tenon {version}", version=version) if version else "Tenon", self)
+        name = PlainLabel(tr("Tenon {version}", version=version) if version else "Tenon", self)
         name.setProperty("kind", "title")
-        self._told = told = QLabel(
+        self._told = told = PlainLabel(
             tr("Runs language models on this computer. Nothing you write leaves it."), self
         )
         told.setProperty("kind", "sub")
@@ -75,7 +75,7 @@ class AboutDialog(RingedDialog):
             (tr("This installation"), self.installation, 2),
             (tr("Licences"), self.licences, 3),
         ):
-            label = QLabel(title, self)
+            label = PlainLabel(title, self)
             label.setProperty("kind", "label")
             label.setBuddy(text)
             body.addSpacing(6)

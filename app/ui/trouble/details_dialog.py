@@ -8,7 +8,6 @@ from PySide6.QtCore import QSize, Qt, Slot
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLabel,
     QPlainTextEdit,
     QSizePolicy,
     QToolButton,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.chat.troubles import title_of
+from app.ui.inert_text import PlainLabel
 from app.ui.shown_folder import show_folder
 from app.ui.theme.ringed_dialog import RingedDialog
 from app.ui.theme.theme import Theme
@@ -54,13 +54,12 @@ class DetailsDialog(RingedDialog):
         self.setWindowTitle(tr("What happened"))
         self.setProperty("kind", "dialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        title = QLabel(tr(title_of(report)), self)
+        title = PlainLabel(tr(title_of(report)), self)
         title.setProperty("kind", "title")
         title.setWordWrap(True)
-        self._sentence = QLabel(report.message, self)
+        self._sentence = PlainLabel(report.message, self)
         self._sentence.setProperty("kind", "sub")
         self._sentence.setWordWrap(True)
-        self._sentence.setTextFormat(Qt.TextFormat.PlainText)
         self._sentence.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         body = QVBoxLayout()
         body.setContentsMargins(_SIDE_PX, 14, _SIDE_PX, 14)
@@ -97,7 +96,10 @@ class DetailsDialog(RingedDialog):
         head = QFrame(card)
         head.setProperty("kind", "card-head")
         head.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
-        name, privacy = QLabel(tr("Technical details"), head), QLabel(tr("no chat text included"), head)
+        name, privacy = (
+            PlainLabel(tr("Technical details"), head),
+            PlainLabel(tr("no chat text included"), head),
+        )
         for label in (name, privacy):
             label.setProperty("kind", "meter")
         line = QHBoxLayout(head)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from app.chat.engine_state import EnginePhase, EngineState
+from app.ui.inert_text import PlainLabel
 from app.ui.theme.icons import tinted_pixmap
 from app.words import tr
 from engine.messages import DEFAULT_MODEL
@@ -33,9 +34,9 @@ class Hero(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        title = QLabel(tr("Welcome to Tenon"), self)
+        title = PlainLabel(tr("Welcome to Tenon"), self)
         title.setProperty("kind", "display")
-        self.lead = QLabel(self)
+        self.lead = PlainLabel(self)
         self.lead.setProperty("kind", "lead")
         for label in (title, self.lead):
             label.setWordWrap(True)

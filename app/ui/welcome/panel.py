@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal, SignalInstance, Slot
 from PySide6.QtGui import QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea, QVBoxLayout, QWidget
 
 from app.chat.engine_state import EnginePhase, EngineState
 from app.ui import figures
 from app.ui.flow import Flow
+from app.ui.inert_text import PlainLabel
 from app.ui.models.card_grid import CardGrid
 from app.ui.models.getting import Getting
 from app.ui.models.model_shelf import ModelShelf
@@ -72,7 +73,7 @@ class WelcomePanel(QScrollArea):
         links = Flow(8)
         for link in self.links:
             links.addWidget(link)
-        promise = QLabel(tr("No account and no telemetry. Models come from Hugging Face."), content)
+        promise = PlainLabel(tr("No account and no telemetry. Models come from Hugging Face."), content)
         promise.setProperty("kind", "sub")
         promise.setWordWrap(True)
         self._column = QVBoxLayout(content)

@@ -1,0 +1,54 @@
+"""Text that loads nothing: one rule for what models, chat files, documents and hubs bring.
+
+Qt's documents open the file behind the address of an image or a style sheet while they lay text out, also where a
+widget's own `loadResource` brings nothing: what is missing is read from the disk by its name. Labels and tool tips make
+such a document of whatever looks like HTML. So each document is an `InertDocument` and each label a
+`PlainLabel`; tool tips are plain by the style sheet, which is in force before they get their text.
+"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QImage, QTextDocument
+from PySide6.QtWidgets import QLabel, QMessageBox, QWidget
+
+
+class InertDocument(QTextDocument):
+    """A document that has what was put into it and nothing else."""
+
+    def loadResource(self, type: int, name: QUrl | str) -> QImage:
+        """A picture of one transparent point: for nothing at all Qt would look on the disk."""
+        nothing = QImage(1, 1, QImage.Format.Format_ARGB32)
+        nothing.fill(Qt.GlobalColor.transparent)
+        return nothing
+
+
+class PlainLabel(QLabel):
+    """A label that shows its text as it is.
+
+    Args:
+        text: The text; or the parent, of a label that has none yet.
+        parent: The parent, behind a text.
+    """
+
+    def __init__(self, text: str | QWidget | None = None, parent: QWidget | None = None) -> None:
+        super().__init__(text if isinstance(text, QWidget) else parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        if isinstance(text, str):
+            self.setText(text)
+
+
+class PlainQuestion(QMessageBox):
+    """A box whose text is shown as it is: what it asks about has a name that somebody else chose.
+
+    Args:
+        title: Of its window.
+        text: What it asks.
+        parent: The window that it belongs to.
+    """
+
+    def __init__(self, title: str, text: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWindowTitle(title)
+        self.setText(text)
