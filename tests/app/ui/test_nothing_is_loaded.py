@@ -83,9 +83,9 @@ def test_a_reply_opens_no_file(
 # What Markdown, formulas and Tenon's own marks are made of, in any order.
 PIECES = st.sampled_from(
     (
-        "![", "[", "](", ")", "ADDRESS", "[r]: ADDRESS", "[r]", "$", "$$", "\\(", "\\)", "x", "y^2", "!", "\ufffc", "&#xfffc;",
-        "&#33;", "\n", "\n\n", "|", "|h|\n|-|\n|", "- ", "> ", "# ", "`", "```\n", "<", ">", "<img src=ADDRESS>", "<think>",
-        "*", "\\", " ",
+        "![", "[", "](", ")", "ADDRESS", "[r]: ADDRESS", "[r]", "$", "$$", "\\(", "\\)", "x", "y^2", "!", "\ufffc",
+        "&#xfffc;", "&#33;", "\n", "\n\n", "|", "|h|\n|-|\n|", "- ", "> ", "# ", "`", "```\n", "<", ">", "*", "\\", " ",
+        "<img src=ADDRESS>", "<think>",
     )
 )  # fmt: skip
 
