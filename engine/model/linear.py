@@ -21,7 +21,7 @@ DEQUANTIZING_BYTES = 12 * _PIECE_WEIGHTS
 
 
 #: Groups of activations of which two numbers of 8 bits are taken, by how far they stand above the others.
-ALL, OUTLIERS, NONE = 0.0, 1.5, math.inf
+ALL, OUTLIERS, NONE = 0.0, 2.0, math.inf
 
 
 class LinearMap(Protocol):
