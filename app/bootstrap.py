@@ -6,6 +6,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtWidgets import QApplication
@@ -18,6 +19,7 @@ from app.diagnostics.log_files import log_folder
 from app.diagnostics.session_record import SessionRecord
 from app.settings.settings_file import chosen_language, config_folder
 from app.storage.location import data_folder
+from app.storage.private_files import close_to_others, keep_private
 from app.ui.language import speak
 from app.ui.main_window import MainWindow
 from app.ui.opened_files import OpenedFiles
@@ -71,6 +73,8 @@ class Application:
         self.errors.install()
         speak(self.qt, chosen_language(config_folder()))
         self.workspace = Workspace()
+        if record.crash_trace:
+            self.workspace.doubt_last_chat()
         self.theme = Theme()
         self.theme.apply()
         apply_appearance(self.theme, self.workspace.settings)
@@ -120,6 +124,10 @@ def run(paths: Sequence[str] = ()) -> int:
     Args:
         paths: Files to open there; absolute.
     """
+    keep_private()
+    for folder in (config_folder(), log_folder()):  # that of the chats is closed where it is opened
+        with suppress(OSError):
+            close_to_others(folder)
     qt = _qt()
     instance = SingleInstance(instance_name(data_folder()))
     if not instance.claim(paths):

@@ -16,6 +16,7 @@ from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.open_chat import OpenChat
 from app.bridge.replies import Replies
 from app.bridge.shelf import Shelf
+from app.bridge.shown_chat import ShownChat
 from app.bridge.titles import Titles
 from app.bridge.turns import Turns
 from app.bridge.unsent_messages import UnsentMessages
@@ -50,6 +51,7 @@ class Conversations(QObject):
     notice = Signal(str)  # one sentence for the whole app
 
     settings: Settings
+    shown_chat: ShownChat
     _database: Database
     _library: Library
     _writer: BackgroundWriter
@@ -116,6 +118,7 @@ class Conversations(QObject):
 
     def open_conversation(self, conversation_id: int | None) -> None:
         """The window shows a conversation, None for a blank one: see `OpenChat.show`."""
+        self.shown_chat.begin(conversation_id)
         self.open_chat.show(conversation_id)
 
     def messages(self, conversation_id: int) -> list[Message]:

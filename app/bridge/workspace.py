@@ -26,6 +26,7 @@ from app.bridge.plans import Plans
 from app.bridge.replies import Replies
 from app.bridge.saved_settings import SavedSettings
 from app.bridge.settings_desk import SettingsDesk
+from app.bridge.shown_chat import ShownChat
 from app.bridge.typesetter import Typesetter
 from app.bridge.upkeep import Upkeep
 from app.chat.choices import ModeChoice, ModelChoice, mode_choices, model_choices, model_name
@@ -67,6 +68,7 @@ class Workspace(Conversations):
         comparison: Two modes on one prompt.
         open_chat: The chat that is shown: its model and its options.
         unsent: What is typed in each chat and not sent.
+        shown_chat: Which chat is being shown, and which one the run before did not survive.
         upkeep: What goes on beside the chats.
         inspection: How the latest replies were made, for the inspector.
     """
@@ -140,6 +142,9 @@ class Workspace(Conversations):
         self.lexer_maker = LexerMaker(self)
         self._desk: SettingsDesk | None = None
         self._keep_conversations()
+        self.shown_chat = ShownChat(self._data_folder, self)
+        if self.shown_chat.brought_down is not None:
+            self._say_not_opened(self.shown_chat.brought_down)
         self.comparison = Comparison(
             self._library, self.settings, self._client, self._replies, self._model, self.machine, self
         )
@@ -235,6 +240,7 @@ class Workspace(Conversations):
         self._client.close()  # the writer works meanwhile
         self.gpu_addon.close()
         self._stop_timers()
+        self.shown_chat.end()
         self.upkeep.close()
         self.unsent.write()
         self._journal.close()
@@ -242,6 +248,12 @@ class Workspace(Conversations):
         if self._database.presence is not None:
             self._database.presence.leave()
         self._garbage.close()
+
+    def doubt_last_chat(self) -> None:
+        """Tenon crashed while the chat that was open last was shown: it is not opened by itself."""
+        if self.shown_chat.brought_down is None and self.settings.last_chat:
+            self.shown_chat.brought_down = self.settings.last_chat
+            self._say_not_opened(self.settings.last_chat)
 
     # --- inside -------------------------------------------------------------------------------------------
 
@@ -259,6 +271,17 @@ class Workspace(Conversations):
                 other=model_name(found),
             )
         )
+
+    def _say_not_opened(self, conversation_id: int) -> None:
+        chat = self.conversation(conversation_id)
+        if chat is not None:
+            self._notices.append(
+                tr(
+                    "“{title}” was not opened by itself, because Tenon ended while it was shown: open it from the "
+                    "list, or delete it.",
+                    title=chat.title,
+                )
+            )
 
     def _opened(self, folder: Path) -> Database:
         try:

@@ -14,6 +14,7 @@ from app.storage.backup import restore
 from app.storage.conversation_store import ConversationStore
 from app.storage.failures import DAMAGE_MARK, is_corruption, storage_errors
 from app.storage.presence import Presence
+from app.storage.private_files import close_to_others
 from app.storage.schema import VERSION, migrate, version_of
 from app.words import tr
 from engine.errors import NewerDatabase, StorageError
@@ -56,7 +57,7 @@ def open_database(folder: Path) -> Database:
         StorageError: The folder or the file cannot be written.
     """
     with storage_errors(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        close_to_others(folder)
         _refuse_newer(folder / FILE_NAME)
         presence = Presence(folder)
         try:

@@ -20,8 +20,11 @@ class LastPlace(QObject):
         super().__init__(page)
         self._settings = workspace.settings
         self._inspector = inspector
-        if workspace.conversation(self._settings.last_chat) is not None:
-            page.open(self._settings.last_chat)
+        last = self._settings.last_chat
+        if last == workspace.shown_chat.brought_down:
+            self._settings.last_chat = 0
+        elif workspace.conversation(last) is not None:
+            page.open(last)
         page.conversation_shown.connect(self._chat_shown)
         inspector.shown_changed.connect(self._inspector_shown)
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -246,6 +247,7 @@ class FakeWorkspace(FakeShelf):
         self.gpu_addon = FakeGpuAddon(self)
         self.calls: list[tuple[object, ...]] = []
         self.opened: list[int | None] = []
+        self.shown_chat: Any = SimpleNamespace(brought_down=None)
         self.send_error: TenonError | None = None
         self.reading: list[Any] | None = None  # a list: files that are attached wait there
         self._engine = engine

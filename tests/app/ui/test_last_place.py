@@ -53,3 +53,12 @@ def test_a_chat_that_is_gone_leaves_a_blank_one(
 ) -> None:
     workspace.settings.last_chat = 987654
     assert again(qtbot, theme, workspace).page.current is None
+
+
+def test_a_chat_that_brought_the_window_down_is_not_opened_by_itself(
+    qtbot: QtBot, left: MainWindow, theme: Theme, workspace: FakeWorkspace
+) -> None:
+    workspace.shown_chat.brought_down = left.page.current
+    assert again(qtbot, theme, workspace).page.current is None
+    workspace.shown_chat.brought_down = None
+    assert again(qtbot, theme, workspace).page.current is None  # nor at the start after that

@@ -1,0 +1,50 @@
+"""Which chat is being shown, kept on the disk until it has been: what ends the window is not opened by itself again."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+
+from PySide6.QtCore import QObject, QTimer, Slot
+
+# Laid out, painted, and the window has answered since.
+_SHOWN_MS = 500
+
+
+class ShownChat(QObject):
+    """Writes the chat's number before anything of it is laid out; a crash or a hang leaves it there.
+
+    Args:
+        folder: Where the mark lies.
+
+    Attributes:
+        brought_down: The chat that the run before was showing when it ended; None where it was done with that.
+    """
+
+    def __init__(self, folder: Path, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._path = folder / "chat-being-shown"
+        self.brought_down = self._left_behind()
+        self._timer = QTimer(self, singleShot=True, interval=_SHOWN_MS)
+        self._timer.timeout.connect(self.end)
+
+    def begin(self, conversation_id: int | None) -> None:
+        """A chat is about to be shown, None for a blank one, which is nobody's."""
+        self.end()
+        if conversation_id is not None:
+            with suppress(OSError):
+                self._path.write_text(str(conversation_id), encoding="ascii")
+            self._timer.start()
+
+    @Slot()
+    def end(self) -> None:
+        """It is shown, or the window is closed."""
+        self._timer.stop()
+        with suppress(OSError):
+            self._path.unlink(missing_ok=True)
+
+    def _left_behind(self) -> int | None:
+        try:
+            return int(self._path.read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            return None
