@@ -16,7 +16,7 @@ from engine.messages import ChatMessage, Thinking
 from engine.sentences import say
 from engine.text.chat_template import ChatTemplate
 from engine.text.thoughts import OPEN, begins_with_thought
-from engine.text.tokenizer_folder import read_folder, read_folder_template
+from engine.text.tokenizer_folder import read_folder, read_folder_template, template_beside
 
 _UNSAID = Thinking()
 
@@ -47,6 +47,7 @@ class Tokenizer:
         else:
             metadata = read_header(gguf).metadata
             self._backend, special, template = read_tokenizer(metadata)
+            template = template_beside(gguf) or template
             end_ids = (*end_ids, *read_gguf_end_ids(metadata))
         self._backend.no_truncation()
         self._backend.no_padding()
@@ -129,7 +130,7 @@ def read_template(path: Path) -> str | None:
     gguf = find_gguf(path)
     if gguf is None:
         return read_folder_template(path)
-    template = read_header(gguf).metadata.get("tokenizer.chat_template")
+    template = template_beside(gguf) or read_header(gguf).metadata.get("tokenizer.chat_template")
     return template if isinstance(template, str) and template else None
 
 

@@ -20,6 +20,9 @@ from engine.gguf.tokenizer import byte_level
 from engine.sentences import say
 from engine.text.sentence_piece import read_sentence_piece
 
+#: A chat template in a file of its own.
+TEMPLATE_FILE = "chat_template.jinja"
+
 _FILES = ("tokenizer.json", "tokenizer.model", "vocab.json")
 #: By ``tokenizer_class``: the special tokens that it has where no file names any.
 _CLASS_TOKENS = {
@@ -156,9 +159,17 @@ def read_folder_template(folder: Path) -> str | None:
     return _template(folder, _config(folder))
 
 
+def template_beside(gguf: Path) -> str | None:
+    """The chat template in a file of its own beside a GGUF file, which comes before the file's; None without one."""
+    try:
+        return (gguf.parent / TEMPLATE_FILE).read_text(encoding="utf-8") or None
+    except (OSError, ValueError):
+        return None
+
+
 def _template(folder: Path, config: Mapping[str, Any]) -> str | None:
     """The chat template: a file of its own before tokenizer_config.json, the default one among several."""
-    path = folder / "chat_template.jinja"
+    path = folder / TEMPLATE_FILE
     if path.is_file():
         return path.read_text(encoding="utf-8")
     template = config.get("chat_template")

@@ -231,3 +231,13 @@ def test_advised_sampling_is_taken_over() -> None:
     metadata = {"general.sampling.temp": 0.6, "general.sampling.top_k": 20, "general.sampling.top_p": "x"}
     assert read_sampling(metadata) == {"do_sample": True, "temperature": 0.6, "top_k": 20}
     assert read_sampling({"general.name": "a model"}) == {}
+
+
+def test_a_template_beside_the_file_comes_before_its_own(smollm2: Path, tmp_path: Path) -> None:
+    file = tmp_path / smollm2.name
+    file.symlink_to(smollm2)
+    turns = [ChatMessage("user", "Hi")]
+    prompts = [one.decode(one.render(turns)) for one in (Tokenizer(file), Tokenizer(smollm2))]
+    assert "named SmolLM, trained by Hugging Face" in prompts[0]
+    assert "named SmolLM" not in prompts[1]
+    assert [prompt.splitlines()[2:] for prompt in prompts] == [["user", "Hi", "assistant"]] * 2
