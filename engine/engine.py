@@ -17,7 +17,8 @@ import torch
 from engine.advice import read_advice
 from engine.draft_check import DraftCheck
 from engine.errors import Cancelled, OutOfDeviceMemory, OutOfMemory, TenonError, WeightsUnreadable
-from engine.hub.installed import cache_folder, find_model, models_folder
+from engine.hub.installed import cache_folder, find_model
+from engine.hub.model_folders import models_folder
 from engine.loaded_draft import pacing, tree_shape
 from engine.loaded_model import LoadedModel
 from engine.messages import (

@@ -11,6 +11,7 @@ import torch
 
 from engine.errors import WeightsUnreadable
 from engine.hub.installed import cache_folder
+from engine.hub.other_programs import is_others
 from engine.model.config import ModelConfig
 from engine.model.converted import (
     ConversionKeeper,
@@ -102,7 +103,8 @@ def place_target(
     worth_keeping = _worth_keeping(checkpoint, config, weight_format)
     source = _kept(checkpoint, weight_format, check) if worth_keeping else None
     if worth_keeping and source is None:
-        with ConversionKeeper(checkpoint, config, weight_format, cache_folder() / "packed") as keeper:
+        beside = not is_others(checkpoint.folder)
+        with ConversionKeeper(checkpoint, config, weight_format, cache_folder() / "packed", beside) as keeper:
             host = load_packed(
                 checkpoint, config, weight_format, progress, check, elsewhere, keep=keeper.take
             )
@@ -161,7 +163,8 @@ def _worth_keeping(checkpoint: Checkpoint, config: ModelConfig, weight_format: W
 
 def _kept(checkpoint: Checkpoint, weight_format: WeightFormat, check: Callable[[], None]) -> Converted | None:
     """The file of what an earlier load converted, where it is whole."""
-    found = find_converted(checkpoint, weight_format, cache_folder() / "packed")
+    beside = not is_others(checkpoint.folder)
+    found = find_converted(checkpoint, weight_format, cache_folder() / "packed", beside)
     if found is None:
         return None
     try:
@@ -200,7 +203,8 @@ def _stream(
     def placed() -> tuple[Streamed, Path]:
         converted = None
         if not as_it_is:
-            converted = open_converted(checkpoint, config, weight_format, folder, progress, check)
+            beside = not is_others(checkpoint.folder)
+            converted = open_converted(checkpoint, config, weight_format, folder, progress, check, beside)
         pinned, buffers = plan.pinned_layers, plan.buffers
         placement = Streamed(checkpoint, config, weight_format, converted, pinned, buffers, checked)
         return placement, checkpoint.folder if converted is None else converted.packed.path

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.hub import other_programs
 from engine.planning.probes import other_work
 from engine.sentences import LANGUAGE
 from tests.support.real_model import ABSENT, real_model
@@ -21,6 +22,12 @@ def _own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TENON_DATA_DIR", str(tmp_path / "data"))
     monkeypatch.setenv("TENON_CONFIG_DIR", str(tmp_path / "config"))
     monkeypatch.setenv("TENON_CACHE_DIR", str(tmp_path / "cache"))
+
+
+@pytest.fixture(autouse=True)
+def _no_other_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The person's own Ollama, LM Studio and Hugging Face cache are none of a test's."""
+    monkeypatch.setattr(other_programs, "_programs", lambda: ())
 
 
 @pytest.fixture(autouse=True)

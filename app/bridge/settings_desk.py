@@ -17,7 +17,7 @@ from app.settings.exchange import ImportedSettings, export_settings, import_sett
 from app.settings.settings import Settings
 from app.storage.text_file import read_import, write_export
 from app.words import mark
-from engine.hub.installed import models_folder
+from engine.hub.model_folders import models_folder
 from engine.planning.probes.processor import usable_cores
 
 _NO_GPU = mark("There is no GPU that Tenon can use here.")

@@ -139,7 +139,7 @@ def model_name(ref: str) -> str:
     """What to show for a model that is not loaded: the bundled one's title, or the folder's own name."""
     if ref == DEFAULT_MODEL:
         return DEFAULT_MODEL_TITLE
-    return Path(ref).name or ref
+    return Path(ref.removeprefix("ollama:").removeprefix("huggingface:")).name or ref
 
 
 def model_choices(recent_refs: Sequence[str], installed: Sequence[InstalledEntry] = ()) -> list[ModelChoice]:
@@ -152,7 +152,7 @@ def model_choices(recent_refs: Sequence[str], installed: Sequence[InstalledEntry
     choices = [
         ModelChoice(entry.ref, model_name(entry.ref), tr("Built in: very small, quick, often wrong"))
         if entry.bundled
-        else ModelChoice(entry.ref, entry.name, tr("Installed"), entry.problem)
+        else ModelChoice(entry.ref, entry.name, entry.source or tr("Installed"), entry.problem)
         for entry in installed
         if entry.kind == "target"
     ]

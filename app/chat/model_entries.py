@@ -96,6 +96,8 @@ class InstalledEntry:
         catalogue_name: What the catalogue calls it; empty where it does not know it.
         in_place: Whether its files are used where they are.
         bundled: Whether it ships with Tenon.
+        source: Whose folder it lies in, where Tenon reads and never writes; empty for Tenon's own.
+        place: Its folder or file; empty where the reference says it.
         recorded: Whether its files can be checked against what they were.
         problem: Why it cannot be used; empty where nothing is known to be wrong.
     """
@@ -110,6 +112,8 @@ class InstalledEntry:
     catalogue_name: str = ""
     in_place: bool = False
     bundled: bool = False
+    source: str = ""
+    place: str = ""
     recorded: bool = True
     problem: str = ""
 

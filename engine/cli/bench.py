@@ -58,7 +58,8 @@ def add_to(commands: Any) -> None:
 def _bench(options: argparse.Namespace) -> int:
     from engine import Engine
     from engine.benchmark import Benchmark, BenchmarkFinished
-    from engine.hub.installed import cache_folder, models_folder
+    from engine.hub.installed import cache_folder
+    from engine.hub.model_folders import models_folder
     from engine.modes import MODES
     from engine.planning.hardware_report import measure_report
     from engine.planning.outlook import look_ahead

@@ -26,7 +26,8 @@ def add_to(commands: Any) -> None:
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from engine.hub.installed import cache_folder, models_folder
+    from engine.hub.installed import cache_folder
+    from engine.hub.model_folders import models_folder
     from engine.planning.hardware_report import measure_report
 
     def progress(what: str, share: float) -> None:

@@ -9,6 +9,7 @@ from engine.errors import ModelNotFound, WeightsMissing
 from engine.sentences import say
 
 SUFFIX = ".gguf"
+_MAGIC = b"GGUF"
 _PART = re.compile(r"(?P<stem>.+)-(?P<number>\d{5})-of-(?P<count>\d{5})")
 _NAMES_SHOWN = 3
 
@@ -23,7 +24,7 @@ def find_gguf(path: Path) -> Path | None:
         ModelNotFound: The folder holds several models.
     """
     if path.is_file():
-        return first_part(path) if path.suffix.lower() == SUFFIX else None
+        return first_part(path) if path.suffix.lower() == SUFFIX or _begins_as_gguf(path) else None
     if any(path.glob("*.safetensors")):
         return None
     found = sorted(
@@ -42,6 +43,15 @@ def find_gguf(path: Path) -> Path | None:
             )
         )
     return found[0] if found else None
+
+
+def _begins_as_gguf(path: Path) -> bool:
+    """Whether a file without the usual name is one: Ollama calls its files after their hashes."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
 
 
 def first_part(path: Path) -> Path:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from engine.errors import AddonUnusable, OutOfDisk
 from engine.gpu_addon.bundled_torch import BundledTorch, python_tag
-from engine.hub.installed import models_folder
+from engine.hub.model_folders import data_folder
 from engine.hub.record import write_json
 from engine.sentences import say
 
@@ -82,7 +82,7 @@ class Outcome:
 
 def gpu_folder() -> Path:
     """Where add-ons lie: among Tenon's data."""
-    return models_folder().parent / "gpu"
+    return data_folder() / "gpu"
 
 
 def write_record(folder: Path, addon: InstalledAddon) -> None:

@@ -10,15 +10,11 @@ import platformdirs
 from engine.errors import CheckpointError, ModelNotFound
 from engine.gguf.files import SUFFIX, gguf_name
 from engine.hub.bundled import bundled_model
+from engine.hub.model_folders import current_reference, models_folder
+from engine.hub.other_programs import HUGGING_FACE, OLLAMA, find_other
 from engine.hub.record import RECORD, ModelRecord, read_record
 from engine.messages import DEFAULT_MODEL
 from engine.sentences import either, say
-
-
-def models_folder() -> Path:
-    """Where installed models lie."""
-    data = os.environ.get("TENON_DATA_DIR") or platformdirs.user_data_dir("tenon", appauthor=False)
-    return Path(data) / "models"
 
 
 def cache_folder() -> Path:
@@ -61,15 +57,18 @@ def find_model(reference: str) -> Path:
                 default=DEFAULT_MODEL,
             )
         )
+    other = find_other(reference)
+    if other is not None:
+        return other
     installed = _installed(reference)
     if installed is not None:
         return installed
-    folder = Path(reference).expanduser()
+    folder = Path(current_reference(reference)).expanduser()
     if folder.is_dir():
         return folder.resolve()
     if folder.is_file():
         if folder.suffix.lower() == SUFFIX:
-            return folder.resolve()
+            return folder.resolve() if folder.resolve().suffix.lower() == SUFFIX else folder.absolute()
         raise ModelNotFound(
             say(
                 "{folder} is a file: give the model folder, the one that holds config.json, or a GGUF file.",
@@ -154,4 +153,6 @@ def model_name(reference: str, location: Path) -> str:
     bundled = bundled_model(reference)
     if bundled is not None:
         return bundled.title or bundled.name
+    if reference.startswith((OLLAMA, HUGGING_FACE)):
+        return reference.partition(":")[2].rpartition("/")[2].removesuffix(SUFFIX)
     return gguf_name(location) if location.is_file() else location.name

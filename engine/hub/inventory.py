@@ -9,7 +9,8 @@ from pathlib import Path
 
 from engine.errors import CheckpointError, InvalidOption, ModelNotFound, OutOfDisk
 from engine.hub.bundled import bundled_model
-from engine.hub.installed import model_location, models_folder
+from engine.hub.installed import model_location
+from engine.hub.model_folders import models_folder
 from engine.hub.record import ModelRecord, read_record
 from engine.sentences import either, say
 

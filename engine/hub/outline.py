@@ -14,7 +14,8 @@ from typing import Any
 from engine.errors import HubError, ModelNotFound, NotOnHub
 from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue_model, catalogue_model_of
 from engine.hub.connection import Hub
-from engine.hub.installed import cache_folder, find_model, models_folder
+from engine.hub.installed import cache_folder, find_model
+from engine.hub.model_folders import models_folder
 from engine.hub.offer import make_offer
 from engine.hub.record import write_json
 from engine.hub.selection import DEFAULT_QUANTIZATION

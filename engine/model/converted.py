@@ -103,6 +103,7 @@ def open_converted(
     cache_folder: Path,
     progress: Progress = lambda done_bytes, total_bytes: None,
     check: Check = lambda: None,
+    beside: bool = True,
 ) -> Converted:
     """The converted file of a model, made first where there is none that is of this model.
 
@@ -113,6 +114,7 @@ def open_converted(
         cache_folder: Where the file goes when the model's own folder cannot be written to.
         progress: Called while converting with bytes of the checkpoint done, and in all.
         check: Called often; raises to cancel, and then leaves nothing behind.
+        beside: Whether Tenon may write beside the model; not where another program's files lie.
 
     Raises:
         TensorMismatch: The checkpoint's tensors are not those of its config.
@@ -120,12 +122,12 @@ def open_converted(
         OutOfDisk: No room for the file in either folder.
     """
     check_tensors(checkpoint, config)
-    found = find_converted(checkpoint, weight_format, cache_folder)
+    found = find_converted(checkpoint, weight_format, cache_folder, beside)
     if found is not None:
         return found
     failures: list[str] = []
     source, needed = checkpoint.digest(), weight_bytes(config, weight_format) + _SPARE_BYTES
-    for path in _places(checkpoint, weight_format, source, cache_folder):
+    for path in _places(checkpoint, weight_format, source, cache_folder, beside):
         try:
             sections = _sections(checkpoint, config, weight_format, progress, check)
             _write(path, needed, source, weight_format, sections)
@@ -148,11 +150,11 @@ def open_converted(
 
 
 def find_converted(
-    checkpoint: Checkpoint, weight_format: WeightFormat, cache_folder: Path
+    checkpoint: Checkpoint, weight_format: WeightFormat, cache_folder: Path, beside: bool = True
 ) -> Converted | None:
     """The converted file of a model where there is one that is of this model; the arguments are `open_converted`'s."""
     source = checkpoint.digest()
-    for path in _places(checkpoint, weight_format, source, cache_folder):
+    for path in _places(checkpoint, weight_format, source, cache_folder, beside):
         try:
             return Converted(checkpoint, PackedFile(path, source, weight_format.name))
         except PackedFileUnusable as problem:
@@ -170,17 +172,23 @@ class ConversionKeeper:
         config: Of this checkpoint.
         weight_format: What it is converted to.
         cache_folder: Where the file goes when the model's own folder cannot be written to.
+        beside: Whether Tenon may write beside the model.
     """
 
     def __init__(
-        self, checkpoint: Checkpoint, config: ModelConfig, weight_format: WeightFormat, cache_folder: Path
+        self,
+        checkpoint: Checkpoint,
+        config: ModelConfig,
+        weight_format: WeightFormat,
+        cache_folder: Path,
+        beside: bool = True,
     ) -> None:
         self._matrices: queue.Queue[tuple[str, Tensor, dict[str, Any]] | None] = queue.Queue()
         self._rows: list[Tensor] = []
         self._abandoned = False
         self._source, self._format = checkpoint.digest(), weight_format
         self._needed_bytes = weight_bytes(config, weight_format) + _SPARE_BYTES
-        self._places = _places(checkpoint, weight_format, self._source, cache_folder)
+        self._places = _places(checkpoint, weight_format, self._source, cache_folder, beside)
         self._thread = threading.Thread(target=self._write, name="tenon-keeper")
         self._thread.start()
 
@@ -244,10 +252,11 @@ class _Abandoned(Exception):
 
 
 def _places(
-    checkpoint: Checkpoint, weight_format: WeightFormat, source: str, cache_folder: Path
-) -> tuple[Path, Path]:
+    checkpoint: Checkpoint, weight_format: WeightFormat, source: str, cache_folder: Path, beside: bool
+) -> tuple[Path, ...]:
     name = weight_format.name
-    return checkpoint.packed_path(name), cache_folder / f"{source[:32]}-{name}.packed"
+    cached = cache_folder / f"{source[:32]}-{name}.packed"
+    return (checkpoint.packed_path(name), cached) if beside else (cached,)
 
 
 def _write(

@@ -7,7 +7,8 @@ from dataclasses import replace
 import torch
 
 from engine.hub.bundled import paired_draft
-from engine.hub.installed import cache_folder, models_folder
+from engine.hub.installed import cache_folder
+from engine.hub.model_folders import models_folder
 from engine.messages import LoadOptions, PlanReport
 from engine.modes import MODES
 from engine.planning.hardware import held_device_bytes

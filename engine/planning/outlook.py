@@ -7,7 +7,8 @@ from pathlib import Path
 
 from engine.drafting.match_chances import MatchChances
 from engine.hub.bundled import paired_draft
-from engine.hub.installed import cache_folder, find_model, models_folder
+from engine.hub.installed import cache_folder, find_model
+from engine.hub.model_folders import models_folder
 from engine.messages import LoadOptions, PromptKind, RoundRecord
 from engine.modes import MODES
 from engine.planning.hardware_report import HardwareReport, hardware_hash, read_report

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from engine.errors import CheckpointError, TenonError
-from engine.hub.installed import cache_folder, models_folder
+from engine.hub.installed import cache_folder
+from engine.hub.model_folders import models_folder
 from engine.messages import Basis, DraftPair, ModelOutline, ModelPredicted, Prediction, PredictModels
 from engine.modes import MODES
 from engine.planning.hardware_report import HardwareReport, hardware_hash, read_report

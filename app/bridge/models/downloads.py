@@ -12,7 +12,7 @@ from PySide6.QtCore import QObject, Qt, Signal, Slot
 from app.bridge.models.lane import Lane
 from app.chat.model_entries import DownloadEntry
 from engine.errors import TenonError
-from engine.hub.installed import models_folder
+from engine.hub.model_folders import models_folder
 
 if TYPE_CHECKING:
     from engine.hub.connection import Hub

@@ -93,7 +93,7 @@ class Forecasts(QObject):
             usable = entry.kind == "target" and not entry.problem and not entry.bundled
             if usable and entry.ref not in self._asked:
                 self._asked.add(entry.ref)
-                self._waiting.append(ModelOutline(entry.ref, entry.ref))
+                self._waiting.append(ModelOutline(entry.ref, entry.place or entry.ref))
         self._send()
 
     def forget(self) -> None:

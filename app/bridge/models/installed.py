@@ -13,8 +13,10 @@ from app.chat.model_entries import ImportEntry, InstalledEntry, RemovalEntry
 from app.words import tr
 from engine.errors import Cancelled, TenonError
 from engine.hub.bundled import bundled_model, bundled_models
-from engine.hub.installed import models_folder
 from engine.hub.inventory import InstalledModel, installed_model, installed_models, plan_removal, remove
+from engine.hub.model_folders import models_folder
+from engine.hub.other_programs import HUGGING_FACE, OtherModel, other_models
+from engine.hub.selection import quantization_of
 from engine.messages import DEFAULT_MODEL
 from engine.weights.draft_kind import draft_kind
 
@@ -232,7 +234,40 @@ def _bundled() -> tuple[InstalledEntry, ...]:
 
 
 def _listed() -> tuple[InstalledEntry, ...]:
-    return (*_bundled(), *map(_entry, installed_models()))
+    own = (*_bundled(), *map(_entry, installed_models()))
+    places, names = {entry.ref for entry in own}, {entry.name for entry in own}
+    others = []
+    for model in other_models():
+        if str(model.location) in places:
+            continue  # it was opened before its folder was read
+        number, name = 1, model.name
+        while name in names:
+            name = (
+                f"{model.name} ({model.source})"
+                if number == 1
+                else f"{model.name} ({model.source}, {number})"
+            )
+            number += 1
+        names.add(name)
+        others.append(_others_entry(model, name))
+    return (*own, *others)
+
+
+def _others_entry(model: OtherModel, name: str) -> InstalledEntry:
+    repo = model.reference.removeprefix(HUGGING_FACE) if model.reference.startswith(HUGGING_FACE) else ""
+    head = model.format == "safetensors" and draft_kind(model.location) == "head"
+    return InstalledEntry(
+        name=name,
+        ref=model.reference,
+        kind="head" if head else "target",
+        format=(quantization_of(model.location.name) or "gguf") if model.format == "gguf" else model.format,
+        size_bytes=model.size_bytes,
+        repo="/".join(repo.split("/")[:2]),
+        in_place=True,
+        source=model.source,
+        place=str(model.location),
+        recorded=False,
+    )
 
 
 def _entry(model: InstalledModel) -> InstalledEntry:
@@ -266,6 +301,9 @@ def _removal(name: str) -> RemovalEntry:
 def _opened(path: Path) -> str:
     from engine.hub.local_import import adopt
 
+    for model in other_models():
+        if model.location == path.expanduser().absolute():
+            return model.reference
     return str(adopt(models_folder(), path))
 
 

@@ -11,7 +11,7 @@ from app.bridge.models.lane import Lane
 from app.chat.model_entries import DraftOffer, ListedModel, Missed, OfferEntry
 from engine.errors import TenonError
 from engine.hub.catalogue import Q4_K_M_BITS, CatalogueModel, catalogue, catalogue_model, search_catalogue
-from engine.hub.installed import models_folder
+from engine.hub.model_folders import models_folder
 
 if TYPE_CHECKING:
     from engine.hub.download.plan import DownloadPlan

@@ -118,7 +118,11 @@ class InstalledRow(RuledRow):
                 entry.format,
                 size,
                 licence_title(entry.licence),
-                tr("used in place") if entry.in_place else "",
+                tr("from {source}", source=entry.source)
+                if entry.source
+                else tr("used in place")
+                if entry.in_place
+                else "",
                 content.speed,
             )
         )
@@ -211,7 +215,9 @@ class InstalledList(QFrame):
             check = menu.addAction(themed_icon(self._theme, "shield"), tr("Check its files"))
             check.triggered.connect(lambda: self.verify_requested.emit(name))
         folder = menu.addAction(themed_icon(self._theme, "folder-open"), tr("Show its folder"))
-        folder.triggered.connect(lambda: self.folder_requested.emit(entry.ref))
+        folder.triggered.connect(lambda: self.folder_requested.emit(entry.place or entry.ref))
+        if entry.source:  # it is not Tenon's to remove
+            return menu
         menu.addSeparator()
         remove = menu.addAction(themed_icon(self._theme, "trash-2"), tr("Remove..."))
         remove.triggered.connect(lambda: self.remove_requested.emit(name))

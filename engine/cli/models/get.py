@@ -18,8 +18,8 @@ from engine.hub.connection import Hub
 from engine.hub.download.download import Download, Progress
 from engine.hub.download.download_queue import stored_downloads
 from engine.hub.download.stop import StopSignal
-from engine.hub.installed import models_folder
 from engine.hub.inventory import installed_models
+from engine.hub.model_folders import models_folder
 from engine.hub.offer import Offer, make_offer
 from engine.sizes import readable
 

@@ -13,9 +13,10 @@ from engine.cli.models.progress import ProgressLine
 from engine.hub.access_token import forget_token, keep_token
 from engine.hub.bundled import bundled_models
 from engine.hub.download.download_queue import stored_downloads
-from engine.hub.installed import models_folder
 from engine.hub.inventory import InstalledModel, installed_model, installed_models, plan_removal, remove
 from engine.hub.local_import import import_model
+from engine.hub.model_folders import models_folder
+from engine.hub.other_programs import other_models
 from engine.hub.record import record_as_json
 from engine.hub.verification import verify
 from engine.sizes import readable
@@ -24,10 +25,20 @@ from engine.sizes import readable
 def run_list(options: argparse.Namespace) -> int:
     """List models and unfinished downloads; the exit code."""
     installed, downloads = installed_models(), stored_downloads(models_folder())
+    others = other_models()
     found: dict[str, Any] = {
         "folder": str(models_folder()),
         "bundled": [model.name for model in bundled_models()],
         "models": [_as_json(model) for model in installed],
+        "others": [
+            {
+                "reference": model.reference,
+                "source": model.source,
+                "location": str(model.location),
+                "size_bytes": model.size_bytes,
+            }
+            for model in others
+        ],
         "downloads": [
             {
                 "name": download.plan.name,
@@ -51,6 +62,8 @@ def run_list(options: argparse.Namespace) -> int:
         print(f"{name:<40} bundled")
     for model in installed:
         print(f"{model.name:<40} {_described(model)}")
+    for other in others:
+        print(f"{other.reference:<40} {readable(other.size_bytes)}, from {other.source}")
     for download in downloads:
         done = f"{readable(download.done_bytes())} of {readable(download.plan.size_bytes)}"
         print(

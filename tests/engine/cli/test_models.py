@@ -19,7 +19,7 @@ from keyring.backends import null
 
 from engine.cli import main
 from engine.hub.download import room
-from engine.hub.installed import models_folder
+from engine.hub.model_folders import models_folder
 from tests.support import hub_faults as faults
 from tests.support.hub_faults import large
 from tests.support.hub_server import HubServer

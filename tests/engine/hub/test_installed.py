@@ -7,7 +7,8 @@ import pytest
 from engine.errors import ModelNotFound
 from engine.hub import bundled
 from engine.hub.bundled import assets_folder, bundled_targets, paired_draft
-from engine.hub.installed import find_model, model_name, models_folder
+from engine.hub.installed import find_model, model_name
+from engine.hub.model_folders import models_folder
 
 
 def test_a_folder_and_an_installed_name(tmp_path: Path) -> None:

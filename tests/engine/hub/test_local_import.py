@@ -18,9 +18,10 @@ from engine.errors import (
 )
 from engine.hub import local_import
 from engine.hub.download import room
-from engine.hub.installed import find_model, models_folder
+from engine.hub.installed import find_model
 from engine.hub.inventory import installed_model, installed_models
 from engine.hub.local_import import adopt, import_model, look_at
+from engine.hub.model_folders import models_folder
 from engine.hub.verification import verify
 from tests.support.gguf_files import write_small_gguf
 

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from engine.hub import bundled
-from engine.hub.installed import cache_folder, models_folder
+from engine.hub.installed import cache_folder
 from engine.hub.local_import import import_model
+from engine.hub.model_folders import models_folder
 from engine.planning import pairs as pairs_module
 from engine.planning.pairs import Pair, pairs
 from tests.support.checkpoints import train_tokenizer, write_checkpoint

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.hub.installed import models_folder
 from engine.hub.local_import import import_model
+from engine.hub.model_folders import models_folder
 from engine.hub.outline import find_or_outline
 from engine.messages import (
     Cancel,

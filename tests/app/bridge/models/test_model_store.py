@@ -12,8 +12,8 @@ from app.bridge.workspace import Workspace
 from app.chat.engine_state import EnginePhase
 from app.chat.model_entries import ImportEntry, ListedModel, OfferEntry, RemovalEntry
 from engine.hub.download import room
-from engine.hub.installed import models_folder
 from engine.hub.local_import import import_model
+from engine.hub.model_folders import models_folder
 from engine.messages import DEFAULT_MODEL
 from tests.app.bridge.conftest import Desk
 from tests.app.bridge.models.conftest import FILE, NAME, REPO

@@ -23,8 +23,8 @@ from app.ui.models.models_page import ModelsPage
 from app.ui.models.removal_dialog import RemovalDialog
 from app.ui.places import CHAT, MODELS
 from engine.hub.download import room
-from engine.hub.installed import models_folder
 from engine.hub.local_import import import_model
+from engine.hub.model_folders import models_folder
 from engine.hub.record import write_record
 from engine.messages import DEFAULT_MODEL
 from tests.app.bridge.models.conftest import FILE, NAME, REPO

@@ -1,0 +1,184 @@
+"""The models' folder is moved whole, or stays where it was, whenever it is interrupted."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.errors import Cancelled, InvalidOption, OutOfDisk, WeightsCorrupt
+from engine.hub import model_move
+from engine.hub.download import room
+from engine.hub.installed import find_model
+from engine.hub.inventory import installed_models
+from engine.hub.local_import import adopt, import_model
+from engine.hub.model_folders import current_reference, models_folder, read_folders, usual_models_folder
+from engine.hub.model_move import check_move, finish_move, give_up_move, move_models, unfinished_move
+from tests.support.gguf_files import write_small_gguf
+
+
+@pytest.fixture
+def content(tmp_path: Path) -> dict[str, bytes]:
+    """Two models, one of them used in place, and half a download."""
+    for name in ("one", "two"):
+        write_small_gguf(tmp_path / f"{name}.gguf", values=4_096)
+    import_model(models_folder(), [tmp_path / "one.gguf"], copy=True, reserve_bytes=0)
+    adopt(models_folder(), tmp_path / "two.gguf")
+    half = models_folder() / ".incoming" / "three" / "model" / "three.gguf.part"
+    half.parent.mkdir(parents=True)
+    half.write_bytes(b"half of it")
+    return files_of(models_folder())
+
+
+@pytest.fixture
+def two_disks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(model_move, "_one_disk", lambda source, there: False)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix != ".lock"
+    }
+
+
+def assert_moved(content: dict[str, bytes], before: Path, target: Path) -> None:
+    assert models_folder() == target
+    assert files_of(target) == content
+    assert not files_of(before)
+    assert [model.name for model in installed_models()] == ["one", "two"]
+    assert find_model(str(before / "one")) == (target / "one").resolve()
+    assert unfinished_move() is None
+
+
+@pytest.mark.parametrize("disks", [1, 2])
+def test_there_and_back(
+    disks: int, content: dict[str, bytes], tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    if disks == 2:
+        request.getfixturevalue("two_disks")
+    usual, target = models_folder(), tmp_path / "large disk" / "models"
+    shares: list[float] = []
+    assert check_move(target) == sum(map(len, content.values()))
+    move_models(target, lambda done, total: shares.append(done / total))
+    assert_moved(content, usual, target)
+    assert shares == sorted(shares)
+    assert disks == 1 or shares[-1] == 1.0
+    old = str(target / "one")
+    move_models(usual_models_folder())
+    assert_moved(content, target, usual)
+    assert read_folders().own == ""
+    assert current_reference(old) == str(usual / "one")
+
+
+class Killed(BaseException):
+    """What no handler catches, as a kill is not caught."""
+
+
+STEPS = ("_keep", "_copy", "_switch", "write_folders", "_delete", "os.rename", "os.fsync", "os.replace")
+
+
+@pytest.mark.parametrize("disks", [1, 2])
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize("step", STEPS)
+def test_a_kill_loses_nothing_and_the_move_goes_on(
+    step: str,
+    after: bool,
+    disks: int,
+    content: dict[str, bytes],
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+) -> None:
+    if disks == 2:
+        request.getfixturevalue("two_disks")
+    usual, target = models_folder(), tmp_path / "target"
+    owner = os if step.startswith("os.") else model_move
+    name = step.removeprefix("os.")
+    real: Callable[..., object] = getattr(owner, name)
+    calls = 0
+
+    def killed(*arguments: object, **named: object) -> object:
+        nonlocal calls
+        calls += 1
+        if calls > 1 and step in ("_copy", "os.replace"):
+            raise Killed  # some were done
+        if after or step in ("_copy", "os.replace"):
+            result = real(*arguments, **named)
+            if step in ("_copy", "os.replace"):
+                return result
+        raise Killed
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(owner, name, killed)
+        with contextlib.suppress(Killed):
+            move_models(target)
+    assert content in (files_of(usual), files_of(target))
+    finish_move()  # as every start does
+    assert files_of(models_folder()) == content
+    if models_folder() == usual:
+        move_models(target)
+    assert_moved(content, usual, target)
+
+
+def test_it_is_stopped_goes_on_or_is_given_up(
+    content: dict[str, bytes], tmp_path: Path, two_disks: None
+) -> None:
+    usual, target = models_folder(), tmp_path / "target"
+
+    def stop(done: int, total: int) -> None:
+        if done > total // 2:
+            raise Cancelled("Stopped.")
+
+    with pytest.raises(Cancelled):
+        move_models(target, stop)
+    assert files_of(usual) == content
+    assert unfinished_move() is not None
+    with pytest.raises(InvalidOption, match="not finished"):
+        check_move(tmp_path / "elsewhere")
+    give_up_move()
+    assert not target.exists()
+    assert unfinished_move() is None
+    assert files_of(usual) == content
+
+
+def test_a_copy_that_is_not_the_same_and_a_full_disk_change_nothing(
+    content: dict[str, bytes], tmp_path: Path, two_disks: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual, target = models_folder(), tmp_path / "target"
+    real = os.fsync
+
+    def spoil(descriptor: int) -> None:
+        real(descriptor)
+        for part in target.rglob("*.tenon-moving"):
+            part.write_bytes(b"?" + part.read_bytes()[1:])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", spoil)
+        with pytest.raises(WeightsCorrupt, match="not the same"):
+            move_models(target)
+    assert files_of(usual) == content
+    assert models_folder() == usual
+    give_up_move()
+    monkeypatch.setattr(room, "free_bytes", lambda folder: 1 << 10)
+    with pytest.raises(OutOfDisk):
+        check_move(target)
+
+
+def test_folders_that_cannot_take_them_are_refused(content: dict[str, bytes], tmp_path: Path) -> None:
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "letter.txt").write_text("mine")
+    for folder, words in (
+        (full, "not empty"),
+        (full / "letter.txt", "is a file"),
+        (models_folder(), "already"),
+        (models_folder() / "inside", "in the other"),
+        (models_folder().parent, "in the other"),
+    ):
+        with pytest.raises(InvalidOption, match=words):
+            check_move(folder)
+    assert (full / "letter.txt").read_text() == "mine"
