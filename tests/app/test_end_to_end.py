@@ -16,7 +16,7 @@ from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
 from app.ui.transcript.error_notice import ErrorNotice
 from app.ui.transcript.message_actions import Action
-from tests.support.toy import TOY
+from tests.support.toy import TOY, TOY_DRAFT
 
 REPLY_MS = 60_000  # the first one waits for torch and the model
 LONG = "Write a long story about a lighthouse keeper."
@@ -101,12 +101,19 @@ def test_a_first_day(qtbot: QtBot, person: Person, tmp_path: Path, monkeypatch: 
     )  # type: ignore[arg-type]
     person.wait_for_reply()
 
-    for mode in ("plain", "dovetail"):
+    # A mode without the draft it needs gives way to auto, with a line that says so.
+    for mode, draft, ran in (
+        ("plain", "", "plain"),
+        ("dovetail", "", "lookup"),
+        ("dovetail", str(TOY_DRAFT), "dovetail"),
+    ):
+        person.workspace.settings.remember_draft(str(TOY), draft)
         person.workspace.choose_mode(mode)
         person.ask("What is a token?")
         reply = person.wait_for_reply()
         assert reply.statistics is not None
-        assert reply.statistics.mode == mode
+        assert reply.statistics.mode == ran
+        assert any("none is chosen for this model" in notice for notice in reply.notices) == (mode != ran)
 
     chat = person.window.page.current
     qtbot.keyClick(person.window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
