@@ -33,7 +33,7 @@ from engine.text.tokenizer import Tokenizer
 from engine.training.draft import making, training
 from engine.training.draft.features import Example, batch_of, features_of
 from engine.training.draft.generation import Turn, Writer
-from engine.training.draft.loss import TargetEnds, agreement, feature_loss
+from engine.training.draft.loss import TargetEnds, agreement
 from engine.training.draft.making import TrainRequest
 from engine.training.draft.network import DraftNetwork, FusionName, shape_for
 from engine.training.draft.requests import requests
@@ -180,14 +180,10 @@ def test_the_draft_learns_the_targets_words(target: Decoder, tmp_path: Path) -> 
     torch.manual_seed(1)
     network = DraftNetwork(shape)
     batch = batch_of(target, KIND, examples)
-    with torch.no_grad():
-        first = float(feature_loss(network, ends, batch, noise=0.0))
     untrained = agreement(network, ends, batch)
     write_draft(network, tmp_path / "untrained")
     supply = ExampleSupply(target, examples, 240, seed=1)
     outcome = train(network, ends, supply, [batch], 1.0, io.StringIO(), steps=60)
-    with torch.no_grad():
-        assert float(feature_loss(outcome.network, ends, batch, noise=0.0)) < 0.7 * first
     assert outcome.agreement > untrained + 0.3
     assert not outcome.interrupted
     write_draft(outcome.network, tmp_path / "trained")
