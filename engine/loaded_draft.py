@@ -26,11 +26,11 @@ from engine.model.footprint import cache_bytes, weight_bytes
 from engine.model.layer import ModelWeights
 from engine.model.loader import load_weights
 from engine.model.packed_loader import load_packed
-from engine.model.weight_format import DENSE_BF16, WeightFormat, weight_format
+from engine.model.weight_format import DENSE_BF16, WeightFormat
 from engine.modes import MODES, Mode
 from engine.placement.link import Link
 from engine.placement.resident import Resident
-from engine.planning.fit import draft_context, draft_weights, fit_draft
+from engine.planning.fit import draft_context, fit_draft, head_weights
 from engine.planning.hardware import half_type
 from engine.planning.planner import choose_plan
 from engine.sentences import figure, mark, say
@@ -124,7 +124,7 @@ def _plan_head(
     """The same for a head, which brings no tokenizer and shares embedding and head with the target."""
     layout = read_layout(checkpoint)
     check_target(layout, target)
-    weights = draft_weights(head_bytes(layout, weight_format("fp32")))
+    weights = head_weights()
     context = draft_context(target, options)
 
     def plan(weights: WeightFormat, device: torch.device, copied_bytes: int, *notes: str) -> DraftPlan:

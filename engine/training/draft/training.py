@@ -20,6 +20,8 @@ from engine.training.draft.network import DraftNetwork, DraftShape
 from engine.training.draft.supply import KIND
 from engine.training.trainer import Schedule, Supply, Trainer
 
+# Of matrices and of the rest: a draft that begins as the best linear one would lose that to larger steps.
+_RATES, _LINEAR_RATES = (0.02, 0.004), (0.006, 0.001)
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 
 
@@ -61,7 +63,8 @@ def train(
         threads: Batches that a step has, each worked on by one thread.
     """
     evaluate_s = 120.0 if steps else min(60.0, max(2.0, minutes * 60 / 12))
-    schedule = Schedule(minutes, steps, log_s=10.0, evaluate_s=evaluate_s)
+    rates = _LINEAR_RATES if network.shape.fusion == "concat" else _RATES
+    schedule = Schedule(minutes, steps, *rates, log_s=10.0, evaluate_s=evaluate_s)
 
     def loss(found: DraftNetwork, batch: FeatureBatch) -> Tensor:
         return feature_loss(found, ends, batch)
