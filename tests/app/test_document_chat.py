@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.bridge.workspace import Workspace
 from app.ui.main_window import MainWindow
 from app.ui.theme.theme import Theme
+from app.words import tr
 from tests.support.documents import write_pdf
 from tests.support.real_model import ABSENT, real_model
 
@@ -46,7 +47,7 @@ def test_a_chat_about_a_manual_that_is_longer_than_the_context(qtbot: QtBot, tmp
     page.composer.files_offered.emit([manual(tmp_path / "manual.pdf")])
     qtbot.waitUntil(lambda: bool(page.composer.attachments.attachments), timeout=REPLY_MS)
     chips = [one.text() for one in page.composer.attachments.findChildren(QToolButton) if one.isVisible()]
-    assert chips == [" manual.pdf, 60 page(s)"]
+    assert chips == [f" manual.pdf, {tr('%n page(s)', 60)}"]
 
     def finished() -> bool:
         assert page.current is not None

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QToolButton
 from pytestqt.qtbot import QtBot
 
 from app.ui.main_window import MainWindow
+from app.words import tr
 from engine.errors import InvalidOption
 from engine.messages import Attachment, Section
 from tests.support.fake_workspace import FakeWorkspace
@@ -170,11 +171,11 @@ def test_a_document_that_is_being_read_is_seen_and_is_waited_for(
     then, _ = workspace.reading.pop()
     then(Attachment("report.pdf", 9, "a\n\nb", "page", (Section("1", 0), Section("2", 3))))
     assert [one.text() for one in composer.attachments.findChildren(QToolButton) if one.isVisible()] == [
-        " report.pdf, 2 page(s)"
+        f" report.pdf, {tr('%n page(s)', 2)}"
     ]
     qtbot.keyClick(composer.prompt, Qt.Key.Key_Return)
     labels = [one.text() for one in window.page.transcript.views[0].findChildren(QLabel)]
-    assert "report.pdf, 2 page(s)" in labels
+    assert f"report.pdf, {tr('%n page(s)', 2)}" in labels
 
 
 def test_a_document_goes_to_the_chat_that_it_was_attached_in(
