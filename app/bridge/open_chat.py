@@ -15,6 +15,7 @@ from app.settings.settings import Settings
 from app.words import tr
 from engine.errors import CheckpointError
 from engine.hub.installed import find_model
+from engine.hub.model_folders import current_reference
 
 
 class OpenChat(QObject):
@@ -46,7 +47,7 @@ class OpenChat(QObject):
         conversation = None if conversation_id is None else self._library.conversation(conversation_id)
         self._shown = None if conversation is None else conversation.id
         self._blank = None
-        wanted = self._model_of_new_chats() if conversation is None else conversation.model
+        wanted = self._model_of_new_chats() if conversation is None else current_reference(conversation.model)
         if not wanted or wanted == settings.model:
             return
         if _is_there(wanted):

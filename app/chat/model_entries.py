@@ -161,6 +161,28 @@ class DownloadEntry:
 
 
 @dataclass(frozen=True)
+class FolderEntry:
+    """A folder that models lie in.
+
+    Attributes:
+        path: Where it is.
+        source: The program whose it is; empty for Tenon's own, and for one that the person added.
+        own: Whether it is Tenon's own.
+        missing: Whether it is not there now.
+    """
+
+    path: str
+    source: str = ""
+    own: bool = False
+    missing: bool = False
+
+    @property
+    def added(self) -> bool:
+        """Whether the person added it, and can take it out again."""
+        return not (self.own or self.source)
+
+
+@dataclass(frozen=True)
 class Missed:
     """A download that did not come into the queue: the hub could not be asked, or there is no room.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from app.chat.choices import MODES
 from app.settings.control import Names, Number, Words
@@ -311,6 +311,17 @@ class Settings(Remembered):
         kept = {ref: draft for ref, draft in self.drafts.items() if ref not in refs and draft not in refs}
         if kept != self.drafts:
             self.drafts = kept
+
+    def follow_models(self, current: Callable[[str], str]) -> None:
+        """Name models by where they lie now.
+
+        Args:
+            current: Of a reference, the one that holds now.
+        """
+        self.model, self.new_chat_model = current(self.model), current(self.new_chat_model)
+        self.recent_models = tuple(map(current, self.recent_models))
+        self.drafts = {current(ref): current(draft) for ref, draft in self.drafts.items()}
+        self.by_model = {current(ref): values for ref, values in self.by_model.items()}
 
     def draft_of(self, model: str) -> str:
         """The draft that was chosen for a model; empty when none was."""

@@ -9,9 +9,10 @@ import shiboken6
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
-from app.chat.model_entries import DraftOffer, ImportEntry, OfferEntry, RemovalEntry
+from app.chat.model_entries import DraftOffer, FolderEntry, ImportEntry, OfferEntry, RemovalEntry
 from app.settings.pages import PAGES
 from app.ui.main_window import MainWindow
+from app.ui.models.folders_dialog import FoldersDialog, MoveDialog
 from app.ui.models.get_dialog import GetDialog
 from app.ui.models.import_dialog import ImportDialog
 from app.ui.models.models_page import ModelsPage
@@ -101,6 +102,21 @@ def _removal(window: MainWindow, workspace: FakeWorkspace) -> None:
     RemovalDialog(window._theme, removal, True, window).open()
 
 
+def _folders(window: MainWindow, workspace: FakeWorkspace) -> None:
+    folders = workspace.model_store.folders
+    folders.look = lambda: None  # type: ignore[method-assign]
+    folders.entries = (
+        FolderEntry("/home/me/.local/share/tenon/models", own=True),
+        FolderEntry("/home/me/.ollama/models", "Ollama"),
+        FolderEntry("/media/disk/models", missing=True),
+    )
+    FoldersDialog(window._theme, workspace.model_store, window).open()
+
+
+def _move(window: MainWindow, workspace: FakeWorkspace) -> None:
+    MoveDialog(window._theme, "/media/disk/models", 5 * _GB, window).open()
+
+
 def _name(window: MainWindow, workspace: FakeWorkspace) -> None:
     NameDialog(window._theme, "Name of the folder", "Rename", "Letters", lambda name: None, window).open()
 
@@ -119,6 +135,8 @@ DIALOGS: dict[str, Opening] = {
     "get a model": _get,
     "import a model": _import,
     "remove a model": _removal,
+    "folders of models": _folders,
+    "move the models": _move,
 }
 # Lists that a button opens; the arrow keys go through them.
 POPUPS: dict[str, Opening] = {

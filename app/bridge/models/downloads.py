@@ -83,6 +83,12 @@ class Downloads(QObject):
         if self._queue is not None:
             self._queue.reconnect()
 
+    def let_go(self) -> None:
+        """Hold nothing of the models' folder any more; `resume_left_ones` takes it up again."""
+        queue, self._queue = self._queue, None
+        if queue is not None:
+            queue.close(_CLOSE_S)
+
     @property
     def under_way(self) -> int:
         """How many come or will come by themselves."""

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal, Slot
 from app.bridge.engine_client import EngineClient
 from app.bridge.model_in_engine import ModelInEngine
 from app.bridge.models.downloads import Downloads
+from app.bridge.models.folders import Folders
 from app.bridge.models.forecasts import Forecasts
 from app.bridge.models.installed import Installed
 from app.bridge.models.offers import Offers
@@ -16,6 +17,8 @@ from app.chat.model_entries import InstalledEntry
 from app.chat.recommendation import Recommendation
 from app.settings.settings import Settings
 from app.storage.kept_choice import KeptChoice
+from app.words import tr
+from engine.hub.model_folders import current_reference
 from engine.messages import DEFAULT_MODEL, DraftPair, Event, FindPairs, ModelUnloaded, PairsFound, Unload
 
 
@@ -25,6 +28,7 @@ class ModelStore(QObject):
     Attributes:
         downloads: What is on its way.
         installed: What is on this computer.
+        folders: Where it lies.
         offers: What could be fetched.
         forecasts: What models would do here.
         pairs: Which installed drafts work with which installed models, as far as the engine has said.
@@ -50,6 +54,7 @@ class ModelStore(QObject):
         self._model = model
         self.downloads = Downloads(self)
         self.installed = Installed(self)
+        self.folders = Folders(self)
         self.offers = Offers(self.downloads, self)
         self.forecasts = Forecasts(settings, client, self)
         self._choice = choice
@@ -57,17 +62,22 @@ class ModelStore(QObject):
         self._paired: tuple[InstalledEntry, ...] = ()  # what pairs were asked of
         self._pair_requests = 0
         self._leaving: tuple[str, ...] = ()
+        self._moves_to = ""  # waits for the model in memory to leave
         self._arriving: set[str] = set()
         self._pairs_wanted: set[tuple[str, str]] = set()
         self.downloads.arrived.connect(self._arrived)
         self.installed.changed.connect(self._tell_arrived)
         self.offers.pair_wanted.connect(self._keep_pair)
         self.installed.removed.connect(self._forget_forecasts)
+        self.folders.others_changed.connect(self.installed.refresh)
+        self.folders.moved.connect(self._follow)
         client.event_received.connect(self._receive)
         client.stopped.connect(self._engine_stopped)
 
     def start(self) -> None:
         """Look at what is installed, and let downloads of an earlier run go on."""
+        self.folders.start()
+        self._settings.follow_models(current_reference)
         self.installed.refresh()
         self.downloads.resume_left_ones()
 
@@ -128,11 +138,42 @@ class ModelStore(QObject):
         if not loaded:
             self.installed.remove(names)
 
+    def obstacle_to_moving(self) -> str:
+        """Why Tenon's models cannot be moved now, in one sentence; empty where nothing stands in the way."""
+        if self.downloads.under_way:
+            return tr("Downloads are under way: hold them, or wait for them.")
+        if self.installed.reads:
+            return tr("{name} is still being read: wait for that, or stop it.", name=self.installed.reads)
+        return ""
+
+    def move(self, target: str) -> None:
+        """Move Tenon's own models to a folder; one that is loaded leaves memory first, and comes back afterwards."""
+        obstacle = self.obstacle_to_moving()
+        if obstacle:
+            self.folders.refused.emit(obstacle)
+            return
+        self.downloads.let_go()
+        if self._model.options is None:
+            self.folders.move(target)
+        else:
+            self._moves_to = target
+            self._client.send(Unload())
+
+    @Slot()
+    def _follow(self) -> None:
+        """The models are elsewhere: what names them does too."""
+        self._settings.follow_models(current_reference)
+        self.forecasts.forget()
+        self.installed.refresh()
+        self.downloads.resume_left_ones()
+        self.model_wanted.emit(self._settings.model)
+
     def close(self) -> None:
         """Save what is under way and end every thread. May be called twice."""
         self.offers.close()
         self.forecasts.close()
         self.installed.close()
+        self.folders.close()
         self.downloads.close()
 
     @Slot(str)
@@ -175,6 +216,9 @@ class ModelStore(QObject):
         self._remove_what_leaves()
 
     def _remove_what_leaves(self) -> None:
+        target, self._moves_to = self._moves_to, ""
+        if target:
+            self.folders.move(target)
         names, self._leaving = self._leaving, ()
         if names:
             self.installed.remove(names)

@@ -82,7 +82,8 @@ class ModelDialog(RingedDialog):
         width = self._theme.type.px(_WIDTH_PX)
         if room is not None:
             width = min(width, room.width() - 32)
-        self.ensurePolished()
+        for label in self.findChildren(QLabel):  # its font decides on how high it is
+            label.ensurePolished()
         self.column.activate()
         height = self.column.totalHeightForWidth(width) + self._theme.type.px(32) + 32
         if room is not None:

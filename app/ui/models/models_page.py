@@ -15,6 +15,7 @@ from app.ui.inert_text import PlainLabel
 from app.ui.models.card_grid import CardGrid
 from app.ui.models.download_list import DownloadList
 from app.ui.models.filter_button import FilterButton
+from app.ui.models.folders_dialog import FoldersDialog
 from app.ui.models.getting import Getting
 from app.ui.models.giving_up_dialog import WORTH_ASKING_BYTES, GivingUpDialog
 from app.ui.models.installed_list import InstalledList
@@ -53,6 +54,7 @@ class ModelsPage(PlacePage):
         self.folder_button = self._head_button("folder-open", tr("Add from a folder"))
         self.file_button = self._head_button("folder-plus", tr("Add a file"))
         self.file_button.setToolTip(tr("Add a GGUF file"))
+        self.places_button = self._head_button("hard-drive", tr("Folders..."))
         self.machine_head = SectionHead(tr("For this machine"), self)
         self.cards = CardGrid(theme, self)
         self.download_head = SectionHead(tr("Downloads"), self)
@@ -126,6 +128,7 @@ class ModelsPage(PlacePage):
         self.keeping.said.connect(self.said)
         self.folder_button.clicked.connect(self.keeping.add_folder)
         self.file_button.clicked.connect(self.keeping.add_file)
+        self.places_button.clicked.connect(self._open_folders)
 
     # --- what is shown ----------------------------------------------------------------------------------------
 
@@ -157,7 +160,7 @@ class ModelsPage(PlacePage):
 
     def _order_tabs(self) -> None:
         """From the top to the bottom, whenever rows or cards came or went."""
-        order: list[QWidget] = [self.sidebar_button, self.folder_button, self.file_button]
+        order: list[QWidget] = [self.sidebar_button, self.folder_button, self.file_button, self.places_button]
         order += [card.button for card in self.cards.cards.values()]
         for download in self.downloads.rows.values():
             order += [download.hold, download.cancel]
@@ -186,7 +189,7 @@ class ModelsPage(PlacePage):
         style = (
             Qt.ToolButtonStyle.ToolButtonIconOnly if narrow else Qt.ToolButtonStyle.ToolButtonTextBesideIcon
         )
-        for button in (self.folder_button, self.file_button):
+        for button in (self.folder_button, self.file_button, self.places_button):
             button.setToolButtonStyle(style)
         self.search.setFixedWidth(min(self._theme.type.px(320), max(200, self.width() - 48)))
 
@@ -209,6 +212,10 @@ class ModelsPage(PlacePage):
     def _show_all_rows(self) -> None:
         self._all_rows = True
         self.refresh()
+
+    @Slot()
+    def _open_folders(self) -> None:
+        FoldersDialog(self._theme, self._store, self).open()
 
     # --- searching --------------------------------------------------------------------------------------------
 

@@ -1,0 +1,143 @@
+"""The folders that models lie in: Tenon's own, which can be moved, and those of others, which are only read."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Signal
+
+from app.bridge.models.lane import Lane
+from app.chat.model_entries import FolderEntry
+from app.words import tr
+from engine.errors import Cancelled, OutOfDisk, TenonError
+from engine.hub.model_folders import add_folder, forget_folder, models_folder, usual_models_folder
+from engine.hub.model_move import check_move, finish_move, give_up_move, move_models, unfinished_move
+from engine.hub.other_programs import other_folders
+
+_PROGRESS_STEP = 0.005
+
+
+class Folders(QObject):
+    """Everything here happens in a thread; the signals come in the window's.
+
+    Attributes:
+        entries: Tenon's own first.
+        moving: How much of a move is done, 0 to 1; None while none runs.
+        unfinished: Where a move that was interrupted goes to; empty for none.
+    """
+
+    changed = Signal()
+    others_changed = Signal()  # other folders are read from now on
+    checked = Signal(str, object)  # where to, and how many bytes would be moved there
+    moved = Signal()
+    refused = Signal(str)
+
+    _progressed = Signal(float)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.entries: tuple[FolderEntry, ...] = ()
+        self.moving: float | None = None
+        self.unfinished = ""
+        self._lane = Lane("models-folders", self)
+        self._stop = threading.Event()
+        self._progressed.connect(self._show)
+
+    def start(self) -> None:
+        """Finish what a move has left to do since the last start, then look."""
+        self._lane.run(finish_move, lambda _: self.look(), self._refuse)
+
+    def look(self) -> None:
+        """See which folders there are; `changed` follows."""
+        self._lane.run(_looked, self._take, self._refuse)
+
+    def add(self, path: str) -> None:
+        """Read another folder from now on; its files stay as they are."""
+        self._lane.run(lambda: _settle(lambda: add_folder(Path(path))), self._read_others, self._refuse)
+
+    def forget(self, path: str) -> None:
+        """Read a folder no longer; its files stay as they are."""
+        self._lane.run(lambda: _settle(lambda: forget_folder(path)), self._read_others, self._refuse)
+
+    def check(self, target: str) -> None:
+        """Find out whether Tenon's own models can go to a folder; `checked` or `refused` follows."""
+        self._lane.run(
+            lambda: check_move(Path(target)), lambda size: self.checked.emit(target, size), self._refuse
+        )
+
+    def move(self, target: str) -> None:
+        """Move them; nothing may be reading them. `moved` or `refused` follows."""
+        self._stop.clear()
+        self._show(0.0)
+
+        def ended(_: object) -> None:
+            self.moving = None
+            self.look()
+            self.moved.emit()
+
+        def failed(error: TenonError) -> None:
+            self.moving = None
+            self.look()
+            if not isinstance(error, Cancelled):
+                self.refused.emit(error.message)
+
+        told = [0.0]
+
+        def progress(done_bytes: int, total_bytes: int) -> None:
+            if self._stop.is_set():
+                raise Cancelled("It was stopped.")
+            share = done_bytes / max(1, total_bytes)
+            if share - told[0] >= _PROGRESS_STEP:
+                told[0] = share
+                self._progressed.emit(share)
+
+        self._lane.run(lambda: move_models(Path(target), progress), ended, failed)
+
+    def stop_moving(self) -> None:
+        """Stop a move; the models stay where they are, and it can go on later."""
+        self._stop.set()
+
+    def give_up(self) -> None:
+        """Delete what a move that was interrupted has copied."""
+        self._lane.run(give_up_move, lambda _: self.look(), self._refuse)
+
+    def close(self) -> None:
+        """Stop. May be called twice."""
+        self._stop.set()
+        self._lane.close(1.0)
+
+    def _show(self, share: float) -> None:
+        self.moving = share
+        self.changed.emit()
+
+    def _take(self, found: tuple[tuple[FolderEntry, ...], str]) -> None:
+        self.entries, self.unfinished = found
+        self.changed.emit()
+
+    def _read_others(self, _: object) -> None:
+        self.look()
+        self.others_changed.emit()
+
+    def _refuse(self, error: TenonError) -> None:
+        self.refused.emit(error.message)
+
+
+def _looked() -> tuple[tuple[FolderEntry, ...], str]:
+    own = models_folder()
+    entries = [FolderEntry(str(own), own=True, missing=own != usual_models_folder() and not own.is_dir())]
+    for folder in other_folders():
+        entries.append(FolderEntry(str(folder.path), folder.source, missing=not folder.path.is_dir()))
+    move = unfinished_move()
+    return tuple(entries), "" if move is None else str(move.target)
+
+
+def _settle(change: Callable[[], None]) -> None:
+    """Write what was settled; a disk that takes nothing is told in a sentence."""
+    try:
+        change()
+    except OSError as error:
+        raise OutOfDisk(
+            tr("The list of folders cannot be written ({reason}).", reason=error.strerror)
+        ) from error
