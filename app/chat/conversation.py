@@ -112,7 +112,7 @@ class Message:
         deleted: Hidden until undo or until it is erased; what follows it is shown all the same.
         model: The model that a reply was asked of: a name, a folder or a file; empty where it was not kept.
         details: What ran; None before the reply is complete.
-        attachments: Text files that the model reads before the content.
+        attachments: Files that the model reads before the content.
         kept_characters: Of a reply that is being continued, how much of the content was there before; not kept on
             the disk.
         trouble: What went wrong, with details; None where the reply is from a file or an older Tenon.
