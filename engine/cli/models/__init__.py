@@ -21,6 +21,7 @@ def add_to(commands: Any) -> None:
     _add_import(actions)
     _add_remove(actions)
     _add_verify(actions)
+    _add_folders(actions)
     _add_token(actions)
 
 
@@ -129,6 +130,25 @@ def _add_verify(actions: Any) -> None:
     _add_json(verify)
 
 
+def _add_folders(actions: Any) -> None:
+    folders = actions.add_parser(
+        "folders",
+        help="the folders that models lie in: add one, or move Tenon's own",
+        description="Folders of other programs and added ones are read where they are, and never changed. Close "
+        "Tenon's window before its own models are moved.",
+    )
+    folders.set_defaults(run=_folders)
+    folders.add_argument("--add", metavar="FOLDER", type=Path, help="read the models of another folder")
+    folders.add_argument("--forget", metavar="FOLDER", type=Path, help="read an added folder no longer")
+    folders.add_argument(
+        "--move",
+        metavar="FOLDER",
+        type=Path,
+        help="move Tenon's own models to an empty folder; the same command goes on after a stop",
+    )
+    _add_json(folders)
+
+
 def _add_token(actions: Any) -> None:
     token = actions.add_parser(
         "token",
@@ -175,6 +195,12 @@ def _remove(options: argparse.Namespace) -> int:
     from engine.cli.models.shelf import run_remove
 
     return run_remove(options)
+
+
+def _folders(options: argparse.Namespace) -> int:
+    from engine.cli.models.folders import run_folders
+
+    return run_folders(options)
 
 
 def _verify(options: argparse.Namespace) -> int:

@@ -85,6 +85,21 @@ def test_a_model_is_offered_fetched_listed_verified_and_removed(run: Any, server
     assert run("list")[1]["models"] == []
 
 
+def test_folders_are_added_and_the_models_are_moved(run: Any, server: HubServer, tmp_path: Path) -> None:
+    run("get", "qwen3-0.6b")
+    others, target = tmp_path / "others", tmp_path / "large disk"
+    others.mkdir()
+    (others / "Other-Q8_0.gguf").write_bytes(WEIGHTS)
+    code, found = run("folders", "--add", str(others), "--move", str(target))
+    assert (code, found["own"], found["unfinished_move"]) == (0, str(target), None)
+    assert found["others"] == [{"source": "", "path": str(others)}]
+    listed = run("list")[1]
+    assert [model["name"] for model in listed["models"]] == ["Qwen3-0.6B-Q8_0"]
+    assert [model["reference"] for model in listed["others"]] == [str(others / "Other-Q8_0.gguf")]
+    assert run("verify")[1]["models"][0]["files"][0]["state"] == "ok"
+    assert run("folders", "--forget", str(others))[1]["others"] == []
+
+
 def test_a_fetched_model_answers_by_its_name(
     run: Any, server: HubServer, llama_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
