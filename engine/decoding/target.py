@@ -165,9 +165,13 @@ class Target:
         limit = self._cache.text_limit
         if limit is not None and len(self.token_ids) + 1 > limit:
             self._begin_long_text(check)
-        if not draft and not self._hidden_layers and self._failure is None:
-            logits = self._decoder.read_next(root, self._cache, check)
-            if logits is not None:
+        # No layer's input but the head's.
+        if not draft and self._failure is None and self._hidden_layers in ((), (self._layers,)):
+            found = self._decoder.read_next(root, self._cache, check)
+            if found is not None:
+                logits, hidden = found
+                if self._hidden_layers:
+                    self._last_hidden = hidden.clone()
                 return logits
         base = len(self.token_ids)
         positions = [base + depth for depth in draft.row_depths]

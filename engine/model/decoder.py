@@ -160,16 +160,19 @@ class Decoder:
             inputs[config.layers] = hidden
         return Output(self._capped(logits), hidden, inputs)
 
-    def read_next(self, token: int, cache: KVCache, check: Callable[[], None]) -> Tensor | None:
-        """The logits after one token behind the committed ones, bit for bit those of `forward`; see `NextRow`.
+    def read_next(
+        self, token: int, cache: KVCache, check: Callable[[], None]
+    ) -> tuple[Tensor, Tensor] | None:
+        """What one token behind the committed ones gives, bit for bit as in `forward`; see `NextRow`.
 
         Returns:
-            (1, V) float32, valid until the next call; None where this decoder has no shorter way than `forward`.
+            (1, V) float32 logits and (1, h), what the head maps; both are valid until the next call. None where this
+            decoder has no shorter way than `forward`.
         """
         if self._next_row is None:
             return None
         check()
-        return self._capped(self._next_row(token, cache, check))
+        return self._capped(self._next_row(token, cache, check)), self._next_row.hidden
 
     def _capped(self, logits: Tensor) -> Tensor:
         cap = self.config.logit_soft_cap

@@ -38,12 +38,13 @@ class NextRow:
         self._ropes = ropes
         self._scale = scale
         self._hidden = torch.empty(model.hidden)
-        self._normed = torch.empty(model.hidden)
+        #: (1, h), what the head mapped last; the next call overwrites it.
+        self.hidden = torch.empty(1, model.hidden)
         self._logits = torch.empty(1, model.vocabulary)
         self._stop = Stop(None)
         self._pass = kernel.Pass(
             hidden=self._hidden.data_ptr(),
-            normed=self._normed.data_ptr(),
+            normed=self.hidden.data_ptr(),
             logits=self._logits.data_ptr(),
             m=1,
             count=1,

@@ -116,7 +116,9 @@ def test_the_next_token_gives_the_bits_of_a_forward(
         if found is None:
             pytest.skip("this variant has no shorter way")
         output = decoder.forward(torch.tensor([token]), torch.tensor([second.length]), second)
-        assert torch.equal(found, output.logits)
+        logits, hidden = found
+        assert torch.equal(logits, output.logits)
+        assert torch.equal(hidden, output.hidden)
         first.commit([0])
         second.commit([0])
     with pytest.raises(ValueError, match="cannot stay"):
