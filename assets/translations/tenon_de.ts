@@ -9,6 +9,14 @@
    <translation>% je Position</translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/figures.py" />
+   <source>%n chapter(s)</source>
+   <translation>
+    <numerusform>%n Kapitel</numerusform>
+    <numerusform>%n Kapitel</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/bridge/archive.py" />
    <source>%n chat(s) were imported.</source>
    <translation>
@@ -65,6 +73,14 @@
    </translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/figures.py" />
+   <source>%n page(s)</source>
+   <translation>
+    <numerusform>%n Seite</numerusform>
+    <numerusform>%n Seiten</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/ui/comparison/wording.py" />
    <source>%n token(s)</source>
    <translation>
@@ -81,6 +97,16 @@
    <location filename="app/ui/models/card.py" />
    <source>4-bit</source>
    <translation>4 Bit</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>8-bit (lossy)</source>
+   <translation>8 Bit (verlustbehaftet)</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>8-bit where memory is short</source>
+   <translation>8 Bit, wo der Speicher knapp ist</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -146,6 +172,11 @@
    <location filename="app/settings/settings.py" />
    <source>A model that nothing was asked of for so long leaves the memory; the next message loads it again.</source>
    <translation>Ein Modell, das so lange nichts gefragt wurde, verlässt den Speicher; die nächste Nachricht lädt es wieder.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>A move to {target} is not finished: finish it first.</source>
+   <translation>Ein Umzug nach {target} ist nicht abgeschlossen: ihn erst abschließen.</translation>
   </message>
   <message>
    <location filename="engine/hub/selection.py" />
@@ -238,6 +269,21 @@
    <translation>Über Tenon</translation>
   </message>
   <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>About as fast as you read</source>
+   <translation>Etwa so schnell, wie man liest</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>About {room} of memory for models, and a GPU.</source>
+   <translation>Etwa {room} Speicher für Modelle, und eine GPU.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>About {room} of memory for models.</source>
+   <translation>Etwa {room} Speicher für Modelle.</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/acceptance_plot.py" />
    <source>Accepted</source>
    <translation>Angenommen</translation>
@@ -283,16 +329,6 @@
    <translation>Datei hinzufügen</translation>
   </message>
   <message>
-   <location filename="app/ui/models/model_news.py" />
-   <source>Add a model from a file...</source>
-   <translation>Modell aus einer Datei hinzufügen...</translation>
-  </message>
-  <message>
-   <location filename="app/ui/models/model_news.py" />
-   <source>Add a model from a folder...</source>
-   <translation>Modell aus einem Ordner hinzufügen...</translation>
-  </message>
-  <message>
    <location filename="app/ui/models/keeping.py" />
    <source>Add a model's file</source>
    <translation>Datei eines Modells hinzufügen</translation>
@@ -326,6 +362,16 @@
    </translation>
   </message>
   <message>
+   <location filename="app/ui/help/page.py" />
+   <source>All articles</source>
+   <translation>Alle Artikel</translation>
+  </message>
+  <message>
+   <location filename="app/ui/app_menu.py" />
+   <source>All chats</source>
+   <translation>Alle Chats</translation>
+  </message>
+  <message>
    <location filename="app/ui/erase_dialog.py" />
    <source>All chats with their attachments, what is typed and not sent, folders, presets, the system prompt, the search index and every backup are erased from this computer. This cannot be undone.</source>
    <translation>Alle Chats mit ihren Anhängen, Getipptes und nicht Gesendetes, Ordner, Vorlagen, der System-Prompt, der Suchindex und alle Sicherungen werden von diesem Computer gelöscht. Das lässt sich nicht rückgängig machen.</translation>
@@ -339,6 +385,21 @@
    <location filename="app/ui/main_window.py" />
    <source>All commands</source>
    <translation>Alle Befehle</translation>
+  </message>
+  <message>
+   <location filename="app/ui/attaching.py" />
+   <source>All files</source>
+   <translation>Alle Dateien</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>All help</source>
+   <translation>Gesamte Hilfe</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/panel.py" />
+   <source>All models</source>
+   <translation>Alle Modelle</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -421,6 +482,11 @@
    <translation>Archiviert</translation>
   </message>
   <message>
+   <location filename="app/ui/help/page.py" />
+   <source>Articles about {words}</source>
+   <translation>Artikel über {words}</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>As in Settings</source>
    <translation>Wie eingestellt</translation>
@@ -429,6 +495,16 @@
    <location filename="app/chat/choices.py" />
    <source>As many layers as fit run on the GPU, the rest in memory.</source>
    <translation>So viele Schichten wie passen laufen auf der GPU, der Rest im Arbeitsspeicher.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>As the activations</source>
+   <translation>Wie die Aktivierungen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/thinking_field.py" />
+   <source>As the model does</source>
+   <translation>Wie vom Modell vorgesehen</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -446,16 +522,6 @@
    <translation>Etwas fragen</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/guide_panel.py" />
-   <source>Ask the guide</source>
-   <translation>Den Guide fragen</translation>
-  </message>
-  <message>
-   <location filename="app/ui/welcome/guide_panel.py" />
-   <source>Ask the guide anything, for example “how big a model can I run?”</source>
-   <translation>Den Guide auf Englisch fragen, zum Beispiel “how big a model can I run?”</translation>
-  </message>
-  <message>
    <location filename="app/ui/machine/gpu_section.py" />
    <source>Asking how large it is...</source>
    <translation>Größe wird erfragt...</translation>
@@ -471,14 +537,24 @@
    <translation>Fragt einmal am Tag, ob es ein neueres Tenon gibt; sonst wird nichts mitgeschickt.</translation>
   </message>
   <message>
+   <location filename="app/bridge/replies.py" />
+   <source>At temperature 0 every answer is the same: set a higher one for another answer.</source>
+   <translation>Bei Temperatur 0 ist jede Antwort gleich: für eine andere Antwort eine höhere einstellen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/attaching.py" />
+   <source>Attach files</source>
+   <translation>Dateien anhängen</translation>
+  </message>
+  <message>
    <location filename="app/ui/message_commands.py" />
    <source>Attach files...</source>
    <translation>Dateien anhängen...</translation>
   </message>
   <message>
-   <location filename="app/ui/attaching.py" />
-   <source>Attach text files</source>
-   <translation>Textdateien anhängen</translation>
+   <location filename="app/ui/file_drops.py" />
+   <source>Attach to your message</source>
+   <translation>An die Nachricht anhängen</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/bubble.py" />
@@ -512,13 +588,28 @@
   </message>
   <message>
    <location filename="engine/planning/plan_wording.py" />
-   <source>Auto: {mode}, predicted at {speed}, {times} times plain's ({summary}).</source>
-   <translation>Auto: {mode}, vorhergesagt {speed}, das {times}-Fache von Normal ({summary}).</translation>
+   <source>Auto: {mode}, predicted at {speed}, {times} ({summary}).</source>
+   <translation>Auto: {mode}, vorhergesagt {speed}, {times} ({summary}).</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
    <source>Automatic</source>
    <translation>Automatisch</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/row_states.py" />
+   <source>Automatic is {value}, as the model's makers advise.</source>
+   <translation>Automatisch ist {value}, wie die Hersteller des Modells empfehlen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/row_states.py" />
+   <source>Automatic is {value}, because the temperature is 0.</source>
+   <translation>Automatisch ist {value}, weil die Temperatur 0 ist.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/row_states.py" />
+   <source>Automatic is {value}, the usual value.</source>
+   <translation>Automatisch ist {value}, der übliche Wert.</translation>
   </message>
   <message>
    <location filename="app/ui/settings/row.py" />
@@ -551,9 +642,29 @@
    <translation>Bester Modus</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/panel.py" />
+   <source>Better models for this computer</source>
+   <translation>Bessere Modelle für diesen Computer</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Both were as fast as each other</source>
+   <translation>Beide waren gleich schnell</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Branching drafts</source>
    <translation>Verzweigte Entwürfe</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>Bring back</source>
+   <translation>Zurückholen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_shelf.py" />
+   <source>Bring back the chat deleted last</source>
+   <translation>Zuletzt gelöschten Chat zurückholen</translation>
   </message>
   <message>
    <location filename="app/chat/choices.py" />
@@ -562,8 +673,8 @@
   </message>
   <message>
    <location filename="app/chat/choices.py" />
-   <source>Built in: answers questions about Tenon</source>
-   <translation>Eingebaut: beantwortet Fragen zu Tenon</translation>
+   <source>Built in: very small, quick, often wrong</source>
+   <translation>Eingebaut: sehr klein, schnell, oft falsch</translation>
   </message>
   <message>
    <location filename="app/ui/models/installed_list.py" />
@@ -581,6 +692,11 @@
    <translation>Läuft nicht</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Careful answers and long texts in many languages.</source>
+   <translation>Gründliche Antworten und lange Texte in vielen Sprachen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/foot.py" />
    <source>Changes to apply: {count}.</source>
    <translation>Zu übernehmende Änderungen: {count}.</translation>
@@ -596,11 +712,6 @@
    <translation>Chatmodelle</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/guide_panel.py" />
-   <source>Chat now</source>
-   <translation>Jetzt chatten</translation>
-  </message>
-  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>Chat settings</source>
    <translation>Einstellungen des Chats</translation>
@@ -611,19 +722,9 @@
    <translation>Einstellungen des Chats...</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/hero.py" />
-   <source>Chat with a language model that runs on this computer. What you write stays here.</source>
-   <translation>Mit einem Sprachmodell chatten, das auf diesem Computer läuft. Was hier geschrieben wird, bleibt hier.</translation>
-  </message>
-  <message>
    <location filename="app/ui/models/card.py" />
    <source>Chat with it</source>
    <translation>Damit chatten</translation>
-  </message>
-  <message>
-   <location filename="app/ui/welcome/guide_panel.py" />
-   <source>Chat with the small guide now</source>
-   <translation>Jetzt mit dem kleinen Guide chatten</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -926,7 +1027,12 @@
    <translation>Dunkel</translation>
   </message>
   <message>
-   <location filename="app/ui/sidebar/row_menu.py" />
+   <location filename="app/ui/view_commands.py" />
+   <source>Dark theme</source>
+   <translation>Dunkles Farbschema</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_shelf.py" />
    <source>Delete</source>
    <translation>Löschen</translation>
   </message>
@@ -961,17 +1067,24 @@
    <translation>„{name}“ löschen</translation>
   </message>
   <message>
+   <location filename="app/ui/chat_shelf.py" />
+   <source>Delete “{title}”?</source>
+   <translation>„{title}“ löschen?</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>Deleted chats</source>
+   <translation>Gelöschte Chats</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>Deleted chats stay here for {days} days, then they are erased.</source>
+   <translation>Gelöschte Chats bleiben {days} Tage hier, dann werden sie endgültig gelöscht.</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Depth of drafts</source>
    <translation>Tiefe der Entwürfe</translation>
-  </message>
-  <message numerus="yes">
-   <location filename="app/ui/comparison/wording.py" />
-   <source>Different from token {number} on: the first %n token(s) are the same.</source>
-   <translation>
-    <numerusform>Verschieden ab Token {number}: nur der erste Token ist gleich.</numerusform>
-    <numerusform>Verschieden ab Token {number}: die ersten %n Tokens sind gleich.</numerusform>
-   </translation>
   </message>
   <message>
    <location filename="app/ui/settings/closing_question.py" />
@@ -987,6 +1100,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>Disk in memory</source>
    <translation>Festplatte im Arbeitsspeicher</translation>
+  </message>
+  <message>
+   <location filename="app/ui/attaching.py" />
+   <source>Documents and text</source>
+   <translation>Dokumente und Text</translation>
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
@@ -1024,7 +1142,7 @@
    <translation>Downloads</translation>
   </message>
   <message>
-   <location filename="app/ui/models/model_table.py" />
+   <location filename="app/ui/inspector/facts.py" />
    <source>Draft</source>
    <translation>Entwurf</translation>
   </message>
@@ -1107,6 +1225,11 @@
    <translation>Alles löschen...</translation>
   </message>
   <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>Erase for good</source>
+   <translation>Endgültig löschen</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>Erase...</source>
    <translation>Löschen...</translation>
@@ -1127,6 +1250,31 @@
    <translation>Alle Schichten passen auf die GPU, sodass keine dorthin kopiert werden müsste.</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Everyday questions and reasoning in six languages.</source>
+   <translation>Alltagsfragen und Schlussfolgern in sechs Sprachen.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Everyday questions and short texts in English.</source>
+   <translation>Alltagsfragen und kurze Texte auf Englisch.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Everyday questions and short texts in many languages.</source>
+   <translation>Alltagsfragen und kurze Texte in vielen Sprachen.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Everyday questions, letters and summaries of long texts.</source>
+   <translation>Alltagsfragen, Briefe und Zusammenfassungen langer Texte.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Everyday questions; thinks before it answers, if asked to.</source>
+   <translation>Alltagsfragen; denkt auf Wunsch nach, bevor es antwortet.</translation>
+  </message>
+  <message>
    <location filename="app/ui/erasing.py" />
    <source>Everything is erased.</source>
    <translation>Alles ist gelöscht.</translation>
@@ -1138,8 +1286,8 @@
   </message>
   <message>
    <location filename="app/settings/settings.py" />
-   <source>Except by the built-in guide</source>
-   <translation>Außer vom eingebauten Guide</translation>
+   <source>Except by the built-in model</source>
+   <translation>Außer vom eingebauten Modell</translation>
   </message>
   <message>
    <location filename="app/settings/setting.py" />
@@ -1232,6 +1380,11 @@
    <translation>Rückfallschwelle</translation>
   </message>
   <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>Faster than you read</source>
+   <translation>Schneller, als man liest</translation>
+  </message>
+  <message>
    <location filename="app/chat/recommendation.py" />
    <source>Fastest</source>
    <translation>Am schnellsten</translation>
@@ -1305,6 +1458,16 @@
    <location filename="app/ui/models/models_page.py" />
    <source>Fits in memory</source>
    <translation>Passt in den Speicher</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Fluent letters, stories and everyday questions.</source>
+   <translation>Flüssige Briefe, Geschichten und Alltagsfragen.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Fluent writing and careful answers in shorter chats.</source>
+   <translation>Flüssiges Schreiben und gründliche Antworten in kürzeren Chats.</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/row_menu.py" />
@@ -1392,19 +1555,19 @@
    <translation>Ab hier: {model}</translation>
   </message>
   <message>
+   <location filename="engine/text/attached_turns.py" />
+   <source>From {places}.</source>
+   <translation>Aus {places}.</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/get_dialog.py" />
    <source>From {repo}</source>
    <translation>Von {repo}</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />
-   <source>GB, last 60 s</source>
-   <translation>GB, letzte 60 s</translation>
-  </message>
-  <message>
-   <location filename="app/ui/model_menus.py" />
-   <source>GGUF models (*.gguf)</source>
-   <translation>GGUF-Modelle (*.gguf)</translation>
+   <source>GB over the reply</source>
+   <translation>GB während der Antwort</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -1502,6 +1665,21 @@
    <translation>Holen</translation>
   </message>
   <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>Get a better one</source>
+   <translation>Ein besseres holen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>Get a model</source>
+   <translation>Modell holen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Get a model below, or open one that you have.</source>
+   <translation>Unten ein Modell holen oder ein vorhandenes öffnen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/installed_list.py" />
    <source>Get its draft {title}</source>
    <translation>Seinen Entwurf {title} holen</translation>
@@ -1572,14 +1750,14 @@
    <translation>Zum vorigen</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
-   <source>Good models for it</source>
-   <translation>Gute Modelle dafür</translation>
-  </message>
-  <message>
    <location filename="app/ui/machine/words.py" />
    <source>Graphics</source>
    <translation>Grafik</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Guesses that held</source>
+   <translation>Angenommene Versuche</translation>
   </message>
   <message>
    <location filename="app/chat/choices.py" />
@@ -1597,6 +1775,16 @@
    <translation>Festplatte</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Hard questions and long texts; slow, from the disk on most machines.</source>
+   <translation>Schwere Fragen und lange Texte; langsam, auf den meisten Computern von der Festplatte.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Hard questions, code and long texts.</source>
+   <translation>Schwere Fragen, Code und lange Texte.</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/models_page.py" />
    <source>Has a draft</source>
    <translation>Mit Entwurf</translation>
@@ -1607,9 +1795,14 @@
    <translation>Köpfe</translation>
   </message>
   <message>
-   <location filename="app/ui/commands.py" />
+   <location filename="app/ui/app_menu.py" />
    <source>Help</source>
    <translation>Hilfe</translation>
+  </message>
+  <message>
+   <location filename="app/ui/help/help_line.py" />
+   <source>Help has an answer: {title}</source>
+   <translation>Die Hilfe hat eine Antwort: {title}</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/thought.py" />
@@ -1677,25 +1870,9 @@
    <translation>Wie Wörter gewählt werden</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>I have a model file</source>
    <translation>Ich habe eine Modelldatei</translation>
-  </message>
-  <message numerus="yes">
-   <location filename="app/ui/comparison/wording.py" />
-   <source>Identical as far as both came, %n token(s).</source>
-   <translation>
-    <numerusform>Identisch, so weit beide kamen, %n Token.</numerusform>
-    <numerusform>Identisch, so weit beide kamen, %n Tokens.</numerusform>
-   </translation>
-  </message>
-  <message numerus="yes">
-   <location filename="app/ui/comparison/wording.py" />
-   <source>Identical, %n token(s).</source>
-   <translation>
-    <numerusform>Identisch, %n Token.</numerusform>
-    <numerusform>Identisch, %n Tokens.</numerusform>
-   </translation>
   </message>
   <message>
    <location filename="app/ui/chat_files.py" />
@@ -1778,7 +1955,7 @@
    <translation>Sie stammt von einem neueren Tenon: diese Version installieren, um sie zu importieren.</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>It could not be looked at. Everything else works all the same.</source>
    <translation>Er ließ sich nicht ansehen. Alles andere geht trotzdem.</translation>
   </message>
@@ -1799,8 +1976,8 @@
   </message>
   <message>
    <location filename="app/ui/models/removal_dialog.py" />
-   <source>It is in use: it leaves memory first, and the guide answers from then on.</source>
-   <translation>Es ist in Gebrauch: es verlässt erst den Speicher, danach antwortet der Guide.</translation>
+   <source>It is in use: it leaves memory first, and the built-in model answers from then on.</source>
+   <translation>Es ist in Gebrauch: es verlässt erst den Speicher, danach antwortet das eingebaute Modell.</translation>
   </message>
   <message>
    <location filename="app/storage/text_file.py" />
@@ -1846,6 +2023,11 @@
    <location filename="engine/planning/plan_wording.py" />
    <source>It needs {least} of memory even when its layers are read from the disk, and {free} are free.</source>
    <translation>Es braucht {least} Speicher, selbst wenn seine Schichten von der Festplatte gelesen werden, und {free} sind frei.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_shelf.py" />
+   <source>It stays in the trash for {days} days.</source>
+   <translation>Er bleibt {days} Tage im Papierkorb.</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/addon.py" />
@@ -1926,6 +2108,16 @@
    <location filename="app/ui/main_window.py" />
    <source>Keyboard shortcuts</source>
    <translation>Tastenkürzel</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>Keys and values take 8 bits, which is lossy, so that {context} tokens of context fit into memory.</source>
+   <translation>Keys und Values belegen 8 Bit, was verlustbehaftet ist, damit {context} Tokens Kontext in den Speicher passen.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>LLMCad was chosen, but this model fits in memory: nothing is read from the disk, so the draft has no waiting to use and only guesses before each pass.</source>
+   <translation>LLMCad wurde gewählt, aber dieses Modell passt in den Speicher: nichts wird von der Festplatte gelesen, daher hat der Entwurf keine Wartezeit zu nutzen und rät nur vor jedem Durchlauf.</translation>
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
@@ -2018,9 +2210,19 @@
    <translation>Hell</translation>
   </message>
   <message>
+   <location filename="app/ui/view_commands.py" />
+   <source>Light theme</source>
+   <translation>Helles Farbschema</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>Limits</source>
    <translation>Grenzen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/thinking_field.py" />
+   <source>Little</source>
+   <translation>Wenig</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
@@ -2048,6 +2250,11 @@
    <translation>Lädt, wenn dieser Computer gemessen ist.</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Longer texts, code and careful answers in many languages.</source>
+   <translation>Längere Texte, Code und gründliche Antworten in vielen Sprachen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>Longest reply</source>
    <translation>Längste Antwort</translation>
@@ -2073,11 +2280,6 @@
    <translation>Grafikkarte wird angesehen...</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
-   <source>Looking at what it has. You need not wait.</source>
-   <translation>Es wird angesehen, was er hat. Warten ist nicht nötig.</translation>
-  </message>
-  <message>
    <location filename="app/ui/models/model_shelf.py" />
    <source>Looking at what runs here...</source>
    <translation>Es wird geprüft, was hier läuft...</translation>
@@ -2099,8 +2301,8 @@
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />
-   <source>MB/s, last 60 s</source>
-   <translation>MB/s, letzte 60 s</translation>
+   <source>MB/s over the reply</source>
+   <translation>MB/s während der Antwort</translation>
   </message>
   <message>
    <location filename="app/ui/chat_folders.py" />
@@ -2173,7 +2375,7 @@
    <translation>Messung</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>Measuring its speed, {share}. You need not wait.</source>
    <translation>Sein Tempo wird gemessen, {share}. Warten ist nicht nötig.</translation>
   </message>
@@ -2181,6 +2383,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>Measuring processor, memory and disk</source>
    <translation>Prozessor, Speicher und Festplatte werden gemessen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/thinking_field.py" />
+   <source>Medium</source>
+   <translation>Mittel</translation>
   </message>
   <message>
    <location filename="app/settings/pages.py" />
@@ -2196,6 +2403,11 @@
    <location filename="app/ui/models/card.py" />
    <source>Memory it would take</source>
    <translation>Speicher, den es bräuchte</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Memory of the engine</source>
+   <translation>Speicher der Engine</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/shortage_bar.py" />
@@ -2281,6 +2493,11 @@
    <location filename="app/ui/models/keeping.py" />
    <source>Models (*.gguf *.safetensors *.json *.model *.bin)</source>
    <translation>Modelle (*.gguf *.safetensors *.json *.model *.bin)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/opener.py" />
+   <source>Models (*.gguf *.safetensors)</source>
+   <translation>Modelle (*.gguf *.safetensors)</translation>
   </message>
   <message>
    <location filename="app/ui/commands.py" />
@@ -2376,6 +2593,11 @@
    <location filename="app/ui/sidebar/row_menu.py" />
    <source>Move to folder</source>
    <translation>In Ordner verschieben</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/thinking_field.py" />
+   <source>Much</source>
+   <translation>Viel</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/addon.py" />
@@ -2478,14 +2700,14 @@
    <translation>Keine GPU, die Tenon nutzen kann</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>No account and no telemetry. Models come from Hugging Face.</source>
    <translation>Kein Konto und keine Telemetrie. Modelle kommen von Hugging Face.</translation>
   </message>
   <message>
    <location filename="app/ui/command_palette.py" />
-   <source>No command has these letters.</source>
-   <translation>Kein Befehl hat diese Buchstaben.</translation>
+   <source>No command and no article has these letters.</source>
+   <translation>Kein Befehl und kein Artikel hat diese Buchstaben.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -2533,7 +2755,7 @@
    <translation>Ohne</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>None of the usual ones fits in its memory; the page Models has all of them.</source>
    <translation>Keines der üblichen passt in seinen Speicher; auf der Seite Modelle stehen alle.</translation>
   </message>
@@ -2583,6 +2805,11 @@
    <translation>Nichts gefunden: weniger Wörter oder Filter versuchen.</translation>
   </message>
   <message>
+   <location filename="app/ui/help/page.py" />
+   <source>Nothing found: try other words.</source>
+   <translation>Nichts gefunden: andere Wörter versuchen.</translation>
+  </message>
+  <message>
    <location filename="app/bridge/archive.py" />
    <source>Nothing of this session is saved, so nothing can be imported: make room for it first.</source>
    <translation>Nichts aus dieser Sitzung wird gespeichert, also lässt sich nichts importieren: erst Platz schaffen.</translation>
@@ -2614,11 +2841,21 @@
   </message>
   <message>
    <location filename="app/settings/settings.py" />
+   <source>Number format of keys and values; 8 bits take half the memory and are a little less exact.</source>
+   <translation>Zahlenformat der Keys und Values; 8 Bit brauchen halb so viel Speicher und sind etwas ungenauer.</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
    <source>Number format of the weights in memory; fewer bits are smaller and faster, and less exact.</source>
    <translation>Zahlenformat der Gewichte im Speicher; weniger Bits sind kleiner und schneller, aber ungenauer.</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/value_words.py" />
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Of {all} tokens, these were thoughts before the answer.</source>
+   <translation>So viele von {all} Tokens waren Gedanken vor der Antwort.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/thinking_field.py" />
    <source>Off</source>
    <translation>Aus</translation>
   </message>
@@ -2633,7 +2870,7 @@
    <translation>Älter</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/value_words.py" />
+   <location filename="app/ui/chat_settings/thinking_field.py" />
    <source>On</source>
    <translation>An</translation>
   </message>
@@ -2648,6 +2885,11 @@
    <translation>Auf diesem Computer</translation>
   </message>
   <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>One of the two folders is in the other: choose a folder elsewhere.</source>
+   <translation>Einer der beiden Ordner liegt im anderen: einen Ordner an anderer Stelle wählen.</translation>
+  </message>
+  <message>
    <location filename="app/chat/exchange/reading.py" />
    <source>Only files exported by Tenon and ChatGPT's conversations.json can be imported.</source>
    <translation>Importiert werden nur Dateien, die Tenon exportiert hat, und conversations.json von ChatGPT.</translation>
@@ -2658,11 +2900,6 @@
    <translation>Nur {count} von {rows} Zeilen von {name} wurden gefüllt: dies als Fehler melden.</translation>
   </message>
   <message>
-   <location filename="app/ui/model_menus.py" />
-   <source>Open GGUF file</source>
-   <translation>GGUF-Datei öffnen</translation>
-  </message>
-  <message>
    <location filename="app/ui/model_button.py" />
    <source>Open GGUF file...</source>
    <translation>GGUF-Datei öffnen...</translation>
@@ -2671,6 +2908,21 @@
    <location filename="app/chat/troubles.py" />
    <source>Open This machine</source>
    <translation>Dieser Computer öffnen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/opener.py" />
+   <source>Open a model file...</source>
+   <translation>Modelldatei öffnen...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/opener.py" />
+   <source>Open a model folder...</source>
+   <translation>Modellordner öffnen...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/file_drops.py" />
+   <source>Open as a model, in a new chat</source>
+   <translation>Als Modell öffnen, in neuem Chat</translation>
   </message>
   <message>
    <location filename="app/settings/pages.py" />
@@ -2698,7 +2950,12 @@
    <translation>Protokollordner öffnen</translation>
   </message>
   <message>
-   <location filename="app/ui/model_menus.py" />
+   <location filename="app/ui/opener.py" />
+   <source>Open model file</source>
+   <translation>Modelldatei öffnen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/opener.py" />
    <source>Open model folder</source>
    <translation>Modellordner öffnen</translation>
   </message>
@@ -2758,6 +3015,11 @@
    <translation>Gepaart</translation>
   </message>
   <message>
+   <location filename="app/ui/app_menu.py" />
+   <source>Panels and marks</source>
+   <translation>Bereiche und Markierungen</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>Part of the model is missing</source>
    <translation>Ein Teil des Modells fehlt</translation>
@@ -2808,9 +3070,24 @@
    <translation>Normal</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Plain decoding</source>
+   <translation>Normales Dekodieren</translation>
+  </message>
+  <message>
    <location filename="engine/planning/planner.py" />
    <source>Plain decoding was chosen: one token for each pass.</source>
    <translation>Normales Dekodieren wurde gewählt: je Durchlauf ein Token.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Plain decoding would have had {speed}, as this reply measured it.</source>
+   <translation>Normales Dekodieren hätte {speed} erreicht, wie bei dieser Antwort gemessen.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Plain, fluent writing and conversation.</source>
+   <translation>Schlichtes, flüssiges Schreiben und Gespräche.</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />
@@ -2826,6 +3103,11 @@
    <location filename="app/ui/inspector/plan_view.py" />
    <source>Plan: {rows}</source>
    <translation>Plan: {rows}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Precision of the cache</source>
+   <translation>Genauigkeit des Caches</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2918,7 +3200,7 @@
    <translation>Proxy</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>Proxy or mirror</source>
    <translation>Proxy oder Spiegelserver</translation>
   </message>
@@ -2931,6 +3213,16 @@
    <location filename="app/ui/models/get_dialog.py" />
    <source>Quantization</source>
    <translation>Quantisierung</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Quick answers and rewording in many languages.</source>
+   <translation>Schnelle Antworten und Umformulieren in vielen Sprachen.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Quick answers, rewording and summaries of long texts.</source>
+   <translation>Schnelle Antworten, Umformulieren und Zusammenfassungen langer Texte.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/plan_table.py" />
@@ -2946,6 +3238,11 @@
    <location filename="app/chat/troubles.py" />
    <source>Raise the memory budget</source>
    <translation>Speicherbudget erhöhen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Read from the disk</source>
+   <translation>Von der Festplatte gelesen</translation>
   </message>
   <message>
    <location filename="app/ui/models/installed_list.py" />
@@ -2971,6 +3268,21 @@
    <location filename="app/ui/machine/words.py" />
    <source>Reads {rate}</source>
    <translation>Liest {rate}</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Reasoning, code and writing in many languages.</source>
+   <translation>Schlussfolgern, Code und Schreiben in vielen Sprachen.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Reasoning, code and writing; strong for its size.</source>
+   <translation>Schlussfolgern, Code und Schreiben; stark für seine Größe.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Reasoning, mathematics and code in short chats.</source>
+   <translation>Schlussfolgern, Mathematik und Code in kurzen Chats.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3168,14 +3480,14 @@
    <translation>Modelle suchen</translation>
   </message>
   <message>
+   <location filename="app/ui/help/page.py" />
+   <source>Search the help</source>
+   <translation>Hilfe durchsuchen</translation>
+  </message>
+  <message>
    <location filename="app/ui/comparison/dialog.py" />
    <source>Second mode</source>
    <translation>Zweiter Modus</translation>
-  </message>
-  <message>
-   <location filename="app/ui/welcome/page.py" />
-   <source>See all of them on the page Models.</source>
-   <translation>Alle auf der Seite Modelle ansehen.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -3236,6 +3548,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>Shares the computer's memory</source>
    <translation>Teilt den Speicher des Computers</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Short answers and simple rewording; often wrong.</source>
+   <translation>Kurze Antworten und einfaches Umformulieren; oft falsch.</translation>
   </message>
   <message numerus="yes">
    <location filename="app/ui/models/models_page.py" />
@@ -3306,14 +3623,14 @@
    <translation>Schriftgröße</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
-   <source>Skip</source>
-   <translation>Überspringen</translation>
-  </message>
-  <message>
    <location filename="app/ui/machine/words.py" />
    <source>Slow: Tenon's kernels are not there</source>
    <translation>Langsam: Tenons Kernels fehlen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>Slower than you read</source>
+   <translation>Langsamer, als man liest</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
@@ -3381,9 +3698,9 @@
    <translation>Geschwindigkeiten nie gemessen</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/guide_panel.py" />
-   <source>Start talking now</source>
-   <translation>Jetzt loslegen</translation>
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>Speeds were measured while other programs were busy, and will be measured again.</source>
+   <translation>Die Geschwindigkeiten wurden gemessen, während andere Programme liefen, und werden neu gemessen.</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/strip.py" />
@@ -3404,6 +3721,11 @@
    <location filename="app/ui/machine/measure_panel.py" />
    <source>Stop measuring</source>
    <translation>Messung anhalten</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Stop replies that repeat themselves</source>
+   <translation>Sich wiederholende Antworten anhalten</translation>
   </message>
   <message>
    <location filename="app/ui/message_commands.py" />
@@ -3429,6 +3751,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>Stopping</source>
    <translation>Wird angehalten</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Stops a reply that goes round in a circle; under it you can let it go on.</source>
+   <translation>Hält eine Antwort an, die sich im Kreis dreht; darunter lässt sie sich fortsetzen.</translation>
   </message>
   <message>
    <location filename="app/chat/exchange/markdown_page.py" />
@@ -3671,6 +3998,11 @@
    <translation>Text</translation>
   </message>
   <message>
+   <location filename="app/ui/app_menu.py" />
+   <source>Text and colours</source>
+   <translation>Schrift und Farben</translation>
+  </message>
+  <message>
    <location filename="engine/gguf/tokenizer.py" />
    <source>The GGUF file has no tokenizer: download another file of this model.</source>
    <translation>Die GGUF-Datei hat keinen Tokenizer: eine andere Datei dieses Modells herunterladen.</translation>
@@ -3731,9 +4063,14 @@
    <translation>Der Zugangstoken lässt sich nicht aufbewahren</translation>
   </message>
   <message>
-   <location filename="engine/hub/installed.py" />
-   <source>The bundled {reference} model is not in {folder}: make it with `python -m engine.training.guide`, or choose another model.</source>
-   <translation>Das eingebaute Modell {reference} ist nicht in {folder}: es mit `python -m engine.training.guide` erzeugen oder ein anderes Modell wählen.</translation>
+   <location filename="app/ui/help/page.py" />
+   <source>The articles of the help are in English for now.</source>
+   <translation>Die Artikel der Hilfe gibt es vorerst nur auf Englisch.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/workspace.py" />
+   <source>The built-in model {model} is not here: {other} answers. The page Models has more.</source>
+   <translation>Das eingebaute Modell {model} fehlt hier: {other} antwortet. Auf der Seite Modelle gibt es mehr.</translation>
   </message>
   <message>
    <location filename="engine/hub/catalogue.py" />
@@ -3749,6 +4086,11 @@
    <location filename="app/ui/chat_folders.py" />
    <source>The chat is archived. Search still finds it.</source>
    <translation>Der Chat ist archiviert. Die Suche findet ihn weiterhin.</translation>
+  </message>
+  <message>
+   <location filename="engine/request.py" />
+   <source>The chat template of this model knows no such choice of thinking, so it has no effect.</source>
+   <translation>Das Chat-Template dieses Modells kennt diese Wahl zum Nachdenken nicht, daher bleibt sie ohne Wirkung.</translation>
   </message>
   <message>
    <location filename="app/storage/database.py" />
@@ -3799,6 +4141,11 @@
    <location filename="engine/planning/context_range.py" />
    <source>The context is {context} tokens, but this model takes {least} to {context_length}: choose a length between these, or none for the model's own.</source>
    <translation>Der Kontext ist {context} Tokens lang, dieses Modell nimmt aber {least} bis {context_length}: eine Länge dazwischen wählen, oder keine für die des Modells.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>The copy of {name} is not the same: check the disk of {folder}.</source>
+   <translation>Die Kopie von {name} ist nicht gleich: die Festplatte mit {folder} prüfen.</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/desk.py" />
@@ -4036,19 +4383,9 @@
    <translation>Der Ordner „{name}“ ist gelöscht, seine Chats bleiben.</translation>
   </message>
   <message>
-   <location filename="engine/reply.py" />
-   <source>The guide was not sure of its answer, so it offers the nearest topics that it knows instead.</source>
-   <translation>Der Guide war sich seiner Antwort nicht sicher, daher bietet er stattdessen die nächstliegenden Themen an, die er kennt.</translation>
-  </message>
-  <message>
-   <location filename="engine/reply.py" />
-   <source>The guide's answer did not hold, so it is not shown.</source>
-   <translation>Die Antwort des Guides hielt der Prüfung nicht stand, daher wird sie nicht gezeigt.</translation>
-  </message>
-  <message>
-   <location filename="engine/loaded_model.py" />
-   <source>The guide's topics in {folder} cannot be read: install Tenon again.</source>
-   <translation>Die Themen des Guides in {folder} sind nicht lesbar: Tenon neu installieren.</translation>
+   <location filename="assets/catalogue.json" />
+   <source>The hardest questions and longer programs.</source>
+   <translation>Die schwersten Fragen und längere Programme.</translation>
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
@@ -4212,8 +4549,18 @@
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
+   <source>The mode {mode} needs a draft, and none is chosen for this model, so the mode was chosen automatically.</source>
+   <translation>Der Modus {mode} braucht einen Entwurf, und für dieses Modell ist keiner gewählt, daher wurde der Modus automatisch gewählt.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
    <source>The mode {mode} needs a draft: name a small model of the same vocabulary as the draft, or choose another mode.</source>
    <translation>Der Modus {mode} braucht einen Entwurf: ein kleines Modell mit demselben Vokabular als Entwurf angeben oder einen anderen Modus wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>The mode {mode} needs a small model as its draft, and this model's is a head, so the mode was chosen automatically.</source>
+   <translation>Der Modus {mode} braucht ein kleines Modell als Entwurf, bei diesem Modell ist es aber ein Kopf, daher wurde der Modus automatisch gewählt.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4276,14 +4623,19 @@
    <translation>Das Modell braucht {needs}, frei sind aber {budget}: andere Programme schließen oder ein kleineres Modell, kleinere Gewichte oder einen kleineren Kontext wählen.</translation>
   </message>
   <message>
+   <location filename="engine/hub/installed.py" />
+   <source>The model {name}, which ships with Tenon, is not in {folder}: get a model on the page Models or with `tenon models get`, or in a checkout run `make model`.</source>
+   <translation>Das Modell {name}, das zu Tenon gehört, ist nicht in {folder}: auf der Seite Modelle oder mit `tenon models get` ein Modell holen oder in einem Checkout `make model` ausführen.</translation>
+  </message>
+  <message>
    <location filename="engine/text/tokenizer.py" />
    <source>The model's chat template refuses this conversation: start a new chat, or use another model.</source>
    <translation>Das Chat-Template des Modells lehnt diesen Chat ab: einen neuen Chat beginnen oder ein anderes Modell benutzen.</translation>
   </message>
   <message>
    <location filename="engine/hub/installed.py" />
-   <source>The model's name is empty: give a folder, an installed model's name, or guide.</source>
-   <translation>Der Name des Modells ist leer: einen Ordner, den Namen eines installierten Modells oder guide angeben.</translation>
+   <source>The model's name is empty: give a folder, a GGUF file, an installed model's name, or {default}.</source>
+   <translation>Der Name des Modells ist leer: einen Ordner, eine GGUF-Datei, den Namen eines installierten Modells oder {default} angeben.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4299,6 +4651,26 @@
    <location filename="engine/placement/streamed.py" />
    <source>The model's weights could not be read from the disk any more, so this reply ends here: check that the disk is connected, then ask again.</source>
    <translation>Die Gewichte des Modells ließen sich nicht mehr von der Festplatte lesen, daher endet diese Antwort hier: prüfen, ob die Festplatte angeschlossen ist, dann neu fragen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>The models are being moved already: wait for that.</source>
+   <translation>Die Modelle ziehen gerade schon um: das abwarten.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>The models are in {target} already.</source>
+   <translation>Die Modelle sind schon in {target}.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>The models changed while they were copied: move them again.</source>
+   <translation>Die Modelle haben sich beim Kopieren geändert: den Umzug neu beginnen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>The models could not be moved to {target} ({reason}): they are still in {source}. Mend it and move them again, which goes on from there, or give it up.</source>
+   <translation>Die Modelle ließen sich nicht nach {target} verschieben ({reason}): sie sind noch in {source}. Das beheben und den Umzug neu starten, der dort weitergeht, oder ihn aufgeben.</translation>
   </message>
   <message>
    <location filename="engine/planning/device_fit.py" />
@@ -4459,6 +4831,11 @@
    <translation>Die Antwort wurde angehalten</translation>
   </message>
   <message>
+   <location filename="app/chat/reply.py" />
+   <source>The reply was stopped, because it began to repeat itself.</source>
+   <translation>Die Antwort wurde angehalten, weil sie sich zu wiederholen begann.</translation>
+  </message>
+  <message>
    <location filename="app/ui/announcements.py" />
    <source>The reply was stopped.</source>
    <translation>Die Antwort wurde angehalten.</translation>
@@ -4499,19 +4876,14 @@
    <translation>Die Einstellungen waren nicht lesbar und beginnen neu; die alte Datei bleibt als {path} erhalten.</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/guide_panel.py" />
-   <source>The small guide is built in and needs no download. It knows Tenon well and the world a little.</source>
-   <translation>Der kleine Guide ist eingebaut und braucht keinen Download. Er versteht nur Englisch, kennt Tenon gut und die Welt ein wenig.</translation>
-  </message>
-  <message>
-   <location filename="app/ui/empty_state.py" />
-   <source>The small guide is built in and works offline. It knows Tenon well and the world a little.</source>
-   <translation>Der kleine Guide ist eingebaut und arbeitet offline. Er versteht nur Englisch, kennt Tenon gut und die Welt ein wenig.</translation>
-  </message>
-  <message>
    <location filename="app/ui/machine/words.py" />
    <source>The speeds of the machine are measured first, in some seconds.</source>
    <translation>Zuerst werden die Geschwindigkeiten des Computers gemessen, in einigen Sekunden.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/token_view.py" />
+   <source>The steps of the latest replies are kept until Tenon is closed.</source>
+   <translation>Die Schritte der letzten Antworten bleiben erhalten, bis Tenon beendet wird.</translation>
   </message>
   <message>
    <location filename="app/ui/shown_folder.py" />
@@ -4569,6 +4941,11 @@
    <translation>Das torch, auf dem Tenon läuft, ist für {gpu} gebaut: es gibt nichts zu holen.</translation>
   </message>
   <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>The trash is empty.</source>
+   <translation>Der Papierkorb ist leer.</translation>
+  </message>
+  <message>
    <location filename="engine/model/tensors.py" />
    <source>The weights do not match config.json, tensors are {problems}; download the model again.</source>
    <translation>Die Gewichte passen nicht zur config.json (Tensoren: {problems}): das Modell neu herunterladen.</translation>
@@ -4587,6 +4964,11 @@
    <location filename="app/settings/settings.py" />
    <source>Theme</source>
    <translation>Farbschema</translation>
+  </message>
+  <message>
+   <location filename="app/ui/view_commands.py" />
+   <source>Theme as the system</source>
+   <translation>Farbschema wie das System</translation>
   </message>
   <message>
    <location filename="app/ui/settings/action_rows.py" />
@@ -4617,6 +4999,11 @@
    <location filename="engine/planning/device_fit.py" />
    <source>There is no GPU that Tenon may use here, so the model runs on the CPU alone.</source>
    <translation>Hier gibt es keine GPU, die Tenon nutzen darf, daher läuft das Modell nur auf der CPU.</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/format_choice.py" />
+   <source>There is no cache format {wanted}: choose {names}.</source>
+   <translation>Ein Cache-Format {wanted} gibt es nicht: {names} wählen.</translation>
   </message>
   <message>
    <location filename="engine/hub/local_import.py" />
@@ -4664,9 +5051,14 @@
    <translation>Unter {folder} ist kein Modellordner: den Pfad prüfen oder das Modell installieren.</translation>
   </message>
   <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>There is no model on this computer yet.</source>
+   <translation>Auf diesem Computer ist noch kein Modell.</translation>
+  </message>
+  <message>
    <location filename="engine/hub/installed.py" />
-   <source>There is no model {reference}: give the folder of a checkpoint, a GGUF file, an installed model's name, or guide.</source>
-   <translation>Es gibt kein Modell {reference}: den Ordner eines Checkpoints, eine GGUF-Datei, den Namen eines installierten Modells oder guide angeben.</translation>
+   <source>There is no model {reference}: give the folder of a checkpoint, a GGUF file, an installed model's name, or {default}.</source>
+   <translation>Es gibt kein Modell {reference}: den Ordner eines Checkpoints, eine GGUF-Datei, den Namen eines installierten Modells oder {default} angeben.</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4719,12 +5111,12 @@
    <translation>Es gibt nichts zu beantworten</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>They come as soon as it is known what runs here.</source>
    <translation>Sie kommen, sobald bekannt ist, was hier läuft.</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/thought.py" />
+   <location filename="app/ui/chat_settings/dialog.py" />
    <source>Thinking</source>
    <translation>Denkt nach</translation>
   </message>
@@ -4734,19 +5126,24 @@
    <translation>Dieses Tenon sagt nicht, auf welchem torch es läuft, daher lässt sich keine GPU-Unterstützung wählen: Tenon neu installieren.</translation>
   </message>
   <message>
+   <location filename="app/bridge/replies.py" />
+   <source>This answer has a new seed: with the fixed one, {seed}, it would be the first answer again.</source>
+   <translation>Diese Antwort hat einen neuen Seed: mit dem festen, {seed}, käme wieder die erste Antwort.</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>This cannot be done</source>
    <translation>Das geht nicht</translation>
   </message>
   <message>
+   <location filename="app/ui/app_menu.py" />
+   <source>This chat</source>
+   <translation>Dieser Chat</translation>
+  </message>
+  <message>
    <location filename="app/ui/header.py" />
    <source>This chat has settings of its own</source>
    <translation>Dieser Chat hat eigene Einstellungen</translation>
-  </message>
-  <message>
-   <location filename="app/ui/welcome/page.py" />
-   <source>This computer</source>
-   <translation>Dieser Computer</translation>
   </message>
   <message>
    <location filename="app/storage/conversation_store.py" />
@@ -4804,6 +5201,16 @@
    <translation>Der Kontext dieses Modells hat von jetzt an {tokens} Tokens.</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>This reply</source>
+   <translation>Diese Antwort</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>This reply: {facts}</source>
+   <translation>Diese Antwort: {facts}</translation>
+  </message>
+  <message>
    <location filename="engine/hub/access_token.py" />
    <source>This system has no keyring that Tenon can keep the token in: put it into the environment variable HF_TOKEN instead.</source>
    <translation>Dieses System hat keinen Schlüsselbund, in dem Tenon den Token aufbewahren kann: ihn stattdessen in die Umgebungsvariable HF_TOKEN schreiben.</translation>
@@ -4854,14 +5261,9 @@
    <translation>Die heutige Sicherung der Chats ist nicht in Ordnung: Tenon neu starten, dann werden sie geprüft.</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/inspector.py" />
+   <location filename="app/ui/inspector/facts.py" />
    <source>Tokens</source>
    <translation>Tokens</translation>
-  </message>
-  <message>
-   <location filename="app/ui/inspector/token_view.py" />
-   <source>Tokens are kept for replies that are made while the inspector is open.</source>
-   <translation>Tokens werden bei Antworten behalten, die bei offenem Inspektor entstehen.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -4872,6 +5274,11 @@
    <location filename="app/ui/inspector/inspector.py" />
    <source>Tokens of the reply</source>
    <translation>Tokens der Antwort</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Tokens per step</source>
+   <translation>Tokens je Schritt</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/token_view.py" />
@@ -4894,6 +5301,16 @@
    <translation>Verlauf</translation>
   </message>
   <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>Trash</source>
+   <translation>Papierkorb</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_shelf.py" />
+   <source>Trash...</source>
+   <translation>Papierkorb...</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>Try again</source>
    <translation>Neu versuchen</translation>
@@ -4904,7 +5321,7 @@
    <translation>Unverändert neu versuchen</translation>
   </message>
   <message>
-   <location filename="app/ui/models/download_list.py" />
+   <location filename="app/ui/models/card.py" />
    <source>Try {name} again</source>
    <translation>{name} neu versuchen</translation>
   </message>
@@ -5009,6 +5426,11 @@
    <translation>Versionen, System und Hardware, für eine Meldung</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Very short English answers; often wrong.</source>
+   <translation>Sehr kurze Antworten auf Englisch; oft falsch.</translation>
+  </message>
+  <message>
    <location filename="app/ui/commands.py" />
    <source>View</source>
    <translation>Ansicht</translation>
@@ -5055,8 +5477,8 @@
   </message>
   <message>
    <location filename="app/ui/welcome/first_run.py" />
-   <source>Welcome page</source>
-   <translation>Willkommensseite</translation>
+   <source>Welcome</source>
+   <translation>Willkommen</translation>
   </message>
   <message>
    <location filename="app/ui/welcome/hero.py" />
@@ -5124,6 +5546,11 @@
    <translation>Was das Modell vor dem Chat erfährt. Bleibt es leer, erfährt es nichts.</translation>
   </message>
   <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>What the model thinks before it answers is folded above the answer and never sent back to it.</source>
+   <translation>Was das Modell vor der Antwort denkt, steht zugeklappt über der Antwort und geht nie an das Modell zurück.</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/page.py" />
    <source>What this page shows is copied as text.</source>
    <translation>Was diese Seite zeigt, ist als Text kopiert.</translation>
@@ -5137,6 +5564,11 @@
    <location filename="app/ui/empty_state.py" />
    <source>What would you like to know?</source>
    <translation>Was darf es sein?</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>What you write stays here.</source>
+   <translation>Was hier geschrieben wird, bleibt hier.</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -5244,9 +5676,29 @@
    <translation>Eine ganze Adresse schreiben, etwa {example}.</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Write below: {model} answers at once. It is very small: quick, often wrong.</source>
+   <translation>Unten schreiben: {model} antwortet sofort. Es ist sehr klein: schnell, oft falsch.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Write below: {model} answers on this computer.</source>
+   <translation>Unten schreiben: {model} antwortet auf diesem Computer.</translation>
+  </message>
+  <message>
    <location filename="app/ui/transcript/reply_status.py" />
    <source>Writing</source>
    <translation>Schreibt</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Writing and conversation, with a long memory for the chat.</source>
+   <translation>Schreiben und Gespräche, mit langem Gedächtnis für den Chat.</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Writing and questions in many languages, long texts too.</source>
+   <translation>Schreiben und Fragen in vielen Sprachen, auch lange Texte.</translation>
   </message>
   <message>
    <location filename="app/settings/pages.py" />
@@ -5260,6 +5712,11 @@
     <numerusform>Schreibt, %n Token</numerusform>
     <numerusform>Schreibt, %n Tokens</numerusform>
    </translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Writing, summaries, code and many languages.</source>
+   <translation>Schreiben, Zusammenfassungen, Code und viele Sprachen.</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/age_groups.py" />
@@ -5332,11 +5789,6 @@
    <translation>etwa {speed} tok/s</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/reply_status.py" />
-   <source>accepted</source>
-   <translation>angenommen</translation>
-  </message>
-  <message>
    <location filename="engine/planning/plan_wording.py" />
    <source>all in memory</source>
    <translation>alles im Arbeitsspeicher</translation>
@@ -5365,14 +5817,34 @@
    <translation>archiviert</translation>
   </message>
   <message>
+   <location filename="app/ui/figures.py" />
+   <source>as fast as plain</source>
+   <translation>so schnell wie normal</translation>
+  </message>
+  <message>
    <location filename="app/ui/model_button.py" />
    <source>at rest</source>
    <translation>ruht</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/line_plot.py" />
+   <source>at the end {value} {unit}</source>
+   <translation>am Ende {value} {unit}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/attachment_row.py" />
+   <source>being read</source>
+   <translation>wird gelesen</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>buffers</source>
    <translation>Puffer</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>built in, a very small model: quick, often wrong</source>
+   <translation>eingebaut, ein sehr kleines Modell: schnell, oft falsch</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />
@@ -5458,6 +5930,11 @@
    <location filename="app/ui/trouble/shortage_bar.py" />
    <source>free {size} GB</source>
    <translation>frei {size} GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>from {source}</source>
+   <translation>von {source}</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_table.py" />
@@ -5605,14 +6082,9 @@
    <translation>noch nicht gemessen</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/line_plot.py" />
+   <location filename="app/ui/inspector/facts.py" />
    <source>nothing yet</source>
    <translation>noch nichts</translation>
-  </message>
-  <message>
-   <location filename="app/ui/inspector/line_plot.py" />
-   <source>now {value} {unit}</source>
-   <translation>jetzt {value} {unit}</translation>
   </message>
   <message>
    <location filename="engine/planning/plan_wording.py" />
@@ -5735,12 +6207,17 @@
    <translation>die Bytes von {name} passen nicht zu dessen Form</translation>
   </message>
   <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>the disk is full</source>
+   <translation>die Festplatte ist voll</translation>
+  </message>
+  <message>
    <location filename="engine/weights/safetensors_file.py" />
    <source>the entry of {name} cannot be read</source>
    <translation>der Eintrag von {name} ist nicht lesbar</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_settings/dialog.py" />
+   <location filename="app/ui/inspector/draft_tree.py" />
    <source>the model's own</source>
    <translation>vom Modell selbst</translation>
   </message>
@@ -5755,9 +6232,29 @@
    <translation>dem Paketindex</translation>
   </message>
   <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>the texts are identical</source>
+   <translation>die Texte sind gleich</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>the texts are identical as far as both came</source>
+   <translation>die Texte sind gleich, so weit beide kamen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>the texts differ from token {number} on</source>
+   <translation>die Texte sind ab Token {number} verschieden</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/draft_tree.py" />
    <source>the token before</source>
    <translation>der Token davor</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>thought</source>
+   <translation>gedacht</translation>
   </message>
   <message>
    <location filename="app/ui/machine/plan_table.py" />
@@ -5765,14 +6262,14 @@
    <translation>tok/s</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>tok/s over the reply</source>
+   <translation>tok/s während der Antwort</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/plan_table.py" />
    <source>tok/s, assumed</source>
    <translation>tok/s, angenommen</translation>
-  </message>
-  <message>
-   <location filename="app/ui/inspector/inspector.py" />
-   <source>tok/s, last 60 s</source>
-   <translation>tok/s, letzte 60 s</translation>
   </message>
   <message>
    <location filename="app/ui/chat_settings/dialog.py" />
@@ -5783,11 +6280,6 @@
    <location filename="app/ui/inspector/inspector.py" />
    <source>tokens per second</source>
    <translation>Tokens pro Sekunde</translation>
-  </message>
-  <message>
-   <location filename="app/ui/transcript/reply_status.py" />
-   <source>tokens/step</source>
-   <translation>Tokens/Schritt</translation>
   </message>
   <message>
    <location filename="engine/gguf/header.py" />
@@ -5823,6 +6315,11 @@
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>weights</source>
    <translation>Gewichte</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>what the model's makers advise</source>
+   <translation>was die Hersteller des Modells empfehlen</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/wheel_index.py" />
@@ -6038,9 +6535,24 @@
    <translation>{model} ist nicht mehr auf diesem Computer: von hier an antwortet {other} in diesem Chat.</translation>
   </message>
   <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>{model}, a very small model: quick, often wrong.</source>
+   <translation>{model}, ein sehr kleines Modell: schnell, oft falsch.</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>{mode} is the fastest here</source>
    <translation>{mode} ist hier am schnellsten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>{mode} was {times} times as fast</source>
+   <translation>{mode} war {times}-mal so schnell</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>{mode} was {times} times as fast, but hardly a guess held, so that was chance</source>
+   <translation>{mode} war {times}-mal so schnell, aber kaum ein Versuch hielt, das war also Zufall</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
@@ -6057,8 +6569,16 @@
    <source>{mode}: {speed} tok/s, predicted {predicted}</source>
    <translation>{mode}: {speed} tok/s, vorhergesagt {predicted}</translation>
   </message>
+  <message numerus="yes">
+   <location filename="app/ui/file_drops.py" />
+   <source>{name} and %n more</source>
+   <translation>
+    <numerusform>{name} und %n weitere</numerusform>
+    <numerusform>{name} und %n weitere</numerusform>
+   </translation>
+  </message>
   <message>
-   <location filename="app/storage/text_file.py" />
+   <location filename="engine/documents/reading.py" />
    <source>{name} cannot be read ({reason}): check its rights.</source>
    <translation>{name} ist nicht lesbar ({reason}): die Rechte prüfen.</translation>
   </message>
@@ -6093,6 +6613,11 @@
    <translation>{name} hat Treiber {driver}, {title} braucht aber {least_driver} oder neuer: den Treiber von NVIDIA aktualisieren und neu suchen.</translation>
   </message>
   <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} has more than {most} characters of text: attach the part that matters.</source>
+   <translation>{name} hat mehr als {most} Zeichen Text: den wichtigen Teil anhängen.</translation>
+  </message>
+  <message>
    <location filename="engine/gpu_addon/addon.py" />
    <source>{name} has no driver of NVIDIA's: install it, and look again.</source>
    <translation>{name} hat keinen Treiber von NVIDIA: ihn installieren und neu suchen.</translation>
@@ -6103,14 +6628,24 @@
    <translation>Von {name} ist nicht festgehalten, wie es sein soll: es erst mit `tenon models import` importieren.</translation>
   </message>
   <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} has no text: it is a scan, so have a program recognize its text (OCR) first.</source>
+   <translation>{name} hat keinen Text, sondern ist ein Scan: den Text erst mit einem Programm erkennen lassen (OCR).</translation>
+  </message>
+  <message>
    <location filename="engine/gguf/header.py" />
    <source>{name} has {dimensions} dimensions</source>
    <translation>{name} hat {dimensions} Dimensionen</translation>
   </message>
   <message>
-   <location filename="app/chat/attachment.py" />
-   <source>{name} has {size} MiB, but an attachment holds {most} MiB at most: attach the part that matters.</source>
-   <translation>{name} hat {size} MiB, ein Anhang fasst aber höchstens {most} MiB: den wichtigen Teil anhängen.</translation>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} has {size} MiB, but an attachment of its kind holds {most} MiB at most: attach the part that matters.</source>
+   <translation>{name} hat {size} MiB, ein Anhang dieser Art fasst aber höchstens {most} MiB: den wichtigen Teil anhängen.</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} holds no text that can be read: attach text, PDF, DOCX, HTML or EPUB.</source>
+   <translation>{name} enthält keinen lesbaren Text: Text, PDF, DOCX, HTML oder EPUB anhängen.</translation>
   </message>
   <message>
    <location filename="engine/gguf/header.py" />
@@ -6123,9 +6658,19 @@
    <translation>{name} ist hinzugefügt.</translation>
   </message>
   <message>
+   <location filename="app/ui/composer/composer.py" />
+   <source>{name} is being read</source>
+   <translation>{name} wird gelesen</translation>
+  </message>
+  <message>
    <location filename="engine/weights/head_checkpoint.py" />
    <source>{name} is damaged or holds more than weights; download it again.</source>
    <translation>{name} ist beschädigt oder enthält mehr als Gewichte: neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} is damaged, or no {title}: open it in another program and save it again.</source>
+   <translation>{name} ist beschädigt oder kein {title}: in einem anderen Programm öffnen und neu speichern.</translation>
   </message>
   <message>
    <location filename="app/ui/models/keeping.py" />
@@ -6133,12 +6678,12 @@
    <translation>{name} ist beschädigt: {files}. Neu holen oder hinzufügen.</translation>
   </message>
   <message>
-   <location filename="app/chat/attachment.py" />
+   <location filename="engine/documents/reading.py" />
    <source>{name} is empty: attach a file with text in it.</source>
    <translation>{name} ist leer: eine Datei mit Text anhängen.</translation>
   </message>
   <message>
-   <location filename="app/chat/attachment.py" />
+   <location filename="engine/documents/reading.py" />
    <source>{name} is not UTF-8 text: save it as UTF-8, then attach it again.</source>
    <translation>{name} ist kein UTF-8-Text: als UTF-8 speichern und neu anhängen.</translation>
   </message>
@@ -6148,7 +6693,7 @@
    <translation>{name} ist keine GGUF-Datei: neu herunterladen.</translation>
   </message>
   <message>
-   <location filename="app/storage/text_file.py" />
+   <location filename="engine/documents/reading.py" />
    <source>{name} is not a file: attach files one by one.</source>
    <translation>{name} ist keine Datei: Dateien einzeln anhängen.</translation>
   </message>
@@ -6158,17 +6703,12 @@
    <translation>{name} ist keine safetensors-Datei ({why}): neu herunterladen.</translation>
   </message>
   <message>
-   <location filename="app/chat/attachment.py" />
-   <source>{name} is not a text file: only plain text can be attached.</source>
-   <translation>{name} ist keine Textdatei: nur reiner Text lässt sich anhängen.</translation>
-  </message>
-  <message>
    <location filename="app/ui/models/model_news.py" />
    <source>{name} is not here yet. {message}</source>
    <translation>{name} ist noch nicht hier. {message}</translation>
   </message>
   <message>
-   <location filename="app/storage/text_file.py" />
+   <location filename="engine/documents/reading.py" />
    <source>{name} is not there any more: choose it again.</source>
    <translation>{name} ist nicht mehr da: neu auswählen.</translation>
   </message>
@@ -6176,6 +6716,11 @@
    <location filename="engine/gpu_addon/addon.py" />
    <source>{name} is older than what today's torch was built for: Tenon runs on the processor here.</source>
    <translation>Für {name} ist das heutige torch nicht mehr gebaut: Tenon läuft hier auf dem Prozessor.</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} is protected: save it without a password, then attach it again.</source>
+   <translation>{name} ist geschützt: ohne Passwort speichern und neu anhängen.</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_news.py" />
@@ -6186,6 +6731,11 @@
    <location filename="app/ui/models/keeping.py" />
    <source>{name} is removed; {size} are free again.</source>
    <translation>{name} ist entfernt; {size} sind wieder frei.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/attaching.py" />
+   <source>{name} is still being read: send your message when it is there.</source>
+   <translation>{name} wird noch gelesen: die Nachricht danach senden.</translation>
   </message>
   <message>
    <location filename="app/bridge/models/installed.py" />
@@ -6243,9 +6793,34 @@
    <translation>{name} gehört zu Tenon und ist kein installiertes Modell: es lässt sich weder entfernen noch prüfen.</translation>
   </message>
   <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} takes more than {most} MiB of memory to read: attach a part of it, or its text alone.</source>
+   <translation>{name} braucht beim Lesen mehr als {most} MiB Speicher: nur einen Teil oder nur den Text anhängen.</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} took longer than {seconds} s to read: attach a part of it, or its text alone.</source>
+   <translation>{name} war in {seconds} s nicht zu lesen: nur einen Teil oder nur den Text anhängen.</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} unpacks to far more than a document has: attach its text alone.</source>
+   <translation>{name} wird beim Entpacken viel größer als ein Dokument: nur den Text anhängen.</translation>
+  </message>
+  <message>
    <location filename="app/bridge/archive.py" />
    <source>{name} was not imported. {reason}</source>
    <translation>{name} wurde nicht importiert. {reason}</translation>
+  </message>
+  <message>
+   <location filename="engine/text/attached_turns.py" />
+   <source>{name}, page {page}</source>
+   <translation>{name}, Seite {page}</translation>
+  </message>
+  <message>
+   <location filename="engine/text/attached_turns.py" />
+   <source>{name}, pages {pages}</source>
+   <translation>{name}, Seiten {pages}</translation>
   </message>
   <message>
    <location filename="app/ui/models/keeping.py" />
@@ -6318,11 +6893,6 @@
    <translation>{problem} Der Katalog und die eigenen Modelle sind weiterhin da.</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
-   <source>{problem} The small guide works without the net.</source>
-   <translation>{problem} Der kleine Guide geht auch ohne Netz.</translation>
-  </message>
-  <message>
    <location filename="engine/hub/installed.py" />
    <source>{reference} was imported from {location}, which is not there any more: plug its disk in, or import it again.</source>
    <translation>{reference} wurde aus {location} importiert, das nicht mehr da ist: die Festplatte anschließen oder neu importieren.</translation>
@@ -6388,16 +6958,6 @@
    <translation>{resident} für Gewichte in {name} und {context} Tokens Kontext, oder {least}, wenn seine Schichten für jeden Token von der Festplatte gelesen werden</translation>
   </message>
   <message>
-   <location filename="app/ui/models/model_shelf.py" />
-   <source>{room} of memory free, and a GPU.</source>
-   <translation>{room} Speicher frei, und eine GPU.</translation>
-  </message>
-  <message>
-   <location filename="app/ui/models/model_shelf.py" />
-   <source>{room} of memory free.</source>
-   <translation>{room} Speicher frei.</translation>
-  </message>
-  <message>
    <location filename="app/ui/figures.py" />
    <source>{seconds} s left</source>
    <translation>noch {seconds} s</translation>
@@ -6438,14 +6998,24 @@
    <translation>{size} Auslagerungsspeicher</translation>
   </message>
   <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>{source} cannot be changed: check who owns it.</source>
+   <translation>{source} lässt sich nicht ändern: prüfen, wem der Ordner gehört.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/other_programs.py" />
+   <source>{source} has no model {name} on this computer any more: choose another one, or get it again there.</source>
+   <translation>{source} hat auf diesem Computer kein Modell {name} mehr: ein anderes wählen oder es dort neu holen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>{speeds}; {texts}.</source>
+   <translation>{speeds}; {texts}.</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/wording.py" />
    <source>{speed} words/s</source>
    <translation>{speed} Wörter/s</translation>
-  </message>
-  <message>
-   <location filename="app/ui/machine/words.py" />
-   <source>{speed}, {times} times plain.</source>
-   <translation>{speed}, {times}-mal normal.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -6458,14 +7028,29 @@
    <translation>{taken} von {room} GB</translation>
   </message>
   <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>{target} is a file: choose a folder.</source>
+   <translation>{target} ist eine Datei: einen Ordner wählen.</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>{target} is not empty: choose an empty folder, or make a new one in it.</source>
+   <translation>{target} ist nicht leer: einen leeren Ordner wählen oder darin einen neuen anlegen.</translation>
+  </message>
+  <message>
    <location filename="app/ui/comparison/wording.py" />
    <source>{tau} tokens/step</source>
    <translation>{tau} Tokens/Schritt</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/inspector.py" />
-   <source>{times} times plain speed</source>
-   <translation>{times}-mal normales Tempo</translation>
+   <location filename="engine/hub/model_move.py" />
+   <source>{there} cannot be written to: choose another folder.</source>
+   <translation>In {there} lässt sich nicht schreiben: einen anderen Ordner wählen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/figures.py" />
+   <source>{times} times plain</source>
+   <translation>{times}-mal normal</translation>
   </message>
   <message>
    <location filename="app/ui/models/wording.py" />
@@ -6479,8 +7064,8 @@
   </message>
   <message>
    <location filename="app/ui/inspector/line_plot.py" />
-   <source>{title} over the last minute: {words}</source>
-   <translation>{title} in der letzten Minute: {words}</translation>
+   <source>{title} over the reply: {words}</source>
+   <translation>{title} während der Antwort: {words}</translation>
   </message>
   <message numerus="yes">
    <location filename="app/ui/sidebar/conversation_model.py" />
@@ -6497,6 +7082,11 @@
     <numerusform>{title}, aufgeklappt, %n Chat</numerusform>
     <numerusform>{title}, aufgeklappt, %n Chats</numerusform>
    </translation>
+  </message>
+  <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>{title}, {days} days left</source>
+   <translation>{title}, noch {days} Tage</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -6564,6 +7154,16 @@
    <translation>{value} Tokens</translation>
   </message>
   <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>{value}, as the model's makers advise</source>
+   <translation>{value}, wie die Hersteller des Modells empfehlen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>{value}, the usual value</source>
+   <translation>{value}, der übliche Wert</translation>
+  </message>
+  <message>
    <location filename="engine/kernels/library.py" />
    <source>{variable} names no instruction set of this architecture: {cap}.</source>
    <translation>{variable} nennt keinen Befehlssatz dieser Architektur: {cap}.</translation>
@@ -6584,14 +7184,24 @@
    <translation>{what} Entwurf: {draft}</translation>
   </message>
   <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>{where}, 8-bit cache (lossy)</source>
+   <translation>{where}, 8-Bit-Cache (verlustbehaftet)</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_folders.py" />
    <source>“{name}” was there already: its chats and these are together now.</source>
    <translation>„{name}“ gab es schon: seine Chats und diese sind jetzt zusammen.</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
-   <source>“{title}” is deleted.</source>
-   <translation>„{title}“ ist gelöscht.</translation>
+   <source>“{title}” is in the trash for {days} days.</source>
+   <translation>„{title}“ bleibt {days} Tage im Papierkorb.</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/workspace.py" />
+   <source>“{title}” was not opened by itself, because Tenon ended while it was shown: open it from the list, or delete it.</source>
+   <translation>„{title}“ wurde nicht von selbst geöffnet, weil Tenon beim Anzeigen abbrach: aus der Liste öffnen oder löschen.</translation>
   </message>
  </context>
 </TS>

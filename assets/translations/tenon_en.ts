@@ -4,6 +4,14 @@
  <context>
   <name>Tenon</name>
   <message numerus="yes">
+   <location filename="app/ui/figures.py" />
+   <source>%n chapter(s)</source>
+   <translation>
+    <numerusform>%n chapter</numerusform>
+    <numerusform>%n chapters</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/bridge/archive.py" />
    <source>%n chat(s) were imported.</source>
    <translation>
@@ -60,6 +68,14 @@
    </translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/figures.py" />
+   <source>%n page(s)</source>
+   <translation>
+    <numerusform>%n page</numerusform>
+    <numerusform>%n pages</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/ui/comparison/wording.py" />
    <source>%n token(s)</source>
    <translation>
@@ -76,35 +92,11 @@
    </translation>
   </message>
   <message numerus="yes">
-   <location filename="app/ui/comparison/wording.py" />
-   <source>Different from token {number} on: the first %n token(s) are the same.</source>
-   <translation>
-    <numerusform>Different from token {number} on: the first %n token is the same.</numerusform>
-    <numerusform>Different from token {number} on: the first %n tokens are the same.</numerusform>
-   </translation>
-  </message>
-  <message numerus="yes">
    <location filename="app/ui/erase_dialog.py" />
    <source>Erase %n chat(s) for good?</source>
    <translation>
     <numerusform>Erase %n chat for good?</numerusform>
     <numerusform>Erase %n chats for good?</numerusform>
-   </translation>
-  </message>
-  <message numerus="yes">
-   <location filename="app/ui/comparison/wording.py" />
-   <source>Identical as far as both came, %n token(s).</source>
-   <translation>
-    <numerusform>Identical as far as both came, %n token.</numerusform>
-    <numerusform>Identical as far as both came, %n tokens.</numerusform>
-   </translation>
-  </message>
-  <message numerus="yes">
-   <location filename="app/ui/comparison/wording.py" />
-   <source>Identical, %n token(s).</source>
-   <translation>
-    <numerusform>Identical, %n token.</numerusform>
-    <numerusform>Identical, %n tokens.</numerusform>
    </translation>
   </message>
   <message numerus="yes">
@@ -145,6 +137,14 @@
    <translation>
     <numerusform>{done} of %n mode done</numerusform>
     <numerusform>{done} of %n modes done</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
+   <location filename="app/ui/file_drops.py" />
+   <source>{name} and %n more</source>
+   <translation>
+    <numerusform>{name} and %n more</numerusform>
+    <numerusform>{name} and %n more</numerusform>
    </translation>
   </message>
   <message numerus="yes">

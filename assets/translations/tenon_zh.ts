@@ -9,6 +9,13 @@
    <translation>各位置 %</translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/figures.py" />
+   <source>%n chapter(s)</source>
+   <translation>
+    <numerusform>%n 章</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/bridge/archive.py" />
    <source>%n chat(s) were imported.</source>
    <translation>
@@ -58,6 +65,13 @@
    </translation>
   </message>
   <message numerus="yes">
+   <location filename="app/ui/figures.py" />
+   <source>%n page(s)</source>
+   <translation>
+    <numerusform>%n 页</numerusform>
+   </translation>
+  </message>
+  <message numerus="yes">
    <location filename="app/ui/comparison/wording.py" />
    <source>%n token(s)</source>
    <translation>
@@ -73,6 +87,16 @@
    <location filename="app/ui/models/card.py" />
    <source>4-bit</source>
    <translation>4 位</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>8-bit (lossy)</source>
+   <translation>8 位（有损）</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>8-bit where memory is short</source>
+   <translation>内存不足时用 8 位</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -138,6 +162,11 @@
    <location filename="app/settings/settings.py" />
    <source>A model that nothing was asked of for so long leaves the memory; the next message loads it again.</source>
    <translation>模型闲置这么久后会离开内存；下一条消息会重新加载它。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>A move to {target} is not finished: finish it first.</source>
+   <translation>移动到 {target} 的操作尚未完成：请先完成它。</translation>
   </message>
   <message>
    <location filename="engine/hub/selection.py" />
@@ -230,6 +259,21 @@
    <translation>关于 Tenon</translation>
   </message>
   <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>About as fast as you read</source>
+   <translation>与阅读速度相当</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>About {room} of memory for models, and a GPU.</source>
+   <translation>约 {room} 内存可用于模型，并有 GPU。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>About {room} of memory for models.</source>
+   <translation>约 {room} 内存可用于模型。</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/acceptance_plot.py" />
    <source>Accepted</source>
    <translation>已接受</translation>
@@ -275,16 +319,6 @@
    <translation>添加文件</translation>
   </message>
   <message>
-   <location filename="app/ui/models/model_news.py" />
-   <source>Add a model from a file...</source>
-   <translation>从文件添加模型...</translation>
-  </message>
-  <message>
-   <location filename="app/ui/models/model_news.py" />
-   <source>Add a model from a folder...</source>
-   <translation>从文件夹添加模型...</translation>
-  </message>
-  <message>
    <location filename="app/ui/models/keeping.py" />
    <source>Add a model's file</source>
    <translation>添加模型文件</translation>
@@ -317,6 +351,16 @@
    </translation>
   </message>
   <message>
+   <location filename="app/ui/help/page.py" />
+   <source>All articles</source>
+   <translation>所有文章</translation>
+  </message>
+  <message>
+   <location filename="app/ui/app_menu.py" />
+   <source>All chats</source>
+   <translation>所有对话</translation>
+  </message>
+  <message>
    <location filename="app/ui/erase_dialog.py" />
    <source>All chats with their attachments, what is typed and not sent, folders, presets, the system prompt, the search index and every backup are erased from this computer. This cannot be undone.</source>
    <translation>所有对话及其附件、已输入未发送的内容、文件夹、预设、系统提示词、搜索索引和全部备份都将从本机清除，且无法撤销。</translation>
@@ -330,6 +374,21 @@
    <location filename="app/ui/main_window.py" />
    <source>All commands</source>
    <translation>所有命令</translation>
+  </message>
+  <message>
+   <location filename="app/ui/attaching.py" />
+   <source>All files</source>
+   <translation>所有文件</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>All help</source>
+   <translation>全部帮助</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/panel.py" />
+   <source>All models</source>
+   <translation>所有模型</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -412,6 +471,11 @@
    <translation>已归档</translation>
   </message>
   <message>
+   <location filename="app/ui/help/page.py" />
+   <source>Articles about {words}</source>
+   <translation>关于 {words} 的文章</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>As in Settings</source>
    <translation>与设置相同</translation>
@@ -420,6 +484,16 @@
    <location filename="app/chat/choices.py" />
    <source>As many layers as fit run on the GPU, the rest in memory.</source>
    <translation>能放下的层在 GPU 上运行，其余在内存中。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>As the activations</source>
+   <translation>与激活值相同</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/thinking_field.py" />
+   <source>As the model does</source>
+   <translation>按模型默认</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -437,16 +511,6 @@
    <translation>问点什么</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/guide_panel.py" />
-   <source>Ask the guide</source>
-   <translation>询问向导</translation>
-  </message>
-  <message>
-   <location filename="app/ui/welcome/guide_panel.py" />
-   <source>Ask the guide anything, for example “how big a model can I run?”</source>
-   <translation>用英语向向导提问，例如“how big a model can I run?”</translation>
-  </message>
-  <message>
    <location filename="app/ui/machine/gpu_section.py" />
    <source>Asking how large it is...</source>
    <translation>正在查询大小...</translation>
@@ -462,14 +526,24 @@
    <translation>每天询问一次是否有新版 Tenon；不会发送其他任何内容。</translation>
   </message>
   <message>
+   <location filename="app/bridge/replies.py" />
+   <source>At temperature 0 every answer is the same: set a higher one for another answer.</source>
+   <translation>温度为 0 时每次回答都相同：想要不同的回答，请调高温度。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/attaching.py" />
+   <source>Attach files</source>
+   <translation>附加文件</translation>
+  </message>
+  <message>
    <location filename="app/ui/message_commands.py" />
    <source>Attach files...</source>
    <translation>附加文件...</translation>
   </message>
   <message>
-   <location filename="app/ui/attaching.py" />
-   <source>Attach text files</source>
-   <translation>附加文本文件</translation>
+   <location filename="app/ui/file_drops.py" />
+   <source>Attach to your message</source>
+   <translation>附加到消息</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/bubble.py" />
@@ -503,13 +577,28 @@
   </message>
   <message>
    <location filename="engine/planning/plan_wording.py" />
-   <source>Auto: {mode}, predicted at {speed}, {times} times plain's ({summary}).</source>
-   <translation>自动：{mode}，预测 {speed}，是普通的 {times} 倍（{summary}）。</translation>
+   <source>Auto: {mode}, predicted at {speed}, {times} ({summary}).</source>
+   <translation>自动：{mode}，预测 {speed}，{times}（{summary}）。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
    <source>Automatic</source>
    <translation>自动</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/row_states.py" />
+   <source>Automatic is {value}, as the model's makers advise.</source>
+   <translation>自动值为 {value}，即模型作者的建议值。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/row_states.py" />
+   <source>Automatic is {value}, because the temperature is 0.</source>
+   <translation>自动值为 {value}，因为温度为 0。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/settings/row_states.py" />
+   <source>Automatic is {value}, the usual value.</source>
+   <translation>自动值为 {value}，即默认值。</translation>
   </message>
   <message>
    <location filename="app/ui/settings/row.py" />
@@ -542,9 +631,29 @@
    <translation>最佳模式</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/panel.py" />
+   <source>Better models for this computer</source>
+   <translation>更适合本机的模型</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>Both were as fast as each other</source>
+   <translation>两者一样快</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Branching drafts</source>
    <translation>分支草稿</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>Bring back</source>
+   <translation>恢复</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_shelf.py" />
+   <source>Bring back the chat deleted last</source>
+   <translation>恢复最近删除的对话</translation>
   </message>
   <message>
    <location filename="app/chat/choices.py" />
@@ -553,8 +662,8 @@
   </message>
   <message>
    <location filename="app/chat/choices.py" />
-   <source>Built in: answers questions about Tenon</source>
-   <translation>内置：回答关于 Tenon 的问题</translation>
+   <source>Built in: very small, quick, often wrong</source>
+   <translation>内置：很小、很快，常出错</translation>
   </message>
   <message>
    <location filename="app/ui/models/installed_list.py" />
@@ -572,6 +681,11 @@
    <translation>无法运行</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Careful answers and long texts in many languages.</source>
+   <translation>多种语言的细致回答和长文本。</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/foot.py" />
    <source>Changes to apply: {count}.</source>
    <translation>待应用的更改：{count}。</translation>
@@ -587,11 +701,6 @@
    <translation>对话模型</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/guide_panel.py" />
-   <source>Chat now</source>
-   <translation>立即对话</translation>
-  </message>
-  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>Chat settings</source>
    <translation>对话设置</translation>
@@ -602,19 +711,9 @@
    <translation>对话设置...</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/hero.py" />
-   <source>Chat with a language model that runs on this computer. What you write stays here.</source>
-   <translation>与在本机运行的语言模型对话。所写内容留在这里。</translation>
-  </message>
-  <message>
    <location filename="app/ui/models/card.py" />
    <source>Chat with it</source>
    <translation>与它对话</translation>
-  </message>
-  <message>
-   <location filename="app/ui/welcome/guide_panel.py" />
-   <source>Chat with the small guide now</source>
-   <translation>立即与小向导对话</translation>
   </message>
   <message>
    <location filename="app/ui/models/card.py" />
@@ -917,7 +1016,12 @@
    <translation>深色</translation>
   </message>
   <message>
-   <location filename="app/ui/sidebar/row_menu.py" />
+   <location filename="app/ui/view_commands.py" />
+   <source>Dark theme</source>
+   <translation>深色主题</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_shelf.py" />
    <source>Delete</source>
    <translation>删除</translation>
   </message>
@@ -952,16 +1056,24 @@
    <translation>删除“{name}”</translation>
   </message>
   <message>
+   <location filename="app/ui/chat_shelf.py" />
+   <source>Delete “{title}”?</source>
+   <translation>删除“{title}”？</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>Deleted chats</source>
+   <translation>已删除的对话</translation>
+  </message>
+  <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>Deleted chats stay here for {days} days, then they are erased.</source>
+   <translation>已删除的对话在此保留 {days} 天，之后永久清除。</translation>
+  </message>
+  <message>
    <location filename="app/settings/settings.py" />
    <source>Depth of drafts</source>
    <translation>草稿深度</translation>
-  </message>
-  <message numerus="yes">
-   <location filename="app/ui/comparison/wording.py" />
-   <source>Different from token {number} on: the first %n token(s) are the same.</source>
-   <translation>
-    <numerusform>从第 {number} 个 token 起不同：前 %n 个 token 相同。</numerusform>
-   </translation>
   </message>
   <message>
    <location filename="app/ui/settings/closing_question.py" />
@@ -977,6 +1089,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>Disk in memory</source>
    <translation>内存盘</translation>
+  </message>
+  <message>
+   <location filename="app/ui/attaching.py" />
+   <source>Documents and text</source>
+   <translation>文档和文本</translation>
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
@@ -1014,7 +1131,7 @@
    <translation>下载</translation>
   </message>
   <message>
-   <location filename="app/ui/models/model_table.py" />
+   <location filename="app/ui/inspector/facts.py" />
    <source>Draft</source>
    <translation>草稿</translation>
   </message>
@@ -1096,6 +1213,11 @@
    <translation>全部清除...</translation>
   </message>
   <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>Erase for good</source>
+   <translation>永久清除</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>Erase...</source>
    <translation>清除...</translation>
@@ -1116,6 +1238,31 @@
    <translation>所有层都能放在 GPU 上，因此没有需要复制过去的层。</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Everyday questions and reasoning in six languages.</source>
+   <translation>六种语言的日常问题和推理。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Everyday questions and short texts in English.</source>
+   <translation>英语的日常问题和短文本。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Everyday questions and short texts in many languages.</source>
+   <translation>多种语言的日常问题和短文本。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Everyday questions, letters and summaries of long texts.</source>
+   <translation>日常问题、书信和长文本摘要。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Everyday questions; thinks before it answers, if asked to.</source>
+   <translation>日常问题；可按要求先思考再回答。</translation>
+  </message>
+  <message>
    <location filename="app/ui/erasing.py" />
    <source>Everything is erased.</source>
    <translation>已全部清除。</translation>
@@ -1127,8 +1274,8 @@
   </message>
   <message>
    <location filename="app/settings/settings.py" />
-   <source>Except by the built-in guide</source>
-   <translation>内置向导除外</translation>
+   <source>Except by the built-in model</source>
+   <translation>内置模型除外</translation>
   </message>
   <message>
    <location filename="app/settings/setting.py" />
@@ -1221,6 +1368,11 @@
    <translation>回退阈值</translation>
   </message>
   <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>Faster than you read</source>
+   <translation>比阅读速度快</translation>
+  </message>
+  <message>
    <location filename="app/chat/recommendation.py" />
    <source>Fastest</source>
    <translation>最快</translation>
@@ -1294,6 +1446,16 @@
    <location filename="app/ui/models/models_page.py" />
    <source>Fits in memory</source>
    <translation>内存放得下</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Fluent letters, stories and everyday questions.</source>
+   <translation>流畅的书信、故事和日常问题。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Fluent writing and careful answers in shorter chats.</source>
+   <translation>较短对话中的流畅写作和细致回答。</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/row_menu.py" />
@@ -1381,19 +1543,19 @@
    <translation>从这里起：{model}</translation>
   </message>
   <message>
+   <location filename="engine/text/attached_turns.py" />
+   <source>From {places}.</source>
+   <translation>来自 {places}。</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/get_dialog.py" />
    <source>From {repo}</source>
    <translation>来自 {repo}</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />
-   <source>GB, last 60 s</source>
-   <translation>GB，最近 60 秒</translation>
-  </message>
-  <message>
-   <location filename="app/ui/model_menus.py" />
-   <source>GGUF models (*.gguf)</source>
-   <translation>GGUF 模型 (*.gguf)</translation>
+   <source>GB over the reply</source>
+   <translation>回复期间的 GB</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -1491,6 +1653,21 @@
    <translation>获取</translation>
   </message>
   <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>Get a better one</source>
+   <translation>获取更好的模型</translation>
+  </message>
+  <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>Get a model</source>
+   <translation>获取模型</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Get a model below, or open one that you have.</source>
+   <translation>在下方获取模型，或打开已有的模型。</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/installed_list.py" />
    <source>Get its draft {title}</source>
    <translation>获取它的草稿 {title}</translation>
@@ -1561,14 +1738,14 @@
    <translation>转到上一个</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
-   <source>Good models for it</source>
-   <translation>适合它的模型</translation>
-  </message>
-  <message>
    <location filename="app/ui/machine/words.py" />
    <source>Graphics</source>
    <translation>显卡</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Guesses that held</source>
+   <translation>被接受的猜测</translation>
   </message>
   <message>
    <location filename="app/chat/choices.py" />
@@ -1586,6 +1763,16 @@
    <translation>机械硬盘</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Hard questions and long texts; slow, from the disk on most machines.</source>
+   <translation>难题和长文本；较慢，在多数电脑上需从磁盘读取。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Hard questions, code and long texts.</source>
+   <translation>难题、代码和长文本。</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/models_page.py" />
    <source>Has a draft</source>
    <translation>有草稿</translation>
@@ -1596,9 +1783,14 @@
    <translation>草稿头</translation>
   </message>
   <message>
-   <location filename="app/ui/commands.py" />
+   <location filename="app/ui/app_menu.py" />
    <source>Help</source>
    <translation>帮助</translation>
+  </message>
+  <message>
+   <location filename="app/ui/help/help_line.py" />
+   <source>Help has an answer: {title}</source>
+   <translation>帮助中有答案：{title}</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/thought.py" />
@@ -1666,23 +1858,9 @@
    <translation>如何选词</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>I have a model file</source>
    <translation>我有模型文件</translation>
-  </message>
-  <message numerus="yes">
-   <location filename="app/ui/comparison/wording.py" />
-   <source>Identical as far as both came, %n token(s).</source>
-   <translation>
-    <numerusform>两者已有部分相同，共 %n 个 token。</numerusform>
-   </translation>
-  </message>
-  <message numerus="yes">
-   <location filename="app/ui/comparison/wording.py" />
-   <source>Identical, %n token(s).</source>
-   <translation>
-    <numerusform>完全相同，%n 个 token。</numerusform>
-   </translation>
   </message>
   <message>
    <location filename="app/ui/chat_files.py" />
@@ -1765,7 +1943,7 @@
    <translation>它来自更新版的 Tenon：请安装该版本后再导入。</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>It could not be looked at. Everything else works all the same.</source>
    <translation>无法查看。其他一切照常可用。</translation>
   </message>
@@ -1786,8 +1964,8 @@
   </message>
   <message>
    <location filename="app/ui/models/removal_dialog.py" />
-   <source>It is in use: it leaves memory first, and the guide answers from then on.</source>
-   <translation>它正在使用：会先离开内存，之后由向导回答。</translation>
+   <source>It is in use: it leaves memory first, and the built-in model answers from then on.</source>
+   <translation>它正在使用：会先离开内存，之后由内置模型回答。</translation>
   </message>
   <message>
    <location filename="app/storage/text_file.py" />
@@ -1833,6 +2011,11 @@
    <location filename="engine/planning/plan_wording.py" />
    <source>It needs {least} of memory even when its layers are read from the disk, and {free} are free.</source>
    <translation>即使从磁盘读取各层，它也需要 {least} 内存，而可用 {free}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_shelf.py" />
+   <source>It stays in the trash for {days} days.</source>
+   <translation>它会在回收站中保留 {days} 天。</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/addon.py" />
@@ -1913,6 +2096,16 @@
    <location filename="app/ui/main_window.py" />
    <source>Keyboard shortcuts</source>
    <translation>键盘快捷键</translation>
+  </message>
+  <message>
+   <location filename="engine/loaded_model.py" />
+   <source>Keys and values take 8 bits, which is lossy, so that {context} tokens of context fit into memory.</source>
+   <translation>键和值采用 8 位（有损），以便内存能放下 {context} 个 token 的上下文。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>LLMCad was chosen, but this model fits in memory: nothing is read from the disk, so the draft has no waiting to use and only guesses before each pass.</source>
+   <translation>已选择 LLMCad，但此模型内存放得下：无需从磁盘读取，草稿没有等待时间可用，只在每次计算前猜测。</translation>
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
@@ -2005,9 +2198,19 @@
    <translation>浅色</translation>
   </message>
   <message>
+   <location filename="app/ui/view_commands.py" />
+   <source>Light theme</source>
+   <translation>浅色主题</translation>
+  </message>
+  <message>
    <location filename="app/settings/pages.py" />
    <source>Limits</source>
    <translation>限制</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/thinking_field.py" />
+   <source>Little</source>
+   <translation>少</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
@@ -2035,6 +2238,11 @@
    <translation>本机测量完成后加载。</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Longer texts, code and careful answers in many languages.</source>
+   <translation>多种语言的较长文本、代码和细致回答。</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>Longest reply</source>
    <translation>最长回复</translation>
@@ -2060,11 +2268,6 @@
    <translation>正在查看显卡...</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
-   <source>Looking at what it has. You need not wait.</source>
-   <translation>正在查看其配置。不必等待。</translation>
-  </message>
-  <message>
    <location filename="app/ui/models/model_shelf.py" />
    <source>Looking at what runs here...</source>
    <translation>正在查看本机能运行什么...</translation>
@@ -2086,8 +2289,8 @@
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />
-   <source>MB/s, last 60 s</source>
-   <translation>MB/s，最近 60 秒</translation>
+   <source>MB/s over the reply</source>
+   <translation>回复期间的 MB/s</translation>
   </message>
   <message>
    <location filename="app/ui/chat_folders.py" />
@@ -2160,7 +2363,7 @@
    <translation>测量中</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>Measuring its speed, {share}. You need not wait.</source>
    <translation>正在测量速度，{share}。不必等待。</translation>
   </message>
@@ -2168,6 +2371,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>Measuring processor, memory and disk</source>
    <translation>正在测量处理器、内存和磁盘</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/thinking_field.py" />
+   <source>Medium</source>
+   <translation>中</translation>
   </message>
   <message>
    <location filename="app/settings/pages.py" />
@@ -2183,6 +2391,11 @@
    <location filename="app/ui/models/card.py" />
    <source>Memory it would take</source>
    <translation>所需内存</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Memory of the engine</source>
+   <translation>引擎占用的内存</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/shortage_bar.py" />
@@ -2268,6 +2481,11 @@
    <location filename="app/ui/models/keeping.py" />
    <source>Models (*.gguf *.safetensors *.json *.model *.bin)</source>
    <translation>模型 (*.gguf *.safetensors *.json *.model *.bin)</translation>
+  </message>
+  <message>
+   <location filename="app/ui/opener.py" />
+   <source>Models (*.gguf *.safetensors)</source>
+   <translation>模型 (*.gguf *.safetensors)</translation>
   </message>
   <message>
    <location filename="app/ui/commands.py" />
@@ -2363,6 +2581,11 @@
    <location filename="app/ui/sidebar/row_menu.py" />
    <source>Move to folder</source>
    <translation>移到文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/thinking_field.py" />
+   <source>Much</source>
+   <translation>多</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/addon.py" />
@@ -2465,14 +2688,14 @@
    <translation>没有 Tenon 可用的 GPU</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>No account and no telemetry. Models come from Hugging Face.</source>
    <translation>无需账号，没有遥测。模型来自 Hugging Face。</translation>
   </message>
   <message>
    <location filename="app/ui/command_palette.py" />
-   <source>No command has these letters.</source>
-   <translation>没有包含这些字符的命令。</translation>
+   <source>No command and no article has these letters.</source>
+   <translation>没有包含这些字符的命令或文章。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -2520,7 +2743,7 @@
    <translation>无</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>None of the usual ones fits in its memory; the page Models has all of them.</source>
    <translation>常用模型都放不进内存；“模型”页列出了全部。</translation>
   </message>
@@ -2570,6 +2793,11 @@
    <translation>未找到：请减少搜索词或筛选条件。</translation>
   </message>
   <message>
+   <location filename="app/ui/help/page.py" />
+   <source>Nothing found: try other words.</source>
+   <translation>未找到：请换其他词试试。</translation>
+  </message>
+  <message>
    <location filename="app/bridge/archive.py" />
    <source>Nothing of this session is saved, so nothing can be imported: make room for it first.</source>
    <translation>本次会话不会保存，因此无法导入：请先腾出空间。</translation>
@@ -2601,11 +2829,21 @@
   </message>
   <message>
    <location filename="app/settings/settings.py" />
+   <source>Number format of keys and values; 8 bits take half the memory and are a little less exact.</source>
+   <translation>键和值的数字格式；8 位占一半内存，精度略低。</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
    <source>Number format of the weights in memory; fewer bits are smaller and faster, and less exact.</source>
    <translation>权重在内存中的数字格式；位数越少越小越快，但精度较低。</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/value_words.py" />
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Of {all} tokens, these were thoughts before the answer.</source>
+   <translation>共 {all} 个 token，其中这些是回答前的思考。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/thinking_field.py" />
    <source>Off</source>
    <translation>关</translation>
   </message>
@@ -2620,7 +2858,7 @@
    <translation>更早</translation>
   </message>
   <message>
-   <location filename="app/ui/settings/value_words.py" />
+   <location filename="app/ui/chat_settings/thinking_field.py" />
    <source>On</source>
    <translation>开</translation>
   </message>
@@ -2635,6 +2873,11 @@
    <translation>在本机上</translation>
   </message>
   <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>One of the two folders is in the other: choose a folder elsewhere.</source>
+   <translation>两个文件夹中的一个位于另一个之内：请选择其他位置的文件夹。</translation>
+  </message>
+  <message>
    <location filename="app/chat/exchange/reading.py" />
    <source>Only files exported by Tenon and ChatGPT's conversations.json can be imported.</source>
    <translation>只能导入 Tenon 导出的文件和 ChatGPT 的 conversations.json。</translation>
@@ -2645,11 +2888,6 @@
    <translation>{name} 的 {rows} 行中只填入了 {count} 行；请报告此缺陷。</translation>
   </message>
   <message>
-   <location filename="app/ui/model_menus.py" />
-   <source>Open GGUF file</source>
-   <translation>打开 GGUF 文件</translation>
-  </message>
-  <message>
    <location filename="app/ui/model_button.py" />
    <source>Open GGUF file...</source>
    <translation>打开 GGUF 文件...</translation>
@@ -2658,6 +2896,21 @@
    <location filename="app/chat/troubles.py" />
    <source>Open This machine</source>
    <translation>打开“本机”</translation>
+  </message>
+  <message>
+   <location filename="app/ui/opener.py" />
+   <source>Open a model file...</source>
+   <translation>打开模型文件...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/opener.py" />
+   <source>Open a model folder...</source>
+   <translation>打开模型文件夹...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/file_drops.py" />
+   <source>Open as a model, in a new chat</source>
+   <translation>作为模型在新对话中打开</translation>
   </message>
   <message>
    <location filename="app/settings/pages.py" />
@@ -2685,7 +2938,12 @@
    <translation>打开日志文件夹</translation>
   </message>
   <message>
-   <location filename="app/ui/model_menus.py" />
+   <location filename="app/ui/opener.py" />
+   <source>Open model file</source>
+   <translation>打开模型文件</translation>
+  </message>
+  <message>
+   <location filename="app/ui/opener.py" />
    <source>Open model folder</source>
    <translation>打开模型文件夹</translation>
   </message>
@@ -2745,6 +3003,11 @@
    <translation>已配对</translation>
   </message>
   <message>
+   <location filename="app/ui/app_menu.py" />
+   <source>Panels and marks</source>
+   <translation>面板和标记</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>Part of the model is missing</source>
    <translation>模型缺少一部分</translation>
@@ -2795,9 +3058,24 @@
    <translation>普通</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Plain decoding</source>
+   <translation>普通解码</translation>
+  </message>
+  <message>
    <location filename="engine/planning/planner.py" />
    <source>Plain decoding was chosen: one token for each pass.</source>
    <translation>已选择普通解码：每次计算生成一个 token。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>Plain decoding would have had {speed}, as this reply measured it.</source>
+   <translation>根据此回复的测量，普通解码的速度为 {speed}。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Plain, fluent writing and conversation.</source>
+   <translation>朴实流畅的写作和对话。</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/inspector.py" />
@@ -2813,6 +3091,11 @@
    <location filename="app/ui/inspector/plan_view.py" />
    <source>Plan: {rows}</source>
    <translation>方案：{rows}</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Precision of the cache</source>
+   <translation>缓存精度</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -2905,7 +3188,7 @@
    <translation>代理</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>Proxy or mirror</source>
    <translation>代理或镜像</translation>
   </message>
@@ -2918,6 +3201,16 @@
    <location filename="app/ui/models/get_dialog.py" />
    <source>Quantization</source>
    <translation>量化</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Quick answers and rewording in many languages.</source>
+   <translation>多种语言的快速回答和改写。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Quick answers, rewording and summaries of long texts.</source>
+   <translation>快速回答、改写和长文本摘要。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/plan_table.py" />
@@ -2933,6 +3226,11 @@
    <location filename="app/chat/troubles.py" />
    <source>Raise the memory budget</source>
    <translation>提高内存预算</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Read from the disk</source>
+   <translation>从磁盘读取</translation>
   </message>
   <message>
    <location filename="app/ui/models/installed_list.py" />
@@ -2958,6 +3256,21 @@
    <location filename="app/ui/machine/words.py" />
    <source>Reads {rate}</source>
    <translation>读取 {rate}</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Reasoning, code and writing in many languages.</source>
+   <translation>多种语言的推理、代码和写作。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Reasoning, code and writing; strong for its size.</source>
+   <translation>推理、代码和写作；同等大小中表现出色。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Reasoning, mathematics and code in short chats.</source>
+   <translation>短对话中的推理、数学和代码。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -3155,14 +3468,14 @@
    <translation>搜索模型</translation>
   </message>
   <message>
+   <location filename="app/ui/help/page.py" />
+   <source>Search the help</source>
+   <translation>搜索帮助</translation>
+  </message>
+  <message>
    <location filename="app/ui/comparison/dialog.py" />
    <source>Second mode</source>
    <translation>第二种模式</translation>
-  </message>
-  <message>
-   <location filename="app/ui/welcome/page.py" />
-   <source>See all of them on the page Models.</source>
-   <translation>在“模型”页查看全部。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -3223,6 +3536,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>Shares the computer's memory</source>
    <translation>共享电脑内存</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Short answers and simple rewording; often wrong.</source>
+   <translation>简短回答和简单改写；常出错。</translation>
   </message>
   <message numerus="yes">
    <location filename="app/ui/models/models_page.py" />
@@ -3292,14 +3610,14 @@
    <translation>文字大小</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
-   <source>Skip</source>
-   <translation>跳过</translation>
-  </message>
-  <message>
    <location filename="app/ui/machine/words.py" />
    <source>Slow: Tenon's kernels are not there</source>
    <translation>较慢：缺少 Tenon 的计算内核</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/wording.py" />
+   <source>Slower than you read</source>
+   <translation>比阅读速度慢</translation>
   </message>
   <message>
    <location filename="app/ui/view_commands.py" />
@@ -3367,9 +3685,9 @@
    <translation>从未测量速度</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/guide_panel.py" />
-   <source>Start talking now</source>
-   <translation>立即开始</translation>
+   <location filename="app/ui/models/model_shelf.py" />
+   <source>Speeds were measured while other programs were busy, and will be measured again.</source>
+   <translation>测量速度时其他程序正忙，之后会重新测量。</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/strip.py" />
@@ -3390,6 +3708,11 @@
    <location filename="app/ui/machine/measure_panel.py" />
    <source>Stop measuring</source>
    <translation>停止测量</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Stop replies that repeat themselves</source>
+   <translation>停止重复的回复</translation>
   </message>
   <message>
    <location filename="app/ui/message_commands.py" />
@@ -3415,6 +3738,11 @@
    <location filename="app/ui/machine/words.py" />
    <source>Stopping</source>
    <translation>正在停止</translation>
+  </message>
+  <message>
+   <location filename="app/settings/settings.py" />
+   <source>Stops a reply that goes round in a circle; under it you can let it go on.</source>
+   <translation>停止陷入循环的回复；可在回复下方让它继续。</translation>
   </message>
   <message>
    <location filename="app/chat/exchange/markdown_page.py" />
@@ -3657,6 +3985,11 @@
    <translation>文本</translation>
   </message>
   <message>
+   <location filename="app/ui/app_menu.py" />
+   <source>Text and colours</source>
+   <translation>文字和颜色</translation>
+  </message>
+  <message>
    <location filename="engine/gguf/tokenizer.py" />
    <source>The GGUF file has no tokenizer: download another file of this model.</source>
    <translation>GGUF 文件没有分词器：请下载此模型的其他文件。</translation>
@@ -3717,9 +4050,14 @@
    <translation>无法保存访问令牌</translation>
   </message>
   <message>
-   <location filename="engine/hub/installed.py" />
-   <source>The bundled {reference} model is not in {folder}: make it with `python -m engine.training.guide`, or choose another model.</source>
-   <translation>内置的 {reference} 模型不在 {folder} 中：请用 `python -m engine.training.guide` 生成，或选择其他模型。</translation>
+   <location filename="app/ui/help/page.py" />
+   <source>The articles of the help are in English for now.</source>
+   <translation>帮助文章目前只有英文。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/workspace.py" />
+   <source>The built-in model {model} is not here: {other} answers. The page Models has more.</source>
+   <translation>内置模型 {model} 不在本机：由 {other} 回答。“模型”页有更多模型。</translation>
   </message>
   <message>
    <location filename="engine/hub/catalogue.py" />
@@ -3735,6 +4073,11 @@
    <location filename="app/ui/chat_folders.py" />
    <source>The chat is archived. Search still finds it.</source>
    <translation>对话已归档。仍可搜索到。</translation>
+  </message>
+  <message>
+   <location filename="engine/request.py" />
+   <source>The chat template of this model knows no such choice of thinking, so it has no effect.</source>
+   <translation>此模型的对话模板不支持这一思考选项，因此它不起作用。</translation>
   </message>
   <message>
    <location filename="app/storage/database.py" />
@@ -3785,6 +4128,11 @@
    <location filename="engine/planning/context_range.py" />
    <source>The context is {context} tokens, but this model takes {least} to {context_length}: choose a length between these, or none for the model's own.</source>
    <translation>上下文为 {context} 个 token，而此模型接受 {least} 到 {context_length} 个：请选择此范围内的长度，或不指定而使用模型自带的长度。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>The copy of {name} is not the same: check the disk of {folder}.</source>
+   <translation>{name} 的副本与原文件不一致：请检查 {folder} 所在的磁盘。</translation>
   </message>
   <message>
    <location filename="app/ui/trouble/desk.py" />
@@ -4022,19 +4370,9 @@
    <translation>文件夹“{name}”已删除，其中的对话保留。</translation>
   </message>
   <message>
-   <location filename="engine/reply.py" />
-   <source>The guide was not sure of its answer, so it offers the nearest topics that it knows instead.</source>
-   <translation>向导对自己的回答没有把握，因此改为提供它所知的最接近的主题。</translation>
-  </message>
-  <message>
-   <location filename="engine/reply.py" />
-   <source>The guide's answer did not hold, so it is not shown.</source>
-   <translation>向导的回答不成立，因此不予显示。</translation>
-  </message>
-  <message>
-   <location filename="engine/loaded_model.py" />
-   <source>The guide's topics in {folder} cannot be read: install Tenon again.</source>
-   <translation>无法读取 {folder} 中的向导主题：请重新安装 Tenon。</translation>
+   <location filename="assets/catalogue.json" />
+   <source>The hardest questions and longer programs.</source>
+   <translation>最难的问题和较长的程序。</translation>
   </message>
   <message>
    <location filename="engine/hub/answers.py" />
@@ -4198,8 +4536,18 @@
   </message>
   <message>
    <location filename="engine/planning/planner.py" />
+   <source>The mode {mode} needs a draft, and none is chosen for this model, so the mode was chosen automatically.</source>
+   <translation>{mode} 模式需要草稿，而此模型未选择草稿，因此自动选择了模式。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
    <source>The mode {mode} needs a draft: name a small model of the same vocabulary as the draft, or choose another mode.</source>
    <translation>{mode} 模式需要草稿：请指定词表相同的小模型作为草稿，或选择其他模式。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/planner.py" />
+   <source>The mode {mode} needs a small model as its draft, and this model's is a head, so the mode was chosen automatically.</source>
+   <translation>{mode} 模式需要小模型作为草稿，而此模型的草稿是草稿头，因此自动选择了模式。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4262,14 +4610,19 @@
    <translation>模型需要 {needs}，而可用 {budget}：请关闭其他程序，或选择较小的模型、较小的权重或较小的上下文。</translation>
   </message>
   <message>
+   <location filename="engine/hub/installed.py" />
+   <source>The model {name}, which ships with Tenon, is not in {folder}: get a model on the page Models or with `tenon models get`, or in a checkout run `make model`.</source>
+   <translation>随 Tenon 提供的模型 {name} 不在 {folder} 中：请在“模型”页或用 `tenon models get` 获取模型，或在源码目录中运行 `make model`。</translation>
+  </message>
+  <message>
    <location filename="engine/text/tokenizer.py" />
    <source>The model's chat template refuses this conversation: start a new chat, or use another model.</source>
    <translation>模型的对话模板不接受此对话：请开始新对话，或使用其他模型。</translation>
   </message>
   <message>
    <location filename="engine/hub/installed.py" />
-   <source>The model's name is empty: give a folder, an installed model's name, or guide.</source>
-   <translation>模型名称为空：请指定文件夹、已安装模型的名称，或 guide。</translation>
+   <source>The model's name is empty: give a folder, a GGUF file, an installed model's name, or {default}.</source>
+   <translation>模型名称为空：请指定文件夹、GGUF 文件、已安装模型的名称，或 {default}。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4285,6 +4638,26 @@
    <location filename="engine/placement/streamed.py" />
    <source>The model's weights could not be read from the disk any more, so this reply ends here: check that the disk is connected, then ask again.</source>
    <translation>无法再从磁盘读取模型的权重，因此此回复到此为止：请检查磁盘是否已连接，然后再问一次。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>The models are being moved already: wait for that.</source>
+   <translation>正在移动模型：请等它完成。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>The models are in {target} already.</source>
+   <translation>模型已在 {target} 中。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>The models changed while they were copied: move them again.</source>
+   <translation>模型在复制期间发生了变化：请重新移动。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>The models could not be moved to {target} ({reason}): they are still in {source}. Mend it and move them again, which goes on from there, or give it up.</source>
+   <translation>无法将模型移动到 {target}（{reason}）：模型仍在 {source}。请排除问题后重新移动（会从中断处继续），或放弃移动。</translation>
   </message>
   <message>
    <location filename="engine/planning/device_fit.py" />
@@ -4444,6 +4817,11 @@
    <translation>回复已停止</translation>
   </message>
   <message>
+   <location filename="app/chat/reply.py" />
+   <source>The reply was stopped, because it began to repeat itself.</source>
+   <translation>回复开始重复，因此已停止。</translation>
+  </message>
+  <message>
    <location filename="app/ui/announcements.py" />
    <source>The reply was stopped.</source>
    <translation>回复已停止。</translation>
@@ -4484,19 +4862,14 @@
    <translation>无法读取设置，已重新开始；旧文件保留为 {path}。</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/guide_panel.py" />
-   <source>The small guide is built in and needs no download. It knows Tenon well and the world a little.</source>
-   <translation>小向导是内置的，无需下载。它只懂英语，熟悉 Tenon，对世界略知一二。</translation>
-  </message>
-  <message>
-   <location filename="app/ui/empty_state.py" />
-   <source>The small guide is built in and works offline. It knows Tenon well and the world a little.</source>
-   <translation>小向导是内置的，可离线使用。它只懂英语，熟悉 Tenon，对世界略知一二。</translation>
-  </message>
-  <message>
    <location filename="app/ui/machine/words.py" />
    <source>The speeds of the machine are measured first, in some seconds.</source>
    <translation>先测量本机速度，需数秒。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/token_view.py" />
+   <source>The steps of the latest replies are kept until Tenon is closed.</source>
+   <translation>最近几条回复的步骤会保留到退出 Tenon。</translation>
   </message>
   <message>
    <location filename="app/ui/shown_folder.py" />
@@ -4554,6 +4927,11 @@
    <translation>Tenon 所用的 torch 就是为 {gpu} 构建的：无需另行获取。</translation>
   </message>
   <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>The trash is empty.</source>
+   <translation>回收站是空的。</translation>
+  </message>
+  <message>
    <location filename="engine/model/tensors.py" />
    <source>The weights do not match config.json, tensors are {problems}; download the model again.</source>
    <translation>权重与 config.json 不符，张量有误：{problems}；请重新下载模型。</translation>
@@ -4572,6 +4950,11 @@
    <location filename="app/settings/settings.py" />
    <source>Theme</source>
    <translation>主题</translation>
+  </message>
+  <message>
+   <location filename="app/ui/view_commands.py" />
+   <source>Theme as the system</source>
+   <translation>主题跟随系统</translation>
   </message>
   <message>
    <location filename="app/ui/settings/action_rows.py" />
@@ -4602,6 +4985,11 @@
    <location filename="engine/planning/device_fit.py" />
    <source>There is no GPU that Tenon may use here, so the model runs on the CPU alone.</source>
    <translation>本机没有可供 Tenon 使用的 GPU，因此模型只在 CPU 上运行。</translation>
+  </message>
+  <message>
+   <location filename="engine/planning/format_choice.py" />
+   <source>There is no cache format {wanted}: choose {names}.</source>
+   <translation>没有缓存格式 {wanted}：请选择 {names}。</translation>
   </message>
   <message>
    <location filename="engine/hub/local_import.py" />
@@ -4649,9 +5037,14 @@
    <translation>{folder} 处没有模型文件夹；请检查路径或安装模型。</translation>
   </message>
   <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>There is no model on this computer yet.</source>
+   <translation>本机还没有模型。</translation>
+  </message>
+  <message>
    <location filename="engine/hub/installed.py" />
-   <source>There is no model {reference}: give the folder of a checkpoint, a GGUF file, an installed model's name, or guide.</source>
-   <translation>没有模型 {reference}：请指定检查点文件夹、GGUF 文件、已安装模型的名称，或 guide。</translation>
+   <source>There is no model {reference}: give the folder of a checkpoint, a GGUF file, an installed model's name, or {default}.</source>
+   <translation>没有模型 {reference}：请指定检查点文件夹、GGUF 文件、已安装模型的名称，或 {default}。</translation>
   </message>
   <message>
    <location filename="app/chat/troubles.py" />
@@ -4704,12 +5097,12 @@
    <translation>没有可回答的内容</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
+   <location filename="app/ui/welcome/panel.py" />
    <source>They come as soon as it is known what runs here.</source>
    <translation>查明本机能运行什么后就会显示。</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/thought.py" />
+   <location filename="app/ui/chat_settings/dialog.py" />
    <source>Thinking</source>
    <translation>思考中</translation>
   </message>
@@ -4719,19 +5112,24 @@
    <translation>此 Tenon 未注明所用的 torch，因此无法选择 GPU 支持：请重新安装 Tenon。</translation>
   </message>
   <message>
+   <location filename="app/bridge/replies.py" />
+   <source>This answer has a new seed: with the fixed one, {seed}, it would be the first answer again.</source>
+   <translation>此回答使用新的种子：若用固定种子 {seed}，会得到与第一次相同的回答。</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>This cannot be done</source>
    <translation>无法执行</translation>
   </message>
   <message>
+   <location filename="app/ui/app_menu.py" />
+   <source>This chat</source>
+   <translation>此对话</translation>
+  </message>
+  <message>
    <location filename="app/ui/header.py" />
    <source>This chat has settings of its own</source>
    <translation>此对话有自己的设置</translation>
-  </message>
-  <message>
-   <location filename="app/ui/welcome/page.py" />
-   <source>This computer</source>
-   <translation>本机</translation>
   </message>
   <message>
    <location filename="app/storage/conversation_store.py" />
@@ -4789,6 +5187,16 @@
    <translation>此模型的上下文从现在起为 {tokens} 个 token。</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>This reply</source>
+   <translation>此回复</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>This reply: {facts}</source>
+   <translation>此回复：{facts}</translation>
+  </message>
+  <message>
    <location filename="engine/hub/access_token.py" />
    <source>This system has no keyring that Tenon can keep the token in: put it into the environment variable HF_TOKEN instead.</source>
    <translation>此系统没有可供 Tenon 保存令牌的钥匙串：请改将令牌放入环境变量 HF_TOKEN。</translation>
@@ -4839,14 +5247,9 @@
    <translation>今天的对话备份不完好：请重新启动 Tenon 以检查。</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/inspector.py" />
+   <location filename="app/ui/inspector/facts.py" />
    <source>Tokens</source>
    <translation>Token</translation>
-  </message>
-  <message>
-   <location filename="app/ui/inspector/token_view.py" />
-   <source>Tokens are kept for replies that are made while the inspector is open.</source>
-   <translation>只为检查器打开时生成的回复保留 token。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -4857,6 +5260,11 @@
    <location filename="app/ui/inspector/inspector.py" />
    <source>Tokens of the reply</source>
    <translation>回复的 token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/inspector/facts.py" />
+   <source>Tokens per step</source>
+   <translation>每步 token 数</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/token_view.py" />
@@ -4879,6 +5287,16 @@
    <translation>对话记录</translation>
   </message>
   <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>Trash</source>
+   <translation>回收站</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_shelf.py" />
+   <source>Trash...</source>
+   <translation>回收站...</translation>
+  </message>
+  <message>
    <location filename="app/chat/troubles.py" />
    <source>Try again</source>
    <translation>重试</translation>
@@ -4889,7 +5307,7 @@
    <translation>原样重试</translation>
   </message>
   <message>
-   <location filename="app/ui/models/download_list.py" />
+   <location filename="app/ui/models/card.py" />
    <source>Try {name} again</source>
    <translation>重试 {name}</translation>
   </message>
@@ -4994,6 +5412,11 @@
    <translation>版本、系统和硬件，用于报告</translation>
   </message>
   <message>
+   <location filename="assets/catalogue.json" />
+   <source>Very short English answers; often wrong.</source>
+   <translation>非常简短的英语回答；常出错。</translation>
+  </message>
+  <message>
    <location filename="app/ui/commands.py" />
    <source>View</source>
    <translation>视图</translation>
@@ -5040,8 +5463,8 @@
   </message>
   <message>
    <location filename="app/ui/welcome/first_run.py" />
-   <source>Welcome page</source>
-   <translation>欢迎页</translation>
+   <source>Welcome</source>
+   <translation>欢迎</translation>
   </message>
   <message>
    <location filename="app/ui/welcome/hero.py" />
@@ -5109,6 +5532,11 @@
    <translation>对话前告诉模型的内容。留空则不告诉。</translation>
   </message>
   <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>What the model thinks before it answers is folded above the answer and never sent back to it.</source>
+   <translation>模型回答前的思考折叠在回答上方，不会再发送给模型。</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/page.py" />
    <source>What this page shows is copied as text.</source>
    <translation>本页内容已复制为文本。</translation>
@@ -5122,6 +5550,11 @@
    <location filename="app/ui/empty_state.py" />
    <source>What would you like to know?</source>
    <translation>想了解什么？</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>What you write stays here.</source>
+   <translation>所写内容留在这里。</translation>
   </message>
   <message>
    <location filename="app/settings/settings.py" />
@@ -5229,9 +5662,29 @@
    <translation>请写完整地址，例如 {example}。</translation>
   </message>
   <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Write below: {model} answers at once. It is very small: quick, often wrong.</source>
+   <translation>在下方输入：{model} 会立即回答。它很小：很快，但常出错。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/welcome/hero.py" />
+   <source>Write below: {model} answers on this computer.</source>
+   <translation>在下方输入：{model} 在本机回答。</translation>
+  </message>
+  <message>
    <location filename="app/ui/transcript/reply_status.py" />
    <source>Writing</source>
    <translation>正在写</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Writing and conversation, with a long memory for the chat.</source>
+   <translation>写作和对话，能记住很长的对话。</translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Writing and questions in many languages, long texts too.</source>
+   <translation>多种语言的写作和问答，也适合长文本。</translation>
   </message>
   <message>
    <location filename="app/settings/pages.py" />
@@ -5244,6 +5697,11 @@
    <translation>
     <numerusform>正在写，%n 个 token</numerusform>
    </translation>
+  </message>
+  <message>
+   <location filename="assets/catalogue.json" />
+   <source>Writing, summaries, code and many languages.</source>
+   <translation>写作、摘要、代码，支持多种语言。</translation>
   </message>
   <message>
    <location filename="app/ui/sidebar/age_groups.py" />
@@ -5316,11 +5774,6 @@
    <translation>约 {speed} tok/s</translation>
   </message>
   <message>
-   <location filename="app/ui/transcript/reply_status.py" />
-   <source>accepted</source>
-   <translation>已接受</translation>
-  </message>
-  <message>
    <location filename="engine/planning/plan_wording.py" />
    <source>all in memory</source>
    <translation>全部在内存中</translation>
@@ -5348,14 +5801,34 @@
    <translation>已归档</translation>
   </message>
   <message>
+   <location filename="app/ui/figures.py" />
+   <source>as fast as plain</source>
+   <translation>与普通一样快</translation>
+  </message>
+  <message>
    <location filename="app/ui/model_button.py" />
    <source>at rest</source>
    <translation>休眠中</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/line_plot.py" />
+   <source>at the end {value} {unit}</source>
+   <translation>结束时 {value} {unit}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/composer/attachment_row.py" />
+   <source>being read</source>
+   <translation>正在读取</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>buffers</source>
    <translation>缓冲区</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>built in, a very small model: quick, often wrong</source>
+   <translation>内置的很小的模型：很快，常出错</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/memory_bar.py" />
@@ -5441,6 +5914,11 @@
    <location filename="app/ui/trouble/shortage_bar.py" />
    <source>free {size} GB</source>
    <translation>可用 {size} GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/installed_list.py" />
+   <source>from {source}</source>
+   <translation>来自 {source}</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_table.py" />
@@ -5588,14 +6066,9 @@
    <translation>尚未测量</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/line_plot.py" />
+   <location filename="app/ui/inspector/facts.py" />
    <source>nothing yet</source>
    <translation>暂无</translation>
-  </message>
-  <message>
-   <location filename="app/ui/inspector/line_plot.py" />
-   <source>now {value} {unit}</source>
-   <translation>现在 {value} {unit}</translation>
   </message>
   <message>
    <location filename="engine/planning/plan_wording.py" />
@@ -5718,12 +6191,17 @@
    <translation>{name} 的字节与其形状不符</translation>
   </message>
   <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>the disk is full</source>
+   <translation>磁盘已满</translation>
+  </message>
+  <message>
    <location filename="engine/weights/safetensors_file.py" />
    <source>the entry of {name} cannot be read</source>
    <translation>无法读取 {name} 的条目</translation>
   </message>
   <message>
-   <location filename="app/ui/chat_settings/dialog.py" />
+   <location filename="app/ui/inspector/draft_tree.py" />
    <source>the model's own</source>
    <translation>模型自己的</translation>
   </message>
@@ -5738,9 +6216,29 @@
    <translation>软件包索引</translation>
   </message>
   <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>the texts are identical</source>
+   <translation>文本完全相同</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>the texts are identical as far as both came</source>
+   <translation>两者已有的部分文本相同</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>the texts differ from token {number} on</source>
+   <translation>文本从第 {number} 个 token 起不同</translation>
+  </message>
+  <message>
    <location filename="app/ui/inspector/draft_tree.py" />
    <source>the token before</source>
    <translation>前一个 token</translation>
+  </message>
+  <message>
+   <location filename="app/ui/transcript/reply_status.py" />
+   <source>thought</source>
+   <translation>思考</translation>
   </message>
   <message>
    <location filename="app/ui/machine/plan_table.py" />
@@ -5748,14 +6246,14 @@
    <translation>tok/s</translation>
   </message>
   <message>
+   <location filename="app/ui/inspector/inspector.py" />
+   <source>tok/s over the reply</source>
+   <translation>回复期间的 tok/s</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/plan_table.py" />
    <source>tok/s, assumed</source>
    <translation>tok/s，假设</translation>
-  </message>
-  <message>
-   <location filename="app/ui/inspector/inspector.py" />
-   <source>tok/s, last 60 s</source>
-   <translation>tok/s，最近 60 秒</translation>
   </message>
   <message>
    <location filename="app/ui/chat_settings/dialog.py" />
@@ -5766,11 +6264,6 @@
    <location filename="app/ui/inspector/inspector.py" />
    <source>tokens per second</source>
    <translation>token/秒</translation>
-  </message>
-  <message>
-   <location filename="app/ui/transcript/reply_status.py" />
-   <source>tokens/step</source>
-   <translation>token/步</translation>
   </message>
   <message>
    <location filename="engine/gguf/header.py" />
@@ -5806,6 +6299,11 @@
    <location filename="app/ui/inspector/memory_bar.py" />
    <source>weights</source>
    <translation>权重</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>what the model's makers advise</source>
+   <translation>模型作者的建议值</translation>
   </message>
   <message>
    <location filename="engine/gpu_addon/wheel_index.py" />
@@ -6020,9 +6518,24 @@
    <translation>{model} 已不在本机：此对话从这里起由 {other} 回答。</translation>
   </message>
   <message>
+   <location filename="app/ui/empty_state.py" />
+   <source>{model}, a very small model: quick, often wrong.</source>
+   <translation>{model}，很小的模型：很快，常出错。</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/words.py" />
    <source>{mode} is the fastest here</source>
    <translation>{mode} 在本机最快</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>{mode} was {times} times as fast</source>
+   <translation>{mode} 的速度是另一种的 {times} 倍</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>{mode} was {times} times as fast, but hardly a guess held, so that was chance</source>
+   <translation>{mode} 的速度是另一种的 {times} 倍，但几乎没有猜测成立，因此只是偶然</translation>
   </message>
   <message>
    <location filename="app/ui/comparison/wording.py" />
@@ -6039,8 +6552,15 @@
    <source>{mode}: {speed} tok/s, predicted {predicted}</source>
    <translation>{mode}：{speed} tok/s，预测 {predicted}</translation>
   </message>
+  <message numerus="yes">
+   <location filename="app/ui/file_drops.py" />
+   <source>{name} and %n more</source>
+   <translation>
+    <numerusform>{name} 和另外 %n 个</numerusform>
+   </translation>
+  </message>
   <message>
-   <location filename="app/storage/text_file.py" />
+   <location filename="engine/documents/reading.py" />
    <source>{name} cannot be read ({reason}): check its rights.</source>
    <translation>无法读取 {name}（{reason}）：请检查权限。</translation>
   </message>
@@ -6075,6 +6595,11 @@
    <translation>{name} 的驱动程序版本为 {driver}，而 {title} 需要 {least_driver} 或更新版本：请更新 NVIDIA 驱动程序后再查一次。</translation>
   </message>
   <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} has more than {most} characters of text: attach the part that matters.</source>
+   <translation>{name} 的文本超过 {most} 个字符：请附加重要的部分。</translation>
+  </message>
+  <message>
    <location filename="engine/gpu_addon/addon.py" />
    <source>{name} has no driver of NVIDIA's: install it, and look again.</source>
    <translation>{name} 没有 NVIDIA 驱动程序：请安装后再查一次。</translation>
@@ -6085,14 +6610,24 @@
    <translation>{name} 没有可供核对的记录：请先用 `tenon models import` 导入。</translation>
   </message>
   <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} has no text: it is a scan, so have a program recognize its text (OCR) first.</source>
+   <translation>{name} 没有文本，是扫描件：请先用程序识别其文字 (OCR)。</translation>
+  </message>
+  <message>
    <location filename="engine/gguf/header.py" />
    <source>{name} has {dimensions} dimensions</source>
    <translation>{name} 有 {dimensions} 个维度</translation>
   </message>
   <message>
-   <location filename="app/chat/attachment.py" />
-   <source>{name} has {size} MiB, but an attachment holds {most} MiB at most: attach the part that matters.</source>
-   <translation>{name} 有 {size} MiB，而附件最多 {most} MiB：请附加重要的部分。</translation>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} has {size} MiB, but an attachment of its kind holds {most} MiB at most: attach the part that matters.</source>
+   <translation>{name} 有 {size} MiB，而此类附件最多 {most} MiB：请附加重要的部分。</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} holds no text that can be read: attach text, PDF, DOCX, HTML or EPUB.</source>
+   <translation>{name} 中没有可读取的文本：请附加文本、PDF、DOCX、HTML 或 EPUB。</translation>
   </message>
   <message>
    <location filename="engine/gguf/header.py" />
@@ -6105,9 +6640,19 @@
    <translation>已添加 {name}。</translation>
   </message>
   <message>
+   <location filename="app/ui/composer/composer.py" />
+   <source>{name} is being read</source>
+   <translation>正在读取 {name}</translation>
+  </message>
+  <message>
    <location filename="engine/weights/head_checkpoint.py" />
    <source>{name} is damaged or holds more than weights; download it again.</source>
    <translation>{name} 已损坏，或含有权重以外的内容；请重新下载。</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} is damaged, or no {title}: open it in another program and save it again.</source>
+   <translation>{name} 已损坏，或不是 {title}：请用其他程序打开并重新保存。</translation>
   </message>
   <message>
    <location filename="app/ui/models/keeping.py" />
@@ -6115,12 +6660,12 @@
    <translation>{name} 已损坏：{files}。请重新获取或添加。</translation>
   </message>
   <message>
-   <location filename="app/chat/attachment.py" />
+   <location filename="engine/documents/reading.py" />
    <source>{name} is empty: attach a file with text in it.</source>
    <translation>{name} 是空的：请附加有文本的文件。</translation>
   </message>
   <message>
-   <location filename="app/chat/attachment.py" />
+   <location filename="engine/documents/reading.py" />
    <source>{name} is not UTF-8 text: save it as UTF-8, then attach it again.</source>
    <translation>{name} 不是 UTF-8 文本：请存为 UTF-8 后再附加。</translation>
   </message>
@@ -6130,7 +6675,7 @@
    <translation>{name} 不是 GGUF 文件；请重新下载。</translation>
   </message>
   <message>
-   <location filename="app/storage/text_file.py" />
+   <location filename="engine/documents/reading.py" />
    <source>{name} is not a file: attach files one by one.</source>
    <translation>{name} 不是文件：请逐个附加文件。</translation>
   </message>
@@ -6140,17 +6685,12 @@
    <translation>{name} 不是 safetensors 文件（{why}）；请重新下载。</translation>
   </message>
   <message>
-   <location filename="app/chat/attachment.py" />
-   <source>{name} is not a text file: only plain text can be attached.</source>
-   <translation>{name} 不是文本文件：只能附加纯文本。</translation>
-  </message>
-  <message>
    <location filename="app/ui/models/model_news.py" />
    <source>{name} is not here yet. {message}</source>
    <translation>{name} 尚未到位。{message}</translation>
   </message>
   <message>
-   <location filename="app/storage/text_file.py" />
+   <location filename="engine/documents/reading.py" />
    <source>{name} is not there any more: choose it again.</source>
    <translation>{name} 已不存在：请重新选择。</translation>
   </message>
@@ -6158,6 +6698,11 @@
    <location filename="engine/gpu_addon/addon.py" />
    <source>{name} is older than what today's torch was built for: Tenon runs on the processor here.</source>
    <translation>{name} 太旧，当前的 torch 已不支持：Tenon 在本机使用处理器运行。</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} is protected: save it without a password, then attach it again.</source>
+   <translation>{name} 受密码保护：请另存为无密码的文件后再附加。</translation>
   </message>
   <message>
    <location filename="app/ui/models/model_news.py" />
@@ -6168,6 +6713,11 @@
    <location filename="app/ui/models/keeping.py" />
    <source>{name} is removed; {size} are free again.</source>
    <translation>已移除 {name}；释放了 {size}。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/attaching.py" />
+   <source>{name} is still being read: send your message when it is there.</source>
+   <translation>仍在读取 {name}：请等读取完成后再发送消息。</translation>
   </message>
   <message>
    <location filename="app/bridge/models/installed.py" />
@@ -6225,9 +6775,34 @@
    <translation>{name} 随 Tenon 提供，不是已安装的模型：既不能移除，也不能检查。</translation>
   </message>
   <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} takes more than {most} MiB of memory to read: attach a part of it, or its text alone.</source>
+   <translation>读取 {name} 需要超过 {most} MiB 内存：请附加其中一部分，或只附加文本。</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} took longer than {seconds} s to read: attach a part of it, or its text alone.</source>
+   <translation>读取 {name} 超过 {seconds} 秒：请附加其中一部分，或只附加文本。</translation>
+  </message>
+  <message>
+   <location filename="engine/documents/reading.py" />
+   <source>{name} unpacks to far more than a document has: attach its text alone.</source>
+   <translation>{name} 解压后远大于正常文档：请只附加文本。</translation>
+  </message>
+  <message>
    <location filename="app/bridge/archive.py" />
    <source>{name} was not imported. {reason}</source>
    <translation>{name} 未导入。{reason}</translation>
+  </message>
+  <message>
+   <location filename="engine/text/attached_turns.py" />
+   <source>{name}, page {page}</source>
+   <translation>{name}，第 {page} 页</translation>
+  </message>
+  <message>
+   <location filename="engine/text/attached_turns.py" />
+   <source>{name}, pages {pages}</source>
+   <translation>{name}，第 {pages} 页</translation>
   </message>
   <message>
    <location filename="app/ui/models/keeping.py" />
@@ -6300,11 +6875,6 @@
    <translation>{problem} 目录和已有的模型仍在。</translation>
   </message>
   <message>
-   <location filename="app/ui/welcome/page.py" />
-   <source>{problem} The small guide works without the net.</source>
-   <translation>{problem} 小向导无需网络也可使用。</translation>
-  </message>
-  <message>
    <location filename="engine/hub/installed.py" />
    <source>{reference} was imported from {location}, which is not there any more: plug its disk in, or import it again.</source>
    <translation>{reference} 是从 {location} 导入的，而该位置已不存在：请接上其磁盘，或重新导入。</translation>
@@ -6370,16 +6940,6 @@
    <translation>{resident}（{name} 权重和 {context} 个 token 的上下文），若每个 token 都从磁盘读取各层则需要 {least}</translation>
   </message>
   <message>
-   <location filename="app/ui/models/model_shelf.py" />
-   <source>{room} of memory free, and a GPU.</source>
-   <translation>可用内存 {room}，并有 GPU。</translation>
-  </message>
-  <message>
-   <location filename="app/ui/models/model_shelf.py" />
-   <source>{room} of memory free.</source>
-   <translation>可用内存 {room}。</translation>
-  </message>
-  <message>
    <location filename="app/ui/figures.py" />
    <source>{seconds} s left</source>
    <translation>还剩 {seconds} 秒</translation>
@@ -6420,14 +6980,24 @@
    <translation>{size} 交换空间</translation>
   </message>
   <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>{source} cannot be changed: check who owns it.</source>
+   <translation>无法更改 {source}：请检查其所有者。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/other_programs.py" />
+   <source>{source} has no model {name} on this computer any more: choose another one, or get it again there.</source>
+   <translation>{source} 在本机已没有模型 {name}：请选择其他模型，或在那里重新获取。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/comparison/wording.py" />
+   <source>{speeds}; {texts}.</source>
+   <translation>{speeds}；{texts}。</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/wording.py" />
    <source>{speed} words/s</source>
    <translation>{speed} 词/秒</translation>
-  </message>
-  <message>
-   <location filename="app/ui/machine/words.py" />
-   <source>{speed}, {times} times plain.</source>
-   <translation>{speed}，是普通的 {times} 倍。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
@@ -6440,14 +7010,29 @@
    <translation>{taken} / {room} GB</translation>
   </message>
   <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>{target} is a file: choose a folder.</source>
+   <translation>{target} 是文件：请选择文件夹。</translation>
+  </message>
+  <message>
+   <location filename="engine/hub/model_move.py" />
+   <source>{target} is not empty: choose an empty folder, or make a new one in it.</source>
+   <translation>{target} 不是空的：请选择空文件夹，或在其中新建一个。</translation>
+  </message>
+  <message>
    <location filename="app/ui/comparison/wording.py" />
    <source>{tau} tokens/step</source>
    <translation>{tau} token/步</translation>
   </message>
   <message>
-   <location filename="app/ui/inspector/inspector.py" />
-   <source>{times} times plain speed</source>
-   <translation>普通速度的 {times} 倍</translation>
+   <location filename="engine/hub/model_move.py" />
+   <source>{there} cannot be written to: choose another folder.</source>
+   <translation>无法写入 {there}：请选择其他文件夹。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/figures.py" />
+   <source>{times} times plain</source>
+   <translation>普通的 {times} 倍</translation>
   </message>
   <message>
    <location filename="app/ui/models/wording.py" />
@@ -6461,8 +7046,8 @@
   </message>
   <message>
    <location filename="app/ui/inspector/line_plot.py" />
-   <source>{title} over the last minute: {words}</source>
-   <translation>最近一分钟的{title}：{words}</translation>
+   <source>{title} over the reply: {words}</source>
+   <translation>回复期间的{title}：{words}</translation>
   </message>
   <message numerus="yes">
    <location filename="app/ui/sidebar/conversation_model.py" />
@@ -6477,6 +7062,11 @@
    <translation>
     <numerusform>{title}，已展开，%n 个对话</numerusform>
    </translation>
+  </message>
+  <message>
+   <location filename="app/ui/trash_dialog.py" />
+   <source>{title}, {days} days left</source>
+   <translation>{title}，还剩 {days} 天</translation>
   </message>
   <message>
    <location filename="app/ui/machine/gpu_section.py" />
@@ -6544,6 +7134,16 @@
    <translation>{value} 个 token</translation>
   </message>
   <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>{value}, as the model's makers advise</source>
+   <translation>{value}，模型作者的建议值</translation>
+  </message>
+  <message>
+   <location filename="app/ui/chat_settings/dialog.py" />
+   <source>{value}, the usual value</source>
+   <translation>{value}，默认值</translation>
+  </message>
+  <message>
    <location filename="engine/kernels/library.py" />
    <source>{variable} names no instruction set of this architecture: {cap}.</source>
    <translation>{variable} 指定的不是此架构的指令集：{cap}。</translation>
@@ -6564,14 +7164,24 @@
    <translation>{what} 草稿：{draft}</translation>
   </message>
   <message>
+   <location filename="engine/planning/plan_wording.py" />
+   <source>{where}, 8-bit cache (lossy)</source>
+   <translation>{where}，8 位缓存（有损）</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_folders.py" />
    <source>“{name}” was there already: its chats and these are together now.</source>
    <translation>“{name}”已存在：其对话与这些已合并。</translation>
   </message>
   <message>
    <location filename="app/ui/chat_shelf.py" />
-   <source>“{title}” is deleted.</source>
-   <translation>“{title}”已删除。</translation>
+   <source>“{title}” is in the trash for {days} days.</source>
+   <translation>“{title}”将在回收站中保留 {days} 天。</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/workspace.py" />
+   <source>“{title}” was not opened by itself, because Tenon ended while it was shown: open it from the list, or delete it.</source>
+   <translation>“{title}”未自动打开，因为上次显示它时 Tenon 意外退出：请从列表中打开它，或将其删除。</translation>
   </message>
  </context>
 </TS>
