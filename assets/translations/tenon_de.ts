@@ -329,6 +329,16 @@
    <translation>Datei hinzufügen</translation>
   </message>
   <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Add a folder of models</source>
+   <translation>Ordner mit Modellen hinzufügen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Add a folder...</source>
+   <translation>Ordner hinzufügen...</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/keeping.py" />
    <source>Add a model's file</source>
    <translation>Datei eines Modells hinzufügen</translation>
@@ -347,6 +357,11 @@
    <location filename="app/ui/models/import_dialog.py" />
    <source>Add {name}</source>
    <translation>{name} hinzufügen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Added</source>
+   <translation>Hinzugefügt</translation>
   </message>
   <message>
    <location filename="app/ui/settings/head.py" />
@@ -1107,6 +1122,11 @@
    <translation>Dokumente und Text</translation>
   </message>
   <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Done</source>
+   <translation>Fertig</translation>
+  </message>
+  <message>
    <location filename="engine/planning/planner.py" />
    <source>Dovetail was chosen: a draft guesses trees of tokens, and the model checks each tree in one pass.</source>
    <translation>Dovetail wurde gewählt: ein Entwurf rät Bäume von Tokens, und das Modell prüft jeden Baum in einem Durchlauf.</translation>
@@ -1140,6 +1160,11 @@
    <location filename="app/settings/pages.py" />
    <source>Downloads</source>
    <translation>Downloads</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/models/store.py" />
+   <source>Downloads are under way: hold them, or wait for them.</source>
+   <translation>Downloads laufen noch: sie anhalten oder abwarten.</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/facts.py" />
@@ -1480,6 +1505,16 @@
    <translation>Ordner zu- oder aufklappen</translation>
   </message>
   <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Folders of models</source>
+   <translation>Ordner mit Modellen</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>Folders...</source>
+   <translation>Ordner...</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/head.py" />
    <source>For all models</source>
    <translation>Für alle Modelle</translation>
@@ -1723,6 +1758,11 @@
    <location filename="app/ui/settings/closing_question.py" />
    <source>Go on editing</source>
    <translation>Weiter bearbeiten</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Go on moving</source>
+   <translation>Umzug fortsetzen</translation>
   </message>
   <message>
    <location filename="app/ui/models/download_list.py" />
@@ -2505,6 +2545,11 @@
    <translation>Modelle und Tempo</translation>
   </message>
   <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Models of other programs are used where they are. Nothing there is ever changed.</source>
+   <translation>Modelle anderer Programme werden dort benutzt, wo sie sind. Dort wird nie etwas geändert.</translation>
+  </message>
+  <message>
    <location filename="app/ui/erase_dialog.py" />
    <source>Models stay. Files that you have exported stay where you saved them.</source>
    <translation>Modelle bleiben. Exportierte Dateien bleiben, wo sie gespeichert wurden.</translation>
@@ -2585,14 +2630,39 @@
    <translation>GPU-Speicher, den die Engine höchstens nimmt; 0 lässt die GPU in Ruhe.</translation>
   </message>
   <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Move</source>
+   <translation>Verschieben</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_folders.py" />
    <source>Move chat to folder...</source>
    <translation>Chat in Ordner verschieben...</translation>
   </message>
   <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Move the models to an empty folder</source>
+   <translation>Modelle in einen leeren Ordner verschieben</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Move the models?</source>
+   <translation>Modelle verschieben?</translation>
+  </message>
+  <message>
    <location filename="app/ui/sidebar/row_menu.py" />
    <source>Move to folder</source>
    <translation>In Ordner verschieben</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Move...</source>
+   <translation>Verschieben...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Moving the models</source>
+   <translation>Modelle ziehen um</translation>
   </message>
   <message>
    <location filename="app/ui/chat_settings/thinking_field.py" />
@@ -3713,6 +3783,11 @@
    <translation>Status: {words}</translation>
   </message>
   <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Stay here</source>
+   <translation>Hier bleiben</translation>
+  </message>
+  <message>
    <location filename="app/ui/comparison/dialog.py" />
    <source>Stop</source>
    <translation>Stopp</translation>
@@ -3771,6 +3846,11 @@
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>Take away all that this chat sets for itself</source>
    <translation>Alles wegnehmen, was dieser Chat selbst festlegt</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Take out</source>
+   <translation>Herausnehmen</translation>
   </message>
   <message>
    <location filename="app/ui/models/import_dialog.py" />
@@ -3991,6 +4071,11 @@
    <location filename="app/ui/trouble/about_dialog.py" />
    <source>Tenon {version}</source>
    <translation>Tenon {version}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Tenon's own models</source>
+   <translation>Tenons eigene Modelle</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/highlighting.py" />
@@ -4488,6 +4573,11 @@
    <translation>Die Grenze für Tokens ist {max_tokens}, muss aber mindestens 1 sein.</translation>
   </message>
   <message>
+   <location filename="app/bridge/models/folders.py" />
+   <source>The list of folders cannot be written ({reason}).</source>
+   <translation>Die Liste der Ordner lässt sich nicht schreiben ({reason}).</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/page.py" />
    <source>The machine is being looked at</source>
    <translation>Der Computer wird angesehen</translation>
@@ -4591,6 +4681,11 @@
    <location filename="engine/text/tokenizer_folder.py" />
    <source>The model folder {folder} has no tokenizer: copy tokenizer.json there, or download the model again.</source>
    <translation>Der Modellordner {folder} hat keinen Tokenizer: tokenizer.json dorthin kopieren oder das Modell neu herunterladen.</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>The model in memory leaves it first and comes back afterwards.</source>
+   <translation>Das geladene Modell verlässt erst den Speicher und kommt danach zurück.</translation>
   </message>
   <message>
    <location filename="app/ui/settings/consequences.py" />
@@ -6981,6 +7076,11 @@
    <location filename="app/ui/machine/shared_text.py" />
    <source>{size} GB on {device}</source>
    <translation>{size} GB auf {device}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>{size} are copied there, compared, and then deleted where they are now.</source>
+   <translation>{size} werden dorthin kopiert, verglichen und dann am alten Ort gelöscht.</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />

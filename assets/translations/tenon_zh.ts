@@ -319,6 +319,16 @@
    <translation>添加文件</translation>
   </message>
   <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Add a folder of models</source>
+   <translation>添加模型文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Add a folder...</source>
+   <translation>添加文件夹...</translation>
+  </message>
+  <message>
    <location filename="app/ui/models/keeping.py" />
    <source>Add a model's file</source>
    <translation>添加模型文件</translation>
@@ -337,6 +347,11 @@
    <location filename="app/ui/models/import_dialog.py" />
    <source>Add {name}</source>
    <translation>添加 {name}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Added</source>
+   <translation>已添加</translation>
   </message>
   <message>
    <location filename="app/ui/settings/head.py" />
@@ -1096,6 +1111,11 @@
    <translation>文档和文本</translation>
   </message>
   <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Done</source>
+   <translation>完成</translation>
+  </message>
+  <message>
    <location filename="engine/planning/planner.py" />
    <source>Dovetail was chosen: a draft guesses trees of tokens, and the model checks each tree in one pass.</source>
    <translation>已选择 Dovetail：草稿猜出 token 树，模型一次计算检查完一棵树。</translation>
@@ -1129,6 +1149,11 @@
    <location filename="app/settings/pages.py" />
    <source>Downloads</source>
    <translation>下载</translation>
+  </message>
+  <message>
+   <location filename="app/bridge/models/store.py" />
+   <source>Downloads are under way: hold them, or wait for them.</source>
+   <translation>正在下载：请暂停下载，或等它们完成。</translation>
   </message>
   <message>
    <location filename="app/ui/inspector/facts.py" />
@@ -1468,6 +1493,16 @@
    <translation>折叠或展开文件夹</translation>
   </message>
   <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Folders of models</source>
+   <translation>模型文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/models_page.py" />
+   <source>Folders...</source>
+   <translation>文件夹...</translation>
+  </message>
+  <message>
    <location filename="app/ui/settings/head.py" />
    <source>For all models</source>
    <translation>所有模型</translation>
@@ -1711,6 +1746,11 @@
    <location filename="app/ui/settings/closing_question.py" />
    <source>Go on editing</source>
    <translation>继续编辑</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Go on moving</source>
+   <translation>继续移动</translation>
   </message>
   <message>
    <location filename="app/ui/models/download_list.py" />
@@ -2493,6 +2533,11 @@
    <translation>模型与速度</translation>
   </message>
   <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Models of other programs are used where they are. Nothing there is ever changed.</source>
+   <translation>其他程序的模型在原位置使用，绝不会更改其中的任何内容。</translation>
+  </message>
+  <message>
    <location filename="app/ui/erase_dialog.py" />
    <source>Models stay. Files that you have exported stay where you saved them.</source>
    <translation>模型保留。已导出的文件留在保存的位置。</translation>
@@ -2573,14 +2618,39 @@
    <translation>引擎最多占用的 GPU 显存；0 表示不使用 GPU。</translation>
   </message>
   <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Move</source>
+   <translation>移动</translation>
+  </message>
+  <message>
    <location filename="app/ui/chat_folders.py" />
    <source>Move chat to folder...</source>
    <translation>将对话移到文件夹...</translation>
   </message>
   <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Move the models to an empty folder</source>
+   <translation>将模型移到空文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Move the models?</source>
+   <translation>移动模型？</translation>
+  </message>
+  <message>
    <location filename="app/ui/sidebar/row_menu.py" />
    <source>Move to folder</source>
    <translation>移到文件夹</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Move...</source>
+   <translation>移动...</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Moving the models</source>
+   <translation>正在移动模型</translation>
   </message>
   <message>
    <location filename="app/ui/chat_settings/thinking_field.py" />
@@ -3700,6 +3770,11 @@
    <translation>状态：{words}</translation>
   </message>
   <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Stay here</source>
+   <translation>留在此处</translation>
+  </message>
+  <message>
    <location filename="app/ui/comparison/dialog.py" />
    <source>Stop</source>
    <translation>停止</translation>
@@ -3758,6 +3833,11 @@
    <location filename="app/ui/chat_settings/dialog.py" />
    <source>Take away all that this chat sets for itself</source>
    <translation>清除此对话自身的所有设置</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Take out</source>
+   <translation>移出</translation>
   </message>
   <message>
    <location filename="app/ui/models/import_dialog.py" />
@@ -3978,6 +4058,11 @@
    <location filename="app/ui/trouble/about_dialog.py" />
    <source>Tenon {version}</source>
    <translation>Tenon {version}</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>Tenon's own models</source>
+   <translation>Tenon 自己的模型</translation>
   </message>
   <message>
    <location filename="app/ui/transcript/highlighting.py" />
@@ -4475,6 +4560,11 @@
    <translation>token 上限为 {max_tokens}，而它至少应为 1。</translation>
   </message>
   <message>
+   <location filename="app/bridge/models/folders.py" />
+   <source>The list of folders cannot be written ({reason}).</source>
+   <translation>无法写入文件夹列表（{reason}）。</translation>
+  </message>
+  <message>
    <location filename="app/ui/machine/page.py" />
    <source>The machine is being looked at</source>
    <translation>正在查看本机</translation>
@@ -4578,6 +4668,11 @@
    <location filename="engine/text/tokenizer_folder.py" />
    <source>The model folder {folder} has no tokenizer: copy tokenizer.json there, or download the model again.</source>
    <translation>模型文件夹 {folder} 中没有分词器：请将 tokenizer.json 复制到那里，或重新下载模型。</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>The model in memory leaves it first and comes back afterwards.</source>
+   <translation>内存中的模型会先离开内存，之后再重新加载。</translation>
   </message>
   <message>
    <location filename="app/ui/settings/consequences.py" />
@@ -6963,6 +7058,11 @@
    <location filename="app/ui/machine/shared_text.py" />
    <source>{size} GB on {device}</source>
    <translation>{device} 上 {size} GB</translation>
+  </message>
+  <message>
+   <location filename="app/ui/models/folders_dialog.py" />
+   <source>{size} are copied there, compared, and then deleted where they are now.</source>
+   <translation>将复制 {size} 到那里，核对后再从原位置删除。</translation>
   </message>
   <message>
    <location filename="app/ui/machine/words.py" />
