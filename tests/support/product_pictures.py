@@ -43,14 +43,15 @@ _PATIENCE_S = 300.0
 class Run:
     """Someone who uses the window."""
 
-    def __init__(self, theme: Theme) -> None:
+    def __init__(self, theme: Theme, loaded: bool = True) -> None:
         self.theme = theme
         self.workspace = Workspace()
         self.window = MainWindow(theme, self.workspace)
         self.window.resize(SIZE)
         self.window.show()
         self.workspace.start()
-        self.wait(lambda: self.workspace.engine_state().phase is EnginePhase.READY, "the model is loaded")
+        if loaded:
+            self.wait(lambda: self.workspace.engine_state().phase is EnginePhase.READY, "the model is loaded")
 
     def wait(self, holds: Callable[[], bool], words: str) -> None:
         """Wait until something holds.

@@ -1,0 +1,239 @@
+"""Somebody's first day with the real model in the real window: ``python -m tests.support.first_day FOLDER``.
+
+Each moment is taken light and dark, wide and narrow, into the folder. What was measured and said is printed: nothing is
+made up, and a step that does not come to pass ends the run with an error.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+
+from PySide6.QtCore import QMarginsF, QMimeData, QPointF, QSize, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent, QPageLayout, QPageSize, QPdfWriter, QTextDocument
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from app.bootstrap import FOLDER_VARIABLES
+from app.chat.conversation import Message, MessageState
+from app.chat.reply import looped
+from app.ui.theme.theme import Theme
+from tests.support.product_pictures import Run
+from tests.support.real_model import ABSENT, real_model
+from tests.support.screenshots import begin, take
+
+QUESTIONS = (
+    "What is the capital of France?",
+    "Write an email to my landlord about a broken heater.",
+    "What is 17*23?",
+    "How do I say hello in Spanish?",
+    "Write a Python function that reverses a string.",
+    "Can you read a PDF?",
+    "How big a model can I run?",
+    "Give me a recipe for pancakes.",
+    "Why is the sky blue?",
+    "Make a table of three fruits and their colours.",
+)
+STORY = "Write a very long story about a ship and its crew."
+SIZES = {"wide": QSize(1280, 820), "narrow": QSize(520, 820)}
+
+
+class Day:
+    """The day, with a picture of each moment."""
+
+    def __init__(self, app: QApplication, theme: Theme, folder: Path) -> None:
+        self._app, self._theme, self._folder = app, theme, folder
+        started = time.perf_counter()
+        self.run = Run(theme, loaded=False)
+        print(f"window shown {time.perf_counter() - started:.2f} s after it was made")
+
+    @property
+    def window(self) -> object:
+        """The window."""
+        return self.run.window
+
+    def picture(self, moment: str) -> None:
+        """Take a moment in both themes and sizes."""
+        for dark in (False, True):
+            self._theme.set_dark(dark)
+            for name, size in SIZES.items():
+                self.run.window.resize(size)
+                take(self.run.window, self._folder, f"{moment}-{'dark' if dark else 'light'}-{name}")
+        self._theme.set_dark(False)
+        self.run.window.resize(SIZES["wide"])
+
+    def type_in(self, text: str) -> float:
+        """Type a message and press Enter; seconds until the first word of the reply is there."""
+        field = self.run.window.page.composer.prompt
+        field.setPlainText(text)
+        started = time.perf_counter()
+        QTest.keyClick(field, Qt.Key.Key_Return)
+        self.run.wait(lambda: bool(self.chat) and bool(self.run.reply().content.strip()), "the first word")
+        return time.perf_counter() - started
+
+    def whole(self) -> Message:
+        """The reply, when it has ended."""
+        self.run.wait(lambda: not self.run.reply().state.unfinished, "the end of the reply")
+        return self.run.reply()
+
+    @property
+    def chat(self) -> int | None:
+        """The chat that is shown."""
+        return self.run.window.page.current
+
+    def drop(self, path: Path, moment: str) -> None:
+        """Drag a file over the window and drop it in the middle."""
+        window, data = self.run.window, QMimeData()
+        data.setUrls([QUrl.fromLocalFile(str(path))])
+        middle = QPointF(window.rect().center())
+        about = (Qt.DropAction.CopyAction, data, Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier)
+        QApplication.sendEvent(window, QDragEnterEvent(middle.toPoint(), *about))
+        self.picture(f"{moment}-dragged")
+        QApplication.sendEvent(window, QDropEvent(middle, *about))
+
+    def first_start(self) -> None:
+        """The window as it comes up, and the first question."""
+        self.picture("01-start")
+        seconds = self.type_in(QUESTIONS[0])
+        reply = self.whole()
+        assert reply.state is MessageState.COMPLETE, reply
+        print(f"from Enter to the first word {seconds:.2f} s; {QUESTIONS[0]!r}: {reply.content!r}")
+
+    def ten_questions(self) -> None:
+        """The others, each in a chat of its own."""
+        for question in QUESTIONS[1:]:
+            self.run.new_chat()
+            seconds = self.type_in(question)
+            reply = self.whole()
+            assert reply.state is MessageState.COMPLETE, reply
+            print(f"{seconds:.2f} s to the first word; {question!r}: {reply.content[:120]!r}")
+            if "How big" in question:
+                self.picture("02-help-line")
+        self.picture("03-questions")
+
+    def dropped_model(self, model: Path) -> None:
+        """A GGUF file from somewhere else."""
+        self.run.new_chat()
+        self.drop(model, "04-model")
+        self.run.wait(lambda: self.run.workspace.settings.model == str(model), "the dropped model is chosen")
+        seconds = self.type_in("hi")
+        reply = self.whole()
+        assert reply.state is MessageState.COMPLETE, reply
+        print(f"dropped model: {seconds:.2f} s to the first word: {reply.content[:80]!r}")
+        self.picture("05-dropped-model")
+
+    def loop(self) -> None:
+        """A story that goes round in circles, as it does at temperature 0."""
+        self.run.new_chat()
+        with self.settings(temperature=0.0):
+            self.type_in(STORY)
+            reply = self.whole()
+        assert looped(reply), reply
+        self.picture("06-loop")
+        print(f"a story in a circle was stopped after {len(reply.content)} characters")
+
+    def stopped(self) -> None:
+        """A reply that somebody stops."""
+        self.run.new_chat()
+        self.type_in(STORY)
+        QTest.keyClick(self.run.window, Qt.Key.Key_Escape)
+        reply = self.whole()
+        assert reply.state is MessageState.STOPPED, reply
+        self.picture("07-stopped")
+
+    def document(self, folder: Path) -> None:
+        """A PDF that is dropped, and a question about it."""
+        path = folder / "report.pdf"
+        write_report(path)
+        self.run.new_chat()
+        self.drop(path, "08-document")
+        composer = self.run.window.page.composer
+        self.run.wait(lambda: bool(composer.attachments.attachments), "the document was read")
+        self.picture("09-document-attached")
+        self.type_in("Which plant needs the most water?")
+        reply = self.whole()
+        assert reply.state is MessageState.COMPLETE, reply
+        print(f"document: {reply.content[:160]!r}")
+        self.picture("10-document-answered")
+
+    def mode_that_cannot_run(self) -> None:
+        """A mode that needs a GPU, on a machine without one or with a model that all fits there."""
+        self.run.new_chat()
+        self.run.workspace.choose_mode("llmcad")
+        self.type_in("What is the capital of Italy?")
+        reply = self.whole()
+        assert reply.state is MessageState.COMPLETE, reply
+        print(f"llmcad on a model that fits: {reply.notices}")
+        self.picture("11-mode")
+        self.run.workspace.choose_mode("auto")
+
+    def restart(self) -> None:
+        """Close the window and open it again."""
+        before = [one.id for one in self.run.workspace.conversations()]
+        self.run.close()
+        self.run = Run(self._theme, loaded=False)
+        assert [one.id for one in self.run.workspace.conversations()] == before
+        self.run.window.sidebar.chosen.emit(before[0])
+        self.picture("12-restarted")
+
+    @contextmanager
+    def settings(self, **values: object) -> Iterator[None]:
+        """Settings that hold for a while."""
+        kept = {name: getattr(self.run.workspace.settings, name) for name in values}
+        for name, value in values.items():
+            setattr(self.run.workspace.settings, name, value)
+        yield
+        for name, value in kept.items():
+            setattr(self.run.workspace.settings, name, value)
+
+
+def write_report(path: Path) -> None:
+    """A PDF of several pages, of which one says what is asked for."""
+    writer = QPdfWriter(str(path))
+    writer.setPageSize(QPageSize(QPageSize.PageSizeId.A5))
+    writer.setPageMargins(QMarginsF(15, 15, 15, 15), QPageLayout.Unit.Millimeter)
+    plants = {"basil": "two litres", "tomato": "ten litres", "thyme": "half a litre", "mint": "three litres"}
+    parts = [
+        f"<h1>The {plant}</h1><p>The {plant} needs {water} of water in a week.</p>"
+        for plant, water in plants.items()
+    ]
+    document = QTextDocument()
+    document.setHtml("".join(parts))
+    document.print_(writer)
+
+
+def main() -> int:
+    """Live through it; the exit code."""
+    model = real_model()
+    if model is None:
+        print(ABSENT, file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory(prefix="tenon-first-day-", ignore_cleanup_errors=True) as own:
+        os.environ.update({name: os.path.join(own, name) for name in FOLDER_VARIABLES})
+        elsewhere = Path(own) / "downloads" / "my-model.gguf"
+        elsewhere.parent.mkdir()
+        elsewhere.symlink_to(model)
+        app, theme, folder = begin(dark=False)
+        day = Day(app, theme, folder)
+        day.first_start()
+        day.ten_questions()
+        day.dropped_model(elsewhere)
+        day.loop()
+        day.stopped()
+        day.document(Path(own))
+        day.mode_that_cannot_run()
+        day.restart()
+        day.run.close()
+        app.quit()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
