@@ -151,20 +151,25 @@ class PackedReader:
         stored = {slot.name: self._source.stored(slot.name) for slot in slots}
         names = {one: name for name, one in stored.items()}
         kinds = {slot.name: self._format.kind_of(slot) for slot in slots if len(slot.shape) == 2}
-        matrices: dict[str, Packed] = {}
+        matrices = {name: empty_matrix(kind, stored[name]) for name, kind in kinds.items()}
         vectors: dict[str, Tensor] = {}
         refused: dict[str, str] = {}
         total, done = sum(one.size_bytes for one in names), 0
         progress(0, total)
-        for piece in self._pieces(names, check):
+
+        def arrange_as_stored(piece: Piece) -> None:
+            matrix = matrices.get(names[piece.stored])
+            if matrix is not None and matrix.type == piece.stored.kind:
+                arrange_piece(piece, matrix, threads=1)
+
+        for piece in self._pieces(names, check, arrange_as_stored):
             name = names[piece.stored]
             if name not in kinds:
                 vectors[name] = piece_values(piece)[0].float().clone()
             elif name not in refused:
-                if name not in matrices:
-                    matrices[name] = empty_matrix(kinds[name], piece.stored)
                 try:
-                    rows = arrange_piece(piece, matrices[name])
+                    as_stored = kinds[name] == piece.stored.kind
+                    rows = piece.raw if as_stored else arrange_piece(piece, matrices[name])
                 except NotPackable as problem:
                     refused[name] = str(problem)
                 else:
@@ -178,8 +183,10 @@ class PackedReader:
         self.refused |= refused
         return matrices | vectors
 
-    def _pieces(self, stored: Iterable[StoredTensor], check: Check) -> Iterator[Piece]:
-        return read_pieces(self._source.files, stored, check, PANEL_ROWS, self._keep_cached)
+    def _pieces(
+        self, stored: Iterable[StoredTensor], check: Check, each: Callable[[Piece], None] = lambda piece: None
+    ) -> Iterator[Piece]:
+        return read_pieces(self._source.files, stored, check, PANEL_ROWS, self._keep_cached, each)
 
 
 def pack(weight: Tensor, kind: int) -> Packed:
@@ -209,8 +216,13 @@ def empty_matrix(kind: int, stored: StoredTensor) -> Packed:
     return Packed(torch.empty(size_bytes, dtype=torch.uint8), rows, columns, kind)
 
 
-def arrange_piece(piece: Piece, matrix: Packed) -> Tensor:
+def arrange_piece(piece: Piece, matrix: Packed, threads: int | None = None) -> Tensor:
     """Put rows of a tensor where they belong in a matrix, converted where that is of another type; returns their bytes.
+
+    Args:
+        piece: The rows.
+        matrix: They go into it.
+        threads: How many arrange them; torch's number by default.
 
     Raises:
         NotPackable: It cannot be converted, for a number is a NaN or an infinity.
@@ -219,10 +231,10 @@ def arrange_piece(piece: Piece, matrix: Packed) -> Tensor:
     start = blocks.arranged_bytes(kind, piece.first, columns) if piece.first else 0
     target = matrix.data[start : start + blocks.arranged_bytes(kind, piece.count, columns)]
     if kind == stored.kind:
-        blocks.arrange(kind, piece.raw, piece.count, columns, stored.row_map(piece.count), target)
+        blocks.arrange(kind, piece.raw, piece.count, columns, stored.row_map(piece.count), target, threads)
         return piece.raw
     rows = quantized(piece_values(piece), kind)
-    blocks.arrange(kind, rows, piece.count, columns, None, target)
+    blocks.arrange(kind, rows, piece.count, columns, None, target, threads)
     return rows
 
 

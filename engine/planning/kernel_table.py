@@ -3,7 +3,7 @@
 The file lies in the cache folder under a hash of the hardware and of the kernel library. Two things are read from it:
 which instruction set multiplies a format at a width, and which format is fastest. The stand-in for a model is one
 matrix in enough copies that no cache holds them. What was measured while other programs kept the machine busy is
-measured again by the next that wants it, and the best of both is kept.
+measured again by the next that measures speeds, and the best of both is kept; no load waits for it.
 
 Instruction sets stand in for each other only where they give the same bits, so that a table that was measured on a
 busy machine costs time and changes no token. In blocks of 8 bits and fewer all do but the portable one; in bf16 those
@@ -154,6 +154,8 @@ def describe(cache_folder: Path) -> str:
 def prefer_fastest(chosen: WeightFormat, cache_folder: Path, check: Callable[[], None]) -> None:
     """Let the kernel library use what is fastest for a format on this machine.
 
+    What was measured on a busy machine will do: a load does not wait until that is measured again.
+
     Args:
         chosen: The format.
         cache_folder: Where the table is kept.
@@ -161,7 +163,8 @@ def prefer_fastest(chosen: WeightFormat, cache_folder: Path, check: Callable[[],
     """
     name = chosen.measured_as
     if chosen.packed and len(candidates(name)) > 1:
-        found = choices(name, measured_rows(cache_folder, (name,), check)[name])
+        row = kept_rows(cache_folder).get(name) or measured_rows(cache_folder, (name,), check)[name]
+        found = choices(name, row)
         for kind in chosen.kinds:
             for width in WIDTHS:
                 library.prefer(kind, width, found.get(width))

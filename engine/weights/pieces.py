@@ -1,4 +1,4 @@
-"""Tensors read in pieces of whole rows, in the order of the disk, some pieces ahead of what is made of them."""
+"""Tensors read in pieces of whole rows, in the order of the disk, by threads ahead of the one that takes them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from engine.weights.watched_file import WatchedFile
 
 #: Bytes read between two looks at the cancel flag; the floats that 4 bits stand for are eight times as many.
 PIECE_BYTES = 4 << 20
-_READERS = 2
+# One more than the cores, for one waits for the disk; more than this read no disk faster.
+_MOST_READERS = 9
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ def read_pieces(
     check: Callable[[], None],
     row_multiple: int = 1,
     keep_cached: bool = True,
+    each: Callable[[Piece], None] = lambda piece: None,
 ) -> Iterator[Piece]:
     """Read tensors, each in pieces of whole heads where its rows are interleaved.
 
@@ -52,6 +54,8 @@ def read_pieces(
         check: Called before each piece; raises to cancel.
         row_multiple: Of rows in each piece but the last.
         keep_cached: Whether the files' pages may stay in the system's page cache.
+        each: Called with each piece by the thread that has read it and before it is handed out, by several threads at
+            once: what costs time is done there, while its bytes are in the core's cache.
 
     Raises:
         WeightsUnreadable: A file was changed, or the disk failed.
@@ -64,17 +68,22 @@ def read_pieces(
         for first in range(0, stored.rows, step)
     ]
     largest = max((stored.row_bytes * count for stored, _, count in wanted), default=0)
-    buffers = deque(torch.empty(largest, dtype=torch.uint8) for _ in range(min(2 * _READERS, len(wanted))))
+    readers = min(torch.get_num_threads() + 1, _MOST_READERS)
+    buffers = deque(torch.empty(largest, dtype=torch.uint8) for _ in range(min(2 * readers, len(wanted))))
     ahead: deque[tuple[Piece, Tensor, Future[None]]] = deque()
+
+    def read(piece: Piece) -> None:
+        stored = piece.stored
+        part = (stored.start + piece.first * stored.row_bytes, piece.raw.numpy().data)
+        files[stored.path].read([part], stored.name, keep_cached)
+        each(piece)
 
     def begin(stored: StoredTensor, first: int, count: int) -> None:
         buffer = buffers.popleft()
-        raw = buffer[: stored.row_bytes * count]
-        part = (stored.start + first * stored.row_bytes, raw.numpy().data)
-        reading = pool.submit(files[stored.path].read, [part], stored.name, keep_cached)
-        ahead.append((Piece(stored, first, count, raw), buffer, reading))
+        piece = Piece(stored, first, count, buffer[: stored.row_bytes * count])
+        ahead.append((piece, buffer, pool.submit(read, piece)))
 
-    pool = ThreadPoolExecutor(_READERS, "tenon-pieces")
+    pool = ThreadPoolExecutor(readers, "tenon-pieces")
     try:
         left = iter(wanted)
         for one in left:

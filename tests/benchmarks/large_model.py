@@ -28,11 +28,11 @@ MATRICES = (
 KINDS = ("Q4_0", "Q4_K_M", "Q6_K", "Q8_0", "BF16")
 
 
-def type_of(kind: str, name: str, layer: int = 0) -> str:
+def type_of(kind: str, name: str, layer: int = 0, layers: int = LAYERS) -> str:
     """The block type of a tensor in a file of this kind; a Q4_K_M has some in Q6_K, as llama.cpp mixes them."""
     if kind != "Q4_K_M":
         return kind
-    more = layer < LAYERS // 8 or layer >= 7 * LAYERS // 8 or (layer - LAYERS // 8) % 3 == 2
+    more = layer < layers // 8 or layer >= 7 * layers // 8 or (layer - layers // 8) % 3 == 2
     return "Q6_K" if name == "output" or (name in ("attn_v", "ffn_down") and more) else "Q4_K"
 
 
@@ -42,7 +42,7 @@ def matrices(kind: str, layers: int) -> Iterator[tuple[str, str, tuple[int, int]
     wanted = [("token_embd", table, 0), ("output", table, 0)]
     wanted += [(f"blk.{layer}.{name}", shape, layer) for layer in range(layers) for name, shape in MATRICES]
     for seed, (name, shape, layer) in enumerate(wanted):
-        type_name = type_of(kind, name.rpartition(".")[2], layer)
+        type_name = type_of(kind, name.rpartition(".")[2], layer, layers)
         scale = shape[1] ** -0.5 if type_name == "BF16" else 5e-4
         yield f"{name}.weight", type_name, shape, raw_matrix(type_name, *shape, seed, scale)
 

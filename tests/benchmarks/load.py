@@ -1,12 +1,12 @@
 """Loading a GGUF file as it is: time beside plain reads of the file, and peak memory.
 
-    python -m tests.benchmarks.load --work /tmp/tenon-bench [--kinds Q4_K_M BF16] [--runs 3]
+    python -m tests.benchmarks.load --work /tmp/tenon-bench [--kinds Q4_K_M BF16] [--layers 22] [--runs 3]
     python -m tests.benchmarks.load --model FILE.gguf
 
 Every load and every plain read (one thread, blocks of 4 MiB, by the standard library) is in a process of its own, in
 turn, on Linux. Cold: the file's pages were dropped from the system's cache first; a virtual disk may still have them.
 Memory is what is resident above the same process before the load, when it has imported the whole engine; the first 256
-rows of keys and values are in it.
+rows of keys and values are in it. The first load on a machine measures its kernels, and is left out.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ import torch
 
 from engine.loaded_model import LoadedModel
 from engine.messages import LoadOptions
-from tests.benchmarks.large_model import KINDS, write_gguf
+from tests.benchmarks.large_model import KINDS, LAYERS, write_gguf
 from tests.benchmarks.memory import forget_peak, resident_bytes
 
 CONTEXT = 1024
@@ -82,6 +82,7 @@ def main() -> None:
     parser.add_argument("--work", type=Path, default=Path(), help="a folder for files of the 1.1 B shape")
     parser.add_argument("--model", type=Path, help="a GGUF file in their place")
     parser.add_argument("--kinds", nargs="+", default=["Q4_K_M", "BF16"], choices=KINDS)
+    parser.add_argument("--layers", type=int, default=LAYERS, help="of the shape; 181 make 4.9 GB in Q4_K_M")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--child", choices=["load", "read"], help=argparse.SUPPRESS)
@@ -92,10 +93,15 @@ def main() -> None:
         )
         print(json.dumps(found))
         return
-    files = [options.model] if options.model else [write_gguf(options.work, kind) for kind in options.kinds]
+    files = (
+        [options.model]
+        if options.model
+        else [write_gguf(options.work, kind, options.layers) for kind in options.kinds]
+    )
     print("| file | MB | pages | load, s | plain read, s | of its speed | peak, times the file |")
     print("|---|---|---|---|---|---|---|")
     for path in files:
+        in_a_process("load", path, options.threads, False)
         for cold in (True, False):
             pairs = [
                 (in_a_process("load", path, options.threads, cold), in_a_process("read", path, 1, cold))

@@ -157,6 +157,21 @@ def test_the_library_uses_what_was_measured_as_fastest(
 
 
 @needs_choice
+def test_a_load_does_not_wait_for_what_was_measured_on_a_busy_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(other_work, "share_of_others", lambda begin, end: 0.5)
+    measured: list[str] = []
+    row = {width: dict.fromkeys(candidates("q8_0"), 1.0) for width in WIDTHS}
+    monkeypatch.setattr(kernel_table, "_measure", lambda name, check: measured.append(name) or row)
+    for _ in range(2):
+        prefer_fastest(weight_format("q8_0"), tmp_path, lambda: None)
+    assert measured == ["q8_0"]
+    measured_rows(tmp_path, ("q8_0",))
+    assert measured == ["q8_0", "q8_0"]
+
+
+@needs_choice
 def test_a_cancel_while_measuring_keeps_nothing(tmp_path: Path) -> None:
     def check() -> None:
         raise Cancelled("")

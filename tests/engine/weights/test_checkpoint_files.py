@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from engine.errors import (
 )
 from engine.gguf.stored_tensor import PLAIN
 from engine.weights.checkpoint import Checkpoint
+from engine.weights.pieces import Piece, read_pieces
 from tests.support.checkpoints import write_checkpoint
 
 
@@ -78,6 +80,32 @@ def test_slices_convert_to_the_type_asked_for(
     assert sum(counts) == checkpoint.stored_bytes(name)
     assert max(counts) <= 1000
     assert len(looks) == len(counts) > 10
+
+
+def test_each_piece_meets_the_thread_that_read_it_before_it_is_handed_out(
+    llama_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.weights.pieces.PIECE_BYTES", 1000)
+    checkpoint = Checkpoint(llama_folder)
+    tensors = [checkpoint.stored(name) for name in checkpoint.names]
+    met: dict[tuple[str, int], bytes] = {}
+
+    def meet(piece: Piece) -> None:
+        assert threading.current_thread() is not threading.main_thread()
+        met[piece.stored.name, piece.first] = piece.raw.numpy().tobytes()
+
+    found = []
+    for piece in read_pieces(checkpoint.files, tensors, lambda: None, each=meet):
+        found.append((piece.stored.name, piece.first))
+        assert met[found[-1]] == piece.raw.numpy().tobytes()
+    assert sorted(found) == sorted(met)
+    assert len(found) > 100
+
+    def fail(piece: Piece) -> None:
+        raise MemoryError
+
+    with pytest.raises(MemoryError):
+        list(read_pieces(checkpoint.files, tensors, lambda: None, each=fail))
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
